@@ -1,0 +1,196 @@
+"""`corpus build`: runs the plan stage by stage through Dagster, so that everything shows in the web UI.
+
+Each stage is one in-process Dagster run per contiguous range of its not-fresh partitions, of the very assets that the
+web UI and `dagster asset materialize` use; the work inside is spread over the engine's workers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from corpus_assets.corpus import Corpus
+from resources.execute import Outcome
+from resources.graph import Partitioning, Stage
+from resources.plan import Decision, Status
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+MAX_RUNS_PER_STAGE = 16
+
+
+class Progress(Protocol):
+    """Who wants to know how a build goes."""
+
+    def stage(self, stage: Stage, todo: int) -> None:
+        """A stage starts, with so many partitions to compute."""
+
+    def outcome(self, outcome: Outcome) -> None:
+        """One partition is done, or failed."""
+
+
+@dataclass
+class Report:
+    """What a build did."""
+
+    recomputed: int = 0
+    fresh: int = 0
+    failed: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    failed_checks: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    by_asset: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that was asked for is fresh now, and every check passed."""
+        return not (self.failed or self.waiting or self.failed_checks)
+
+
+def build(
+    corpus: Corpus,
+    stages: Sequence[Stage],
+    progress: Progress,
+    *,
+    checks: bool = True,
+    instance: dg.DagsterInstance | None = None,
+) -> Report:
+    """Bring the given stages up to date, in order. What fails does not keep other partitions from being built."""
+    started = time.monotonic()
+    report = Report()
+    runner: _Runner | None = None
+    remove_abandoned(corpus)
+    for stage in stages:
+        decisions = list(corpus.planner().decisions(stage).values())
+        todo = [d for d in decisions if d.status is not Status.FRESH and not d.blocked]
+        report.fresh += sum(d.status is Status.FRESH for d in decisions)
+        report.waiting += [f"{_label(d)}: {d.blocked}" for d in decisions if d.blocked]
+        touched = [d for d in decisions if d.touched]
+        if not todo:
+            corpus.pending(stage, [d.partition for d in touched]).drive() if touched else None
+            continue
+        progress.stage(stage, len(todo))
+        runner = runner or _Runner(corpus, report, progress, instance)
+        runner.run(stage, todo)
+    if runner is not None and checks:
+        runner.check(stages)
+    corpus.engine.close()
+    report.seconds = round(time.monotonic() - started, 3)
+    return report
+
+
+def remove_abandoned(corpus: Corpus) -> int:
+    """Remove temporary files that a killed run left."""
+    return corpus.storage.remove_abandoned()
+
+
+class _Runner:
+    """Starts Dagster runs. Made only when there is something to run: importing Dagster takes seconds."""
+
+    def __init__(
+        self, corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None
+    ) -> None:
+        from corpus_assets.dagster_home import project_instance
+        from corpus_assets.definitions import assemble
+        from corpus_assets.stage import asset_key
+
+        self._corpus = corpus
+        self._report = report
+        self._progress = progress
+        self._asset_key = asset_key
+        self._instance = instance or project_instance(corpus.folder)
+        self._parts = assemble(corpus, seen=self._seen)
+
+    def _seen(self, outcome: Outcome) -> None:
+        self._progress.outcome(outcome)
+        if outcome.error is not None:
+            self._report.failed.append(f"{outcome.name}: {outcome.error}")
+            return
+        self._report.recomputed += 1
+        self._report.by_asset[outcome.asset] = self._report.by_asset.get(outcome.asset, 0) + 1
+
+    def run(self, stage: Stage, todo: Sequence[Decision]) -> None:
+        """Materialize the given partitions of one stage."""
+        keys = [decision.partition for decision in todo if decision.partition is not None]
+        if stage.partitioning is Partitioning.NONE:
+            self._materialize(stage, {})
+            return
+        order = self._order(stage)
+        for start, end in ranges([key for key in order if key in set(keys)], order, MAX_RUNS_PER_STAGE):
+            self._materialize(stage, {RANGE_START: start, RANGE_END: end})
+
+    def _order(self, stage: Stage) -> list[str]:
+        """Partition keys in the order in which Dagster cuts ranges."""
+        if stage.partitioning is Partitioning.SHARD:
+            self._parts.register(self._instance)
+            return list(self._instance.get_dynamic_partitions("shard"))
+        return [key for key in self._corpus.planner().partitions(stage) if key is not None]
+
+    def _materialize(self, stage: Stage, tags: dict[str, str]) -> None:
+        import dagster as dg
+
+        result = dg.materialize(
+            self._parts.assets,
+            selection=dg.AssetSelection.assets(self._asset_key(stage.name)).without_checks(),
+            tags={**tags, "corpus/driver": "build"},
+            instance=self._instance,
+            resources=self._parts.resources,
+            run_config=_QUIET,
+            raise_on_error=False,
+        )
+        if not result.success:
+            self._note_crash(stage, result)
+
+    def _note_crash(self, stage: Stage, result: dg.ExecuteInProcessResult) -> None:
+        """A step that failed for another reason than a partition's own error must not pass unseen."""
+        for event in result.filter_events(lambda event: event.is_step_failure):
+            error = event.step_failure_data.error
+            message = (error.message if error else "step failed").strip()
+            if "partitions failed" not in message:
+                self._report.failed.append(f"{stage.name}: {message}")
+
+    def check(self, stages: Sequence[Stage]) -> None:
+        """Run the asset checks of the given stages."""
+        import dagster as dg
+
+        keys = [self._asset_key(stage.name) for stage in stages]
+        chosen = [check for check in self._parts.checks if any(k.asset_key in keys for k in check.check_keys)]
+        if not chosen or self._report.failed or self._report.waiting:
+            return
+        result = dg.materialize(
+            [*self._parts.assets, *chosen],
+            selection=dg.AssetSelection.checks(*chosen),
+            instance=self._instance,
+            resources=self._parts.resources,
+            run_config=_QUIET,
+            raise_on_error=False,
+        )
+        for evaluation in result.get_asset_check_evaluations():
+            if not evaluation.passed:
+                name = f"{evaluation.asset_key.to_user_string()}: check {evaluation.check_name}"
+                self._report.failed_checks.append(f"{name}: {evaluation.description or 'failed'}")
+
+
+RANGE_START = "dagster/asset_partition_range_start"
+RANGE_END = "dagster/asset_partition_range_end"
+_QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def ranges(chosen: Sequence[str], order: Sequence[str], most: int) -> list[tuple[str, str]]:
+    """Contiguous ranges of `order` that cover `chosen`, at most `most` of them; the smallest gaps are bridged.
+
+    A Dagster run takes one range of partitions, not a set; fresh partitions inside a range are left alone.
+    """
+    wanted = set(chosen)
+    places = [place for place, key in enumerate(order) if key in wanted]
+    gaps = sorted(range(1, len(places)), key=lambda i: places[i] - places[i - 1], reverse=True)
+    cuts = sorted(i for i in gaps[: most - 1] if places[i] - places[i - 1] > 1)
+    starts, ends = [0, *cuts], [*cuts, len(places)]
+    return [(order[places[a]], order[places[b - 1]]) for a, b in zip(starts, ends, strict=True) if b > a]
+
+
+def _label(decision: Decision) -> str:
+    return decision.asset if decision.partition is None else f"{decision.asset}/{decision.partition}"

@@ -1,0 +1,19 @@
+"""All asset checks in one list, folder by folder."""
+
+import dagster as dg
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.normalize.checks import row_alignment
+from corpus_assets.split.checks import conservation_of_rows, no_holdout_text_in_train
+from corpus_assets.tokenize.checks import token_files
+
+
+def corpus_checks(corpus: Corpus) -> list[dg.AssetChecksDefinition]:
+    """Every check of the corpus."""
+    return [
+        row_alignment(corpus, "short_documents"),
+        row_alignment(corpus, "duplicates"),
+        conservation_of_rows(corpus),
+        no_holdout_text_in_train(corpus),
+        *(token_files(corpus, dataset.name) for dataset in corpus.config.datasets),
+    ]

@@ -1,0 +1,434 @@
+"""`corpus.yaml`: the one typed schema. Strict: unknown keys, wrong types and impossible combinations are refused."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from resources.errors import ConfigError
+
+MAX_CONFIG_BYTES = 4 << 20
+_UNITS = {
+    "": 1,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+}
+
+
+def _byte_count(value: Any) -> Any:
+    """`4 GiB` as a number of bytes; anything else is left to the type check."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)
+    unit = _UNITS.get(match[2].lower()) if match else None
+    if match is None or unit is None:
+        raise ValueError(f"a size such as 512 MiB or 4 GiB (units: {', '.join(u for u in _UNITS if u)})")
+    return int(float(match[1]) * unit)
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9](?:[a-z0-9._]|-(?!-))*", value) or value.endswith(("-", ".")):
+        raise ValueError("a name of a-z, 0-9, '.', '_' and single '-', starting with a letter or digit")
+    return value
+
+
+Bytes = Annotated[int, BeforeValidator(_byte_count), Field(gt=0)]
+Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Section(BaseModel):
+    """Base of every section: strict types, no unknown keys, immutable."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class HoldoutCount(Section):
+    """A holdout of a fixed number of documents."""
+
+    count: int = Field(ge=0, description="documents to hold out of each source")
+
+
+Holdout = Share | HoldoutCount
+
+
+class Source(Section):
+    """One source: a folder of raw files that share a format and a purpose."""
+
+    name: Name = Field(description="short name; part of every document's identity and of every path")
+    location: str = Field(
+        description="folder of the raw files; relative paths start at the folder of corpus.yaml"
+    )
+    glob: str | list[str] = Field(
+        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+    )
+    format: Literal[
+        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
+    ] = Field(
+        "auto",
+        description="`auto` goes by suffix and content; `txt_list` is a text file that lists `.txt` files",
+    )
+    text_key: str = Field("text", description="key or column that holds the text")
+    id_key: str = Field("id", description="key or column that holds the id")
+    ids: Literal["auto", "given", "derived"] = Field(
+        "auto",
+        description="`given`: a row without an id is bad; `derived`: from source, file and row; `auto`: by file",
+    )
+    metadata_key: str | None = Field(
+        None, description="key that holds the metadata object; by default `metadata`, else `meta`"
+    )
+    on_bad_row: Literal["skip", "fail"] = Field(
+        "skip", description="skip and count a bad row, or fail its shard"
+    )
+    on_bad_file: Literal["fail", "skip"] = Field(
+        "fail", description="fail a shard whose file cannot be read, or go on without it and count it"
+    )
+    epochs: float = Field(
+        1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half"
+    )
+    holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
+    licence: str | None = Field(None, description="licence of the texts, for the record")
+
+
+class Normalize(Section):
+    """Text normalization."""
+
+    method: Literal["nfc", "ftfy", "none"] = Field(
+        "nfc", description="Unicode NFC, ftfy (with NFC), or unchanged"
+    )
+
+
+class ShortDocuments(Section):
+    """The short-document list."""
+
+    threshold: int = Field(
+        200, ge=0, description="documents with fewer cleaned characters are dropped from the mix"
+    )
+
+
+class MinHash(Section):
+    """MinHash signatures and their bands."""
+
+    family: Literal["affine32", "legacy"] = Field(
+        "affine32", description="datasketch's scheme; `legacy` is pre-2.0"
+    )
+    permutations: int = Field(128, ge=1, le=4096, description="values per signature")
+    seed: int = Field(1, ge=0, lt=2**32)
+    width: int = Field(13, ge=1, le=1000, description="shingle width in characters of the cleaned text")
+    bands: int = Field(
+        9, ge=1, le=100, description="bands; with `rows` the steepness of the match around the threshold"
+    )
+    rows: int = Field(13, ge=1, description="signature values per band")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "MinHash":
+        if self.bands * self.rows > self.permutations:
+            used = f"{self.bands} x {self.rows} = {self.bands * self.rows}"
+            raise ValueError(f"bands x rows = {used} values, but a signature has {self.permutations}")
+        return self
+
+
+class Dedup(Section):
+    """Which documents may be duplicates, and which one is kept."""
+
+    short_documents: Literal["exclude", "include"] = Field(
+        "exclude",
+        description="whether short and featureless documents take part (`include` is SlimPajama's defect)",
+    )
+
+
+class Mix(Section):
+    """Scattering the kept documents over chunks, and the order inside a chunk."""
+
+    chunks: int = Field(
+        8, ge=1, le=9999, description="number of chunks; one chunk should fit `engine.memory`"
+    )
+    seed: int = Field(0, ge=0, lt=2**63)
+    order: Literal["keyed", "slimpajama"] = Field(
+        "keyed",
+        description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
+    )
+
+
+class Split(Section):
+    """Holdout and decontamination."""
+
+    seed: int = Field(0, ge=0, lt=2**63)
+    holdout: Holdout = Field(
+        0.01, description="share of each source's documents, or `{count: n}` documents of each"
+    )
+    validation: float = Field(
+        0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test"
+    )
+    method: Literal["content_hash", "slimpajama"] = Field(
+        "content_hash", description="`slimpajama`: the first documents of each shuffled chunk (needs a share)"
+    )
+
+    @model_validator(mode="after")
+    def _share_for_compat(self) -> "Split":
+        if self.method == "slimpajama" and isinstance(self.holdout, HoldoutCount):
+            raise ValueError("method slimpajama takes a share as holdout, not a count")
+        return self
+
+
+class TrainedTokenizer(Section):
+    """A byte-level BPE trained on the train split, once."""
+
+    kind: Literal["train"] = "train"
+    vocabulary: int = Field(8192, ge=260, le=2**20, description="number of tokens, special ones included")
+    sample: Bytes = Field(8 << 20, description="bytes of text to train on, chosen by keyed hash")
+    seed: int = Field(0, ge=0, lt=2**63)
+    generation: int = Field(
+        1, ge=1, description="raise it to train anew; otherwise it is kept whatever the corpus does"
+    )
+
+
+class TokenizerFile(Section):
+    """Any `tokenizer.json` of the tokenizers library."""
+
+    kind: Literal["tokenizer_json"]
+    path: str = Field(description="path of the tokenizer.json")
+    eos: str | int | None = Field(
+        None, description="end-of-text token or its id; by default what tokenizer_config.json beside it says"
+    )
+    pad: str | int | None = Field(
+        None, description="padding token or its id; by default what tokenizer_config.json says, else eos"
+    )
+    special_tokens_in_text: bool = Field(
+        False, description="whether `<|endoftext|>` spelled in a text becomes its id"
+    )
+
+
+class Gpt2Tokenizer(Section):
+    """GPT-2's two files."""
+
+    kind: Literal["gpt2"]
+    merges: str = Field(description="path of vocab.bpe")
+    encoder: str = Field(description="path of encoder.json")
+
+
+class NeoxTokenizer(Section):
+    """GPT-NeoX's one file, with an optional tokenizer_config.json."""
+
+    kind: Literal["neox"]
+    path: str = Field(description="path of the encoder file (a tokenizers-library JSON)")
+    config: str | None = Field(None, description="path of tokenizer_config.json")
+    special_tokens_in_text: bool = Field(
+        False, description="whether `<|endoftext|>` spelled in a text becomes its id"
+    )
+
+
+Tokenizer = Annotated[
+    TrainedTokenizer | TokenizerFile | Gpt2Tokenizer | NeoxTokenizer, Field(discriminator="kind")
+]
+
+
+class Dataset(Section):
+    """A tokenized dataset made from one split."""
+
+    name: Name
+    mode: Literal["lm"] = Field("lm", description="language modelling: input ids, loss mask, labels")
+    input: Literal["train", "decontaminated_train", "holdout", "validation", "test"] = "decontaminated_train"
+    sequence_length: int = Field(2048, ge=2, le=2**20, description="tokens per row")
+    pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
+    minimum_length: int = Field(6, ge=0, description="unpacked: shorter windows are dropped and counted")
+    keep_tail: bool = Field(
+        True, description="packed: keep the last, incomplete row, padded, with loss mask 0"
+    )
+    inverted_mask: bool = Field(False, description="write 0 where the loss counts and 1 elsewhere")
+    short_sequence_probability: float = Field(
+        0.0, ge=0, le=1, description="share of windows cut to a random length"
+    )
+    split_text: int | None = Field(
+        None, ge=1, description="cut texts at spaces into pieces of about so many characters"
+    )
+    seed: int = Field(0, ge=0, lt=2**63)
+
+
+def _datasets() -> list[Dataset]:
+    return [
+        Dataset(name="train", input="decontaminated_train"),
+        Dataset(name="validation", input="validation"),
+        Dataset(name="test", input="test"),
+    ]
+
+
+class Engine(Section):
+    """Where the work is done. Results never depend on it."""
+
+    kind: Literal["local"] = Field("local", description="a pool of processes on this machine")
+    workers: int | Literal["auto"] = Field(
+        "auto", description="processes; `auto` = one per core; 0 = none (debugging)"
+    )
+    memory: Bytes = Field(2 << 30, description="working memory for all workers together, such as `4 GiB`")
+
+
+class Storage(Section):
+    """Where the corpus lives."""
+
+    root: str = Field("corpus", description="folder; relative paths start at the folder of corpus.yaml")
+    sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
+
+
+class CorpusConfig(Section):
+    """Everything a corpus is made from."""
+
+    name: Name = "corpus"
+    compat: Literal["slimpajama"] | None = Field(
+        None, description="profile that reproduces a reference; it sets the values its documentation lists"
+    )
+    sources: list[Source] = Field(
+        min_length=1, description="in order of priority: a duplicate's earliest copy is kept"
+    )
+    normalize: Normalize = Normalize()
+    short_documents: ShortDocuments = ShortDocuments()
+    minhash: MinHash = MinHash()
+    dedup: Dedup = Dedup()
+    mix: Mix = Mix()
+    split: Split = Split()
+    tokenizer: Tokenizer = TrainedTokenizer()
+    datasets: list[Dataset] = Field(default_factory=_datasets)
+    stages: list[str] = Field(
+        default_factory=list, description="modules with stages of your own (docs/own-stage.md)"
+    )
+    engine: Engine = Engine()
+    storage: Storage = Storage()
+
+    @model_validator(mode="after")
+    def _unique_names(self) -> "CorpusConfig":
+        for what, names in (
+            ("sources", [s.name for s in self.sources]),
+            ("datasets", [d.name for d in self.datasets]),
+        ):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{what}: {', '.join(map(repr, twice))} named twice; names must differ")
+        if self.split.method == "slimpajama" and any(source.holdout is not None for source in self.sources):
+            raise ValueError("split.method slimpajama takes no holdout per source")
+        return self
+
+
+PROFILES: dict[str, dict[str, dict[str, Any]]] = {
+    "slimpajama": {
+        "normalize": {"method": "ftfy"},
+        "short_documents": {"threshold": 200},
+        "minhash": {"family": "legacy", "permutations": 128, "seed": 1, "width": 13, "bands": 9, "rows": 13},
+        "dedup": {"short_documents": "include"},
+        "mix": {"seed": 42, "order": "slimpajama"},
+        "split": {"holdout": 0.0017, "method": "slimpajama"},
+    }
+}
+
+
+def load_config(path: str | Path) -> CorpusConfig:
+    """Read and check a `corpus.yaml`; `ConfigError` says every fault with its key, what was given and what is valid."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > MAX_CONFIG_BYTES:
+            raise ConfigError(
+                f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}"
+            )
+        values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{file}: not YAML: {error}") from None
+    return parse_config(values, str(file))
+
+
+def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
+    """Check plain values, with the chosen profile under them."""
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where}: received {_shown(values)}; valid is a mapping with at least `sources`")
+    try:
+        return CorpusConfig.model_validate(_with_profile(values))
+    except ValidationError as error:
+        faults = "\n".join(f"  {fault}" for fault in _faults(error))
+        raise ConfigError(f"{where}: cannot be used\n{faults}") from None
+
+
+def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
+    profile = PROFILES.get(values["compat"], {}) if isinstance(values.get("compat"), str) else {}
+    merged = dict(values)
+    for section, defaults in profile.items():
+        given = values.get(section, {})
+        merged[section] = {**defaults, **given} if isinstance(given, dict) else given
+    return merged
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    for detail in error.errors():
+        path = ".".join(str(part) for part in detail["loc"] if not _is_branch(part)) or "(top level)"
+        yield f"{path}: {_fault(detail)}"
+
+
+def _is_branch(part: int | str) -> bool:
+    """Pydantic names the branch of a union in the path; a reader of corpus.yaml does not know it."""
+    return isinstance(part, str) and (
+        part in {"HoldoutCount", "float", "str", "int", "list[str]"} or "[" in part
+    )
+
+
+def _fault(detail: ErrorDetails) -> str:
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        return f"unknown key{_suggestion(detail)}"
+    if kind == "missing":
+        return "missing, but required"
+    if kind == "literal_error":
+        return f"received {_shown(detail['input'])}; valid: {detail['ctx']['expected']}"
+    if kind == "value_error":
+        received = (
+            ""
+            if isinstance(detail["input"], BaseModel | dict)
+            else f"received {_shown(detail['input'])}; valid: "
+        )
+        return f"{received}{detail['ctx']['error']}"
+    return f"received {_shown(detail['input'])}; {detail['msg'][0].lower()}{detail['msg'][1:]}"
+
+
+def _suggestion(detail: ErrorDetails) -> str:
+    valid = sorted(_fields_at(detail["loc"][:-1]))
+    close = difflib.get_close_matches(str(detail["loc"][-1]), valid, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{hint} (valid: {', '.join(valid)})" if valid else hint
+
+
+def _fields_at(path: tuple[int | str, ...]) -> set[str]:
+    """Keys that are valid where an unknown one was found."""
+    model: type[BaseModel] = CorpusConfig
+    kinds = {
+        "sources": Source,
+        "datasets": Dataset,
+        "train": TrainedTokenizer,
+        "tokenizer_json": TokenizerFile,
+    }
+    kinds |= {"gpt2": Gpt2Tokenizer, "neox": NeoxTokenizer, "HoldoutCount": HoldoutCount}
+    for part in path:
+        found = kinds.get(str(part)) or getattr(model.model_fields.get(str(part)), "annotation", None)
+        model = found if isinstance(found, type) and issubclass(found, BaseModel) else model
+    return set(model.model_fields)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

@@ -1,0 +1,190 @@
+"""A corpus opened from its `corpus.yaml`: configuration, graph, store and ledger in one place."""
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from corpus_assets.config import CorpusConfig, load_config
+from corpus_assets.raw.readers import RawFile, listed_members
+from corpus_assets.stages import corpus_stages
+from resources.engine import Engine, LocalEngine
+from resources.errors import ConfigError
+from resources.execute import Job, Outcome
+from resources.graph import Graph, Partitioning, Reads, Stage
+from resources.ledger import Ledger, Record
+from resources.plan import Decision, Planner, Status
+from resources.settings import Settings
+from resources.sources import Listing, Shard, SourceFolder, list_shards
+from resources.storage import LocalStorage
+
+CONFIG_VARIABLE = "CORPUS_CONFIG"
+
+
+class Corpus:
+    """Everything that planning and building need; knows nothing of Dagster."""
+
+    def __init__(self, config: CorpusConfig, folder: Path) -> None:
+        self.config = config
+        self.folder = folder
+        self.settings = Settings(_with_absolute_paths(config, folder).model_dump())
+        self.graph = Graph([*corpus_stages(config), *_own_stages(config)])
+        self.storage = LocalStorage(folder / config.storage.root, config.storage.sync)
+        self.ledger = Ledger(self.storage)
+
+    @classmethod
+    def open(cls, path: str | Path | None = None) -> "Corpus":
+        """Open by configuration file: the given one, else `$CORPUS_CONFIG`, else `corpus.yaml` here."""
+        file = Path(path or os.environ.get(CONFIG_VARIABLE) or "corpus.yaml").absolute()
+        return cls(load_config(file), file.parent)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The configured engine; its workers start with the first job and stay."""
+        workers = self.config.engine.workers
+        return LocalEngine(len(os.sched_getaffinity(0)) if workers == "auto" else workers)
+
+    def listing(self) -> Listing:
+        """The raw files that are there now."""
+        values = self.settings.values["sources"]
+        folders = [SourceFolder(s["name"], s["location"], _globs(s["glob"]), s["format"]) for s in values]
+        return list_shards(folders, lambda label, opener: listed_members(RawFile(label, opener, None)))
+
+    def planner(self, listing: Listing | None = None) -> Planner:
+        """A look at the state of the corpus as it is now."""
+        return Planner(self.graph, self.settings, listing or self.listing(), self.storage, self.ledger)
+
+    def pending(
+        self, stage: Stage, keys: Iterable[str | None] | None = None, *, force: bool = False
+    ) -> "Pending":
+        """What has to be computed of a stage (or of some of its partitions)."""
+        return Pending(self, self.planner(), stage, keys, force)
+
+
+class Pending:
+    """The lazy result of one step: partitions to compute, which whoever drives it gets one by one.
+
+    Partitions found fresh are in `fresh`; those whose inputs do not exist are in `blocked`, with the reason.
+    """
+
+    def __init__(
+        self, corpus: Corpus, planner: Planner, stage: Stage, keys: Iterable[str | None] | None, force: bool
+    ) -> None:
+        self.stage = stage
+        self.outcomes: list[Outcome] = []
+        self._corpus = corpus
+        self._planner = planner
+        self._by_key = planner.listing.by_key()
+        decisions = planner.decisions(stage)
+        wanted = list(decisions) if keys is None else list(keys)
+        self.unknown = [key for key in wanted if key not in decisions]
+        chosen = [decisions[key] for key in wanted if key in decisions]
+        self.fresh = [decision for decision in chosen if decision.status is Status.FRESH and not force]
+        todo = [decision for decision in chosen if decision.status is not Status.FRESH or force]
+        self.blocked = {
+            decision.partition: why for decision in todo if (why := self._missing_input(decision))
+        }
+        self.todo = [decision for decision in todo if decision.partition not in self.blocked]
+
+    def _missing_input(self, decision: Decision) -> str | None:
+        """An input without a record: nothing can be computed from it. (A stale one still has content.)"""
+        for edge in self.stage.inputs:
+            records = self._planner.records(edge.asset)
+            for key in self._input_keys(edge.asset, edge.mapping, decision.partition):
+                if key not in records:
+                    return (
+                        f"{edge.asset}/{key} does not exist yet"
+                        if key
+                        else f"{edge.asset} does not exist yet"
+                    )
+        return None
+
+    def _input_keys(self, asset: str, mapping: Reads, key: str | None) -> Sequence[str | None]:
+        upstream = self._corpus.graph[asset]
+        if upstream.partitioning is Partitioning.NONE:
+            return [None]
+        return [key] if mapping is Reads.SAME else list(self._planner.decisions(upstream))
+
+    def drive(self, seen: Callable[[Outcome], None] | None = None) -> list[Outcome]:
+        """Compute and commit everything to do; `seen` is called with each outcome as it comes."""
+        for outcome in self._corpus.engine.run(self._jobs()):
+            self.outcomes.append(outcome)
+            if seen is not None:
+                seen(outcome)
+        self._restamp()
+        return self.outcomes
+
+    def failures(self) -> list[str]:
+        """What went wrong, a line each."""
+        failed = [f"{o.name}: {o.error}" for o in self.outcomes if o.error is not None]
+        name = self.stage.name
+        waiting = [f"{name}/{key}: {why}" if key else f"{name}: {why}" for key, why in self.blocked.items()]
+        return failed + waiting + [f"{name}/{key}: no such partition now" for key in self.unknown]
+
+    def records(self) -> dict[str | None, Record]:
+        """Records of the partitions this step was asked for, newly computed or found fresh."""
+        new = {o.partition: o.record for o in self.outcomes if o.record is not None}
+        known = self._planner.records(self.stage.name)
+        return {d.partition: known[d.partition] for d in self.fresh} | new
+
+    def _jobs(self) -> Iterator[Job]:
+        memory = self._corpus.config.engine.memory // max(1, self._corpus.engine.workers)
+        for decision in self.todo:
+            shard = self._by_key.get(decision.partition or "")
+            yield Job(
+                stage=self.stage,
+                partition=decision.partition,
+                shards=self._shards(shard),
+                parameters=self._corpus.settings.parameters(self.stage, shard),
+                expected=self._expected(decision.partition),
+                storage=self._corpus.storage,
+                memory=memory,
+            )
+
+    def _shards(self, shard: Shard | None) -> tuple[Shard, ...]:
+        return self._planner.listing.shards if shard is None else (shard,)
+
+    def _expected(self, key: str | None) -> dict[str, tuple[str | None, ...]]:
+        return {
+            edge.asset: tuple(self._input_keys(edge.asset, edge.mapping, key)) for edge in self.stage.inputs
+        }
+
+    def _restamp(self) -> None:
+        """A raw file that was touched but not changed: its record takes the new time, and nothing else happens."""
+        for decision in self.fresh:
+            shard = self._by_key.get(decision.partition or "")
+            if decision.touched and shard is not None:
+                record = self._planner.records(self.stage.name)[decision.partition]
+                record.statistics["modified"] = shard.modified
+                self._corpus.ledger.write(record)
+
+
+def _with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
+    """Locations resolved against the folder of corpus.yaml."""
+    sources = [s.model_copy(update={"location": str(folder / s.location)}) for s in config.sources]
+    paths = {
+        name: str(folder / value)
+        for name in ("path", "merges", "encoder", "config")
+        if (value := getattr(config.tokenizer, name, None))
+    }
+    return config.model_copy(
+        update={"sources": sources, "tokenizer": config.tokenizer.model_copy(update=paths)}
+    )
+
+
+def _globs(glob: str | list[str]) -> tuple[str, ...]:
+    return (glob,) if isinstance(glob, str) else tuple(glob)
+
+
+def _own_stages(config: CorpusConfig) -> Iterator[Stage]:
+    """Stages of the user's own modules, each of which has a list STAGES."""
+    for name in config.stages:
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            raise ConfigError(f"stages: module {name!r} cannot be imported: {error}") from None
+        stages = getattr(module, "STAGES", None)
+        if not isinstance(stages, list | tuple) or not all(isinstance(stage, Stage) for stage in stages):
+            raise ConfigError(f"stages: module {name!r} needs a list STAGES of resources.graph.Stage")
+        yield from stages

@@ -1,0 +1,135 @@
+"""Mixing: pass 1 scatters each shard over the chunks, pass 2 shuffles each chunk."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from corpus_assets.mix.scatter import Placed, scatter
+from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
+from resources.attributes import flags
+from resources.graph import Partitioning, Stage, same, segment
+from resources.hashing import content_digest
+from resources.rows import ROW, Rows
+from resources.settings import chunk_key
+from resources.task import Part, Task
+
+SHORT = "short_documents__cleaned__short"
+DUPLICATE = "duplicates__minhash__duplicate"
+DOCUMENT_COLUMNS = {"id": "string", "text": "string", "source": "string", "metadata": "json"}
+
+
+def mixed_pass1(task: Task) -> None:
+    """Scatter a shard's kept documents over the chunks: one seekable file with a segment per chunk."""
+    source, path = task.shard.source, f"mixed/pass1/{task.shard.source}/{task.shard.name}"
+    chunks = [chunk_key(chunk) for chunk in range(task["mix.chunks"])]
+    rows: dict[str, list[Placed]] = {chunk: [] for chunk in chunks}
+    kept = _Kept(task)
+    with task.segmented(f"{path}.jsonl.zst", chunks) as out:
+        for placed in scatter(
+            kept, source=source, epochs=task["source.epochs"], seed=task["mix.seed"], chunks=len(chunks)
+        ):
+            out.write(chunks[placed.chunk], placed.line)
+            rows[chunks[placed.chunk]].append(placed._replace(line=b""))
+    with task.array(f"{path}.rows.npy", ROW) as table:
+        for chunk in chunks:
+            block = _row_block(rows[chunk], source)
+            table.append(block)
+            task.segments[chunk] = content_digest(out.index[chunk].digest.encode(), block.tobytes())
+    uses = sum(len(placed) for placed in rows.values())
+    used = sum(1 for placed in rows.values() for use in placed if use.copy == 0)
+    task.drop("not_in_this_epoch", kept.count - used) if kept.count > used else None
+    text_bytes = sum(use.bytes for placed in rows.values() for use in placed)
+    task.count(rows_in=kept.seen, rows_out=uses, documents=used, repeats=uses - used, text_bytes=text_bytes)
+
+
+class _Kept:
+    """A shard's documents without the short ones and the duplicates, which are counted."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self.seen = 0
+        self.count = 0
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes, int]]:
+        task = self._task
+        documents = task.input("normalized_documents")
+        texts = documents.array(".texts.npy")
+        digests = np.ascontiguousarray(texts["digest"]).tobytes()
+        short = flags(task.input("short_documents").lines(), SHORT)
+        duplicate = flags(task.input("duplicates").lines(), DUPLICATE)
+        rows = zip(documents.lines(), texts["bytes"].tolist(), short, duplicate, strict=True)
+        for row, (line, size, is_short, is_duplicate) in enumerate(rows):
+            self.seen += 1
+            if is_short or is_duplicate:
+                task.drop("short" if is_short else "duplicate")
+                continue
+            self.count += 1
+            yield line, digests[32 * row : 32 * row + 32], size
+
+
+def _row_block(placed: list[Placed], source: str) -> Rows:
+    block = np.zeros(len(placed), dtype=ROW)
+    block["order"] = [use.order for use in placed]
+    block["copy"] = [use.copy for use in placed]
+    block["bytes"] = [use.bytes for use in placed]
+    block["source"] = source.encode()
+    block["digest"] = np.frombuffer(b"".join(use.digest for use in placed), dtype=np.uint8).reshape(-1, 32)
+    return block
+
+
+def mixed_pass2(task: Task) -> None:
+    """Shuffle one chunk: the segments of all shards, in keyed order."""
+    chunk = task.key
+    parts = task.inputs("mixed_pass1")
+    rows = np.concatenate([_segment_rows(part, chunk) for part in parts]) if parts else np.empty(0, ROW)
+    if task["mix.order"] == "slimpajama":
+        order = slimpajama_order(len(rows), task["mix.seed"])
+    else:
+        order = keyed_order(rows["order"], rows["copy"])
+    size = sum(part.segments()[chunk].bytes for part in parts)
+    lines = (line for part in parts for line in part.segment_lines(chunk))
+    with task.lines(f"mixed/pass2/{chunk}.jsonl.gz") as out:
+        for line in in_order(lines, order, size, task.memory, task.pending.scratch):
+            out.write(line)
+    task.save_array(f"mixed/pass2/{chunk}.rows.npy", rows[order])
+    text_bytes = int(rows["bytes"].sum(dtype=np.uint64))
+    task.count(rows_in=len(rows), rows_out=len(rows), text_bytes=text_bytes)
+
+
+def _segment_rows(part: Part, chunk: str) -> Rows:
+    start = 0
+    for name, segment_ in part.segments().items():
+        if name == chunk:
+            return np.array(part.array(".rows.npy")[start : start + segment_.rows])
+        start += segment_.rows
+    raise AssertionError(f"{part.record.partition} has no segment {chunk}")
+
+
+STAGES = [
+    Stage(
+        name="mixed_pass1",
+        group="mix",
+        description="A shard's kept documents scattered over the chunks by keyed hash, as often as its epochs say.",
+        partitioning=Partitioning.SHARD,
+        compute=mixed_pass1,
+        code_version="1",
+        kind="documents",
+        inputs=(same("normalized_documents"), same("short_documents"), same("duplicates")),
+        parameters=("mix.chunks", "mix.seed", "source.epochs"),
+        columns=DOCUMENT_COLUMNS,
+        tools=("jsonl", "zstandard"),
+    ),
+    Stage(
+        name="mixed_pass2",
+        group="mix",
+        description="One chunk of the mixed corpus: documents of all shards in shuffled order.",
+        partitioning=Partitioning.CHUNK,
+        compute=mixed_pass2,
+        code_version="1",
+        kind="documents",
+        inputs=(segment("mixed_pass1"),),
+        parameters=("mix.order", "mix.seed"),
+        columns=DOCUMENT_COLUMNS,
+        tools=("jsonl", "dolma"),
+    ),
+]

@@ -1,0 +1,50 @@
+"""Pass 1: sends each kept document of a shard to its chunk, raw line by raw line.
+
+Chunk and order come from a keyed hash of (seed, source, id, copy), so that adding a shard leaves every other
+document where it was. The reference draws with replacement from generators that all readers share
+(specs/slimpajama.md sections 7 and 11).
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from corpus_assets.mix.repeat import copies
+from resources.hashing import keyed_hash
+
+
+class Identity(msgspec.Struct):
+    """The part of a document line that mixing looks at."""
+
+    id: str
+
+
+class Placed(NamedTuple):
+    """One use of one document: the chunk it goes to, its raw line, and its row data."""
+
+    chunk: int
+    line: bytes
+    order: int
+    copy: int
+    bytes: int
+    digest: bytes
+
+
+_IDENTITY = msgspec.json.Decoder(Identity)
+
+
+def scatter(
+    rows: Iterable[tuple[bytes, bytes, int]], *, source: str, epochs: float, seed: int, chunks: int
+) -> Iterator[Placed]:
+    """Place every use of the given rows.
+
+    rows: (line, SHA-256 of the text, bytes of the text) of each document that is kept. Yields one `Placed` per copy;
+    a document that gets no copy (epochs below 1) yields nothing.
+    """
+    for line, digest, size in rows:
+        identifier = _IDENTITY.decode(line).id
+        for copy in range(copies(epochs, seed, source, identifier)):
+            chunk = keyed_hash("chunk", seed, source, identifier, copy) % chunks
+            order = keyed_hash("order", seed, source, identifier, copy)
+            yield Placed(chunk, line, order, copy, size, digest)

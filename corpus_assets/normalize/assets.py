@@ -1,0 +1,145 @@
+"""Normalized documents, one row per raw row kept, and the list of those too short to train on."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from corpus_assets.normalize.text import normalizer
+from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
+from resources.attributes import attribute_line
+from resources.cleaning import is_short
+from resources.documents import Document, text_digest
+from resources.errors import BadFileError
+from resources.graph import Partitioning, Stage, same
+from resources.rows import TEXT
+from resources.sources import Shard
+from resources.task import Task
+from resources.writers import ArrayWriter, DocumentWriter
+
+DOCUMENT_COLUMNS = {
+    "id": "string",
+    "text": "string",
+    "source": "string",
+    "added": "string",
+    "created": "string",
+    "metadata": "json",
+}
+ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
+SHORT = "short_documents__cleaned__short"
+_BLOCK = 4096
+
+
+def normalized_documents(task: Task) -> None:
+    """Read one raw file in whatever format, normalize its texts, write Dolma documents and their digests."""
+    shard = task.shard
+    path = f"documents/{shard.source}/{shard.name}"
+    fix = normalizer(task["normalize.method"])
+    try:
+        _write_documents(task, path, _good_rows(task, shard), fix)
+    except BadFileError as error:
+        if task["source.on_bad_file"] == "fail":
+            raise
+        task.restart()
+        task.drop("bad_file", example=str(error))
+        _write_documents(task, path, iter(()), fix)
+
+
+def _write_documents(task: Task, path: str, rows: Iterator[Document], fix: Callable[[str], str]) -> None:
+    text_bytes = 0
+    with task.documents(f"{path}.jsonl.gz") as documents, task.array(f"{path}.texts.npy", TEXT) as texts:
+        held: list[tuple[int, bytes]] = []
+        for document in rows:
+            document.text = fix(document.text)
+            documents.add(document)
+            size, digest = text_digest(document.text)
+            text_bytes += size
+            held.append((size, digest))
+            if len(held) == _BLOCK:
+                texts.append(_text_rows(held))
+                held.clear()
+        texts.append(_text_rows(held))
+    dropped = sum(task.statistics.get("dropped", {}).values())
+    rows_out = task.files[-1].rows or 0
+    task.count(rows_in=rows_out + dropped, rows_out=rows_out, text_bytes=text_bytes)
+
+
+def _text_rows(held: list[tuple[int, bytes]]) -> np.ndarray:
+    block = np.empty(len(held), dtype=TEXT)
+    block["bytes"] = [size for size, _ in held]
+    block["digest"] = np.frombuffer(b"".join(digest for _, digest in held), dtype=np.uint8).reshape(-1, 32)
+    return block
+
+
+def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
+    """Documents of a raw file; bad rows are counted with their reason, or fail the shard."""
+    rules = RowRules(
+        source=shard.source,
+        format=task["source.format"],
+        text_key=task["source.text_key"],
+        id_key=task["source.id_key"],
+        ids=task["source.ids"],
+        metadata_key=task["source.metadata_key"],
+    )
+    for row in read_documents(RawFile(shard.path, shard.open, shard.open_member), rules):
+        if isinstance(row, BadRow):
+            problem = f"{shard.source}/{row.where}: {row.reason}: {row.detail}"
+            if task["source.on_bad_row"] == "fail":
+                raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
+            task.drop(row.reason, example=problem)
+        else:
+            yield row
+    if shard.changed():
+        raise BadFileError(shard.label, "changed while it was being read; run again")
+
+
+def short_documents(task: Task) -> None:
+    """Mark the documents whose cleaned text is under the threshold, as a row-aligned Dolma attribute."""
+    threshold = task["short_documents.threshold"]
+    rows = short = 0
+    with task.lines(f"attributes/short_documents/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
+        for document in task.input("normalized_documents").documents():
+            is_it = is_short(document.text, threshold)
+            spans = {SHORT: [(0, len(document.text), float(is_it))]}
+            out.write(attribute_line(document.id, document.source, spans))
+            rows += 1
+            short += is_it
+    task.count(rows_in=rows, rows_out=rows, short=short, short_share=round(short / max(1, rows), 6))
+
+
+STAGES = [
+    Stage(
+        name="normalized_documents",
+        group="normalize",
+        description="Documents of one raw file in the Dolma schema, texts normalized, rows in order, metadata kept.",
+        partitioning=Partitioning.SHARD,
+        compute=normalized_documents,
+        code_version="1",
+        kind="documents",
+        inputs=(same("raw_source"),),
+        parameters=(
+            "normalize.method",
+            "source.format",
+            "source.text_key",
+            "source.id_key",
+            "source.ids",
+            "source.metadata_key",
+            "source.on_bad_row",
+            "source.on_bad_file",
+        ),
+        columns=DOCUMENT_COLUMNS,
+        tools=("jsonl", "dolma"),
+    ),
+    Stage(
+        name="short_documents",
+        group="normalize",
+        description="Which documents are too short to train on: fewer cleaned characters than the threshold.",
+        partitioning=Partitioning.SHARD,
+        compute=short_documents,
+        code_version="1",
+        kind="documents",
+        inputs=(same("normalized_documents"),),
+        parameters=("short_documents.threshold",),
+        columns=ATTRIBUTE_COLUMNS,
+        tools=("jsonl", "dolma"),
+    ),
+]

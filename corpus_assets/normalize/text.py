@@ -1,0 +1,84 @@
+"""Text normalization: NFC alone, SlimPajama's full ftfy, or nothing."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Literal
+
+from ftfy import TextFixerConfig, fix_text, fix_text_segment
+from ftfy.badness import BADNESS_RE, is_bad
+from ftfy.chardata import CONTROL_CHARS, LIGATURES, WIDTH_MAP
+from ftfy.fixes import uncurl_quotes
+
+from resources.errors import ConfigError
+
+Method = Literal["nfc", "ftfy", "none"]
+
+_WITH_HTML = TextFixerConfig(explain=False, normalization="NFC")
+_WITHOUT_HTML = _WITH_HTML._replace(unescape_html=False)
+
+# Every character that one of ftfy's character fixers replaces or removes: control characters (escape
+# sequences start with one), ligatures and width variants by ftfy's own tables, then quotes, line breaks, C1
+# and surrogates.
+_TABLES = "".join(re.escape(chr(code)) for table in (CONTROL_CHARS, LIGATURES, WIDTH_MAP) for code in table)
+_REPLACED = re.compile(f"[{_TABLES}\u02bc\u2018-\u201f\r\x80-\x9f\u2028\u2029\ud800-\udfff]")
+
+# ftfy's own search for mojibake is the slow part. All it can find has two adjacent characters of those its
+# pattern names outside ASCII, or one of these: C1 controls, the ligature oe, A with tilde or circumflex.
+_NAMED = "".join(re.findall(r"[^\x00-\x7f](?:-[^\x00-\x7f])?", BADNESS_RE.pattern))
+_MAY_BE_BAD = re.compile(f"[{_NAMED}]{{2}}|[\x80-\x9f\u0152\u0153\xc2\xc3]")
+
+# What makes a line worth a look: anything but the ASCII that ftfy never changes, or the start of an entity.
+_SUSPECT = re.compile(r"[^\t\n\x0c\x20-\x7e]")
+_SUSPECT_OR_ENTITY = re.compile(r"[^\t\n\x0c\x20-\x7e]|&")
+
+
+def nfc(text: str) -> str:
+    """Unicode normalization form C, by the Unicode version of this Python."""
+    return unicodedata.normalize("NFC", text)
+
+
+def fix(text: str) -> str:
+    """Exactly `ftfy.fix_text(text, normalization="NFC")` (specs/slimpajama.md section 2), only faster.
+
+    ftfy treats every line by itself, so only lines with something to fix go through it. What crosses lines is
+    kept: the first line with a `<` switches HTML decoding off for itself and all that follow, and lines of
+    more than 1,000,000 code points are cut (such a text takes the plain call).
+    """
+    tag = text.find("<")
+    pieces: list[str] = []
+    done = 0
+    while suspect := (_SUSPECT_OR_ENTITY if tag < 0 or done <= tag else _SUSPECT).search(text, done):
+        start = text.rfind("\n", done, suspect.start()) + 1 or done
+        end = text.find("\n", suspect.start()) + 1 or len(text)
+        if end - start > _WITH_HTML.max_decode_length:
+            return fix_text(text, _WITH_HTML)
+        pieces += text[done:start], _fix_line(text[start:end], html=tag < 0 or end <= tag)
+        done = end
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _fix_line(line: str, html: bool) -> str:
+    """One segment as ftfy fixes it; where nothing but curly quotes needs fixing, only they are fixed."""
+    if not (html and "&" in line) and not _looks_bad(line):
+        straight = uncurl_quotes(line)
+        settled = straight == line or not _looks_bad(straight)
+        if settled and not _REPLACED.search(straight) and unicodedata.is_normalized("NFC", straight):
+            return straight
+    return fix_text_segment(line, _WITH_HTML if html else _WITHOUT_HTML)
+
+
+def _looks_bad(line: str) -> bool:
+    return _MAY_BE_BAD.search(line) is not None and is_bad(line)
+
+
+def _keep(text: str) -> str:
+    return text
+
+
+def normalizer(method: Method) -> Callable[[str], str]:
+    """The normalization function of that name, pure and picklable. `ConfigError` for an unknown name."""
+    methods: dict[str, Callable[[str], str]] = {"nfc": nfc, "ftfy": fix, "none": _keep}
+    if method not in methods:
+        raise ConfigError(f"normalize.method is {method!r}; valid: {', '.join(methods)}")
+    return methods[method]

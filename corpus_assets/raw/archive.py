@@ -1,0 +1,76 @@
+"""Members of a tar of compressed JSON lines, streamed in order: nothing extracted, no link followed."""
+
+import tarfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final, NamedTuple, cast
+
+from corpus_assets.raw.formats import printable
+from resources.errors import BadFileError
+
+MEMBER_SUFFIX: Final = ".jsonl.zst"
+MAX_READ_BYTES: Final = 16 << 20
+_APPLE_DOUBLE: Final = "._"
+_HEADER_FAULTS: Final = (ValueError, IndexError, OverflowError, RecursionError)
+
+
+class Member(NamedTuple):
+    """A data member: its name in the archive, its size in bytes, and its content."""
+
+    name: str
+    size: int
+    stream: BinaryIO
+
+
+class _BoundedReads:
+    """Refuses single reads that a damaged header would stretch to the whole file."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self.seek = raw.seek
+        self.tell = raw.tell
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= MAX_READ_BYTES:
+            raise tarfile.ReadError(f"tar header asks for {size} bytes at once")
+        return self._raw.read(size)
+
+
+def data_members(raw: BinaryIO, where: str) -> Iterator[Member]:
+    """Regular members that end in `.jsonl.zst`, in archive order; equal names are all data.
+
+    Other members, links and AppleDouble files (`._*`) are skipped. A member's stream is valid until the next
+    one is asked for. Raises `BadFileError` or `tarfile.TarError` unless every header is sound and the archive
+    ends with its end mark: a block of zeros with nothing but zeros after it.
+    """
+    source = cast(BinaryIO, _BoundedReads(raw))
+    try:
+        with tarfile.open(fileobj=source, mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
+            position = -1
+            while (member := archive.next()) is not None:
+                if member.size < 0 or member.offset <= position:
+                    raise BadFileError(where, f"tar header at byte {member.offset} has an impossible size")
+                position = member.offset
+                cast(Any, archive).members.clear()  # it keeps every header it has seen
+                if _is_data(member):
+                    stream = cast(BinaryIO, archive.extractfile(member))
+                    yield Member(printable(member.name), member.size, stream)
+            _check_end(raw, archive.offset, where)
+    except _HEADER_FAULTS as fault:
+        raise BadFileError(where, f"tar header is damaged: {fault}") from fault
+
+
+def _is_data(member: tarfile.TarInfo) -> bool:
+    base = member.name.rpartition("/")[2]
+    return member.isreg() and base.lower().endswith(MEMBER_SUFFIX) and not base.startswith(_APPLE_DOUBLE)
+
+
+def _check_end(raw: BinaryIO, offset: int, where: str) -> None:
+    """The tar module takes a damaged header or a missing end mark for the end; data could follow."""
+    raw.seek(offset)
+    mark = raw.read(tarfile.BLOCKSIZE)
+    if len(mark) < tarfile.BLOCKSIZE:
+        raise BadFileError(where, f"tar archive is cut: no end mark at byte {offset}")
+    while mark:
+        if mark.strip(b"\0"):
+            raise BadFileError(where, f"tar archive is damaged, or has data after its end, at byte {offset}")
+        mark = raw.read(1 << 20)

@@ -1,0 +1,58 @@
+"""The raw side of the graph: the inventory of raw files, and the content version of each."""
+
+import msgspec
+
+from resources.graph import Input, Partitioning, Stage
+from resources.plan import listing_inputs
+from resources.sources import Listing
+from resources.task import Task
+
+
+def inventory(task: Task) -> dict[str, str]:
+    """Write the table of raw files; the listing itself is its input."""
+    with task.lines("inventory/shards.jsonl.gz") as table:
+        for shard in task.shards:
+            row = {"shard": shard.key, "source": shard.source, "file": shard.label, "bytes": shard.bytes}
+            table.write(msgspec.json.encode(row | {"members": len(shard.members)}) + b"\n")
+    sources = {shard.source for shard in task.shards}
+    task.count(
+        rows_out=len(task.shards), sources=len(sources), raw_bytes=sum(shard.bytes for shard in task.shards)
+    )
+    return listing_inputs(Listing(task.shards, ()))
+
+
+def raw_source(task: Task) -> dict[str, str]:
+    """Record the content digest of one raw file. Nothing is copied: the file stays where it is."""
+    shard = task.shard
+    digest = shard.digest()
+    task.segments["file"] = digest
+    task.count(bytes=shard.bytes, modified=shard.modified, file=shard.label, files=1 + len(shard.members))
+    return {"file": digest}
+
+
+STAGES = [
+    Stage(
+        name="inventory",
+        group="raw",
+        description="Table of all raw files of all sources; adds and removes the shard partitions.",
+        partitioning=Partitioning.NONE,
+        compute=inventory,
+        code_version="1",
+        kind="documents",
+        observed=True,
+        columns={"shard": "string", "source": "string", "file": "string", "bytes": "int", "members": "int"},
+        tools=("jsonl",),
+    ),
+    Stage(
+        name="raw_source",
+        group="raw",
+        description="Content version of one raw file: a digest of its bytes, taken again only when the file was touched.",
+        partitioning=Partitioning.SHARD,
+        compute=raw_source,
+        code_version="1",
+        kind="records",
+        inputs=(Input("inventory", tracked=False),),
+        observed=True,
+        tools=("file",),
+    ),
+]

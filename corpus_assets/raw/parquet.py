@@ -1,0 +1,79 @@
+"""Rows of a parquet file, batch by batch."""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpus_assets.raw.rows import BadRow, RowError, RowReader
+from resources.documents import Document
+from resources.errors import BadFileError
+
+BATCH_BYTES = 16 << 20
+MAX_BATCH_ROWS = 256
+
+
+def read_rows(raw: BinaryIO, reader: RowReader, text_key: str, where: str) -> Iterator[Document | BadRow]:
+    """Documents and bad rows; every column beside the text and the Dolma fields becomes metadata.
+
+    The text column may be string, binary that is UTF-8, or a dictionary of these, in any width. Raises
+    `BadFileError` for another schema, `pyarrow.ArrowException` or `OSError` for damage.
+    """
+    file = pq.ParquetFile(raw, pre_buffer=False, page_checksum_verification=True)
+    _check_schema(file.schema_arrow, text_key, where)
+    number = 0
+    for batch in file.iter_batches(batch_size=_batch_rows(file.metadata), use_threads=False):
+        names = batch.schema.names
+        for values in zip(*(_column_values(column) for column in batch.columns), strict=True):
+            number += 1
+            try:
+                yield reader.from_values(dict(zip(names, values, strict=True)), where)
+            except RowError as error:
+                yield error.at(f"{where} row {number}")
+    if number != file.metadata.num_rows:
+        raise BadFileError(where, f"{number} rows read where the footer promises {file.metadata.num_rows}")
+
+
+def _check_schema(schema: Any, text_key: str, where: str) -> None:
+    columns = ", ".join(schema.names) or "none"
+    if len(set(schema.names)) != len(schema.names):
+        raise BadFileError(where, f"two columns with one name; columns: {columns}")
+    if text_key not in schema.names:
+        raise BadFileError(where, f"no column {text_key!r}; columns: {columns}")
+    column = schema.field(text_key).type
+    kind = column.value_type if pa.types.is_dictionary(column) else column
+    textual = (
+        "is_string",
+        "is_large_string",
+        "is_string_view",
+        "is_binary",
+        "is_large_binary",
+        "is_binary_view",
+    )
+    if not any(getattr(pa.types, check)(kind) for check in textual):
+        raise BadFileError(where, f"column {text_key!r} is {column}; valid: string or binary")
+
+
+def _batch_rows(metadata: Any) -> int:
+    """Rows per batch, so that a batch of the group with the longest rows holds about `BATCH_BYTES`."""
+    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
+    row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return int(min(max(BATCH_BYTES // max(row_bytes, 1), 1), MAX_BATCH_ROWS))
+
+
+def _column_values(column: Any) -> list[object]:
+    """Python values of a column; where one cannot be converted, the `RowError` stands in its place."""
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError):
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: Any) -> object:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as fault:
+        return RowError("invalid_utf8", f"column value: {fault.reason}")
+    except (ValueError, OverflowError) as fault:
+        return RowError("bad_value", f"column value of type {scalar.type}: {fault}")

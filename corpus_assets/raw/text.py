@@ -1,0 +1,33 @@
+"""Plain text files: one file is one document; and lists of such files."""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from corpus_assets.raw.formats import UTF8_BOM, check_utf8_start
+from resources.errors import BadFileError
+
+
+def read_text(stream: BinaryIO, where: str, limit: int) -> str:
+    """The whole file as text, line ends as they are, a UTF-8 byte order mark skipped.
+
+    Raises `BadFileError` when it is no UTF-8 or has more than `limit` bytes.
+    """
+    content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise BadFileError(where, f"text file is over the limit of {limit} bytes")
+    check_utf8_start(where, content)
+    try:
+        return content.removeprefix(UTF8_BOM).decode()
+    except UnicodeDecodeError as fault:
+        byte = content[fault.start]
+        raise BadFileError(where, f"no UTF-8: byte 0x{byte:02x} at {fault.start}: {fault.reason}") from None
+
+
+def listed_paths(listing: str) -> Iterator[tuple[int, str]]:
+    r"""Line number (from 1) and path of every line of a metadata list that is not blank (one path per line).
+
+    Only `\n` ends a line; white space around a path is no part of it (specs/cerebras-hdf5.md section 2).
+    """
+    for number, line in enumerate(listing.split("\n"), 1):
+        if path := line.strip():
+            yield number, path

@@ -1,0 +1,213 @@
+"""Splits: train and holdout of each chunk, validation and test, and train without what the holdout holds."""
+
+from collections.abc import Iterator, Mapping
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.split.decontaminate import contaminated, unique_digests
+from corpus_assets.split.holdout import (
+    count_threshold,
+    held_out,
+    holdout_hash,
+    is_validation,
+    leading,
+    share_threshold,
+)
+from resources.graph import Partitioning, Stage, every, same
+from resources.rows import Rows, digests, sources
+from resources.task import Part, Task
+
+DOCUMENT_COLUMNS = {"id": "string", "text": "string", "source": "string", "metadata": "json"}
+
+
+def holdout_selection(task: Task) -> None:
+    """Write the threshold of each source: a document whose keyed content hash lies below it is held out."""
+    default = task["split.holdout"]
+    thresholds = {}
+    for name, own in task["holdout by source"].items():
+        wanted = default if own is None else own
+        if isinstance(wanted, dict):
+            hashes = _hashes(task, name) if wanted["count"] else ()
+            thresholds[name] = count_threshold(hashes, wanted["count"])
+        else:
+            thresholds[name] = share_threshold(wanted)
+    task.save_json("splits/holdout_selection.json", thresholds, rows=len(thresholds))
+    task.count(sources=len(thresholds))
+
+
+def _hashes(task: Task, source: str) -> Iterator[int]:
+    for part in task.inputs("mixed_pass1"):
+        if part.shard is not None and part.shard.source == source:
+            for digest in digests(part.array(".rows.npy")):
+                yield holdout_hash(task["split.seed"], source, digest)
+
+
+def _held_out(task: Task, rows: Rows) -> NDArray[np.bool_]:
+    if task["split.method"] == "slimpajama":
+        return leading(len(rows), task["split.holdout"])
+    thresholds = task.input("holdout_selection").json()
+    return held_out(sources(rows), digests(rows), task["split.seed"], thresholds)
+
+
+def train(task: Task) -> None:
+    """Write a chunk without its held-out documents."""
+    part = task.input("mixed_pass2")
+    rows = part.array(".rows.npy")
+    held = _held_out(task, rows)
+    task.drop("held_out", int(held.sum()))
+    _write_selected(task, "train", part, rows, ~held)
+
+
+def holdout(task: Task) -> None:
+    """Write the held-out documents of a chunk, each once however many epochs its source has."""
+    part = task.input("mixed_pass2")
+    rows = part.array(".rows.npy")
+    held = _held_out(task, rows)
+    first = held if task["split.method"] == "slimpajama" else held & (rows["copy"] == 0)
+    task.drop("not_held_out", int((~held).sum()))
+    task.drop("repeat_of_held_out", int((held & ~first).sum()))
+    _write_selected(task, "holdout", part, rows, first)
+
+
+def validation(task: Task) -> None:
+    """Write the held-out documents of a chunk that are for validation."""
+    part, rows, chosen = _validation(task)
+    task.drop("test", int((~chosen).sum()))
+    _write_selected(task, "validation", part, rows, chosen)
+
+
+def test(task: Task) -> None:
+    """Write the held-out documents of a chunk that are for the final test."""
+    part, rows, chosen = _validation(task)
+    task.drop("validation", int(chosen.sum()))
+    _write_selected(task, "test", part, rows, ~chosen)
+
+
+def _validation(task: Task) -> tuple[Part, Rows, NDArray[np.bool_]]:
+    part = task.input("holdout")
+    rows = part.array(".rows.npy")
+    chosen = is_validation(sources(rows), digests(rows), task["split.seed"], task["split.validation"])
+    return part, rows, chosen
+
+
+def holdout_hashes(task: Task) -> None:
+    """Write the distinct SHA-256 digests of all held-out texts, sorted."""
+    blocks = (part.array(".rows.npy")["digest"] for part in task.inputs("holdout"))
+    unique = unique_digests(blocks)
+    task.save_array("splits/holdout_hashes.npy", unique)
+    rows = sum(part.record.statistics["rows_out"] for part in task.inputs("holdout"))
+    task.count(rows_in=rows, rows_out=len(unique))
+
+
+def decontaminated_train(task: Task) -> None:
+    """Write a train chunk without the documents whose exact text is in any holdout."""
+    part = task.input("train")
+    rows = part.array(".rows.npy")
+    bad = contaminated(digests(rows), task.input("holdout_hashes").array(".npy"))
+    task.drop("text_in_holdout", int(bad.sum()))
+    _write_selected(task, "decontaminated_train", part, rows, ~bad)
+
+
+def _write_selected(task: Task, split: str, part: Part, rows: Rows, chosen: NDArray[np.bool_]) -> None:
+    """Copy the chosen lines as they are, with their row table."""
+    path = f"splits/{split}/{task.partition}"
+    with task.lines(f"{path}.jsonl.gz") as out:
+        for line in compress(part.lines(), chosen.tolist()):
+            out.write(line)
+    selected = np.ascontiguousarray(rows[chosen])
+    task.save_array(f"{path}.rows.npy", selected)
+    text_bytes = int(selected["bytes"].sum(dtype=np.uint64))
+    task.count(rows_in=len(rows), rows_out=len(selected), text_bytes=text_bytes)
+
+
+def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The holdout of each source that has its own."""
+    return {"holdout by source": {source["name"]: source["holdout"] for source in settings["sources"]}}
+
+
+def _split_stage(
+    name: str, description: str, compute: Any, inputs: Any, parameters: tuple[str, ...]
+) -> Stage:
+    return Stage(
+        name=name,
+        group="split",
+        description=description,
+        partitioning=Partitioning.CHUNK,
+        compute=compute,
+        code_version="1",
+        kind="documents",
+        inputs=tuple(same(asset) for asset in inputs),
+        parameters=parameters,
+        columns=DOCUMENT_COLUMNS,
+        tools=("jsonl", "dolma"),
+    )
+
+
+_SELECTION = ("split.method", "split.seed", "split.holdout")
+
+STAGES = [
+    Stage(
+        name="holdout_selection",
+        group="split",
+        description="How far into the content hashes of each source the holdout reaches: a share, or a count.",
+        partitioning=Partitioning.NONE,
+        compute=holdout_selection,
+        code_version="1",
+        kind="records",
+        inputs=(every("mixed_pass1"),),
+        parameters=("split.holdout", "split.seed"),
+        extra_parameters=holdout_by_source,
+        columns={"source": "string", "threshold": "uint64"},
+        tools=("json",),
+    ),
+    _split_stage(
+        "train",
+        "A chunk without its held-out documents.",
+        train,
+        ("mixed_pass2", "holdout_selection"),
+        _SELECTION,
+    ),
+    _split_stage(
+        "holdout",
+        "The held-out documents of a chunk, chosen by content hash, each once.",
+        holdout,
+        ("mixed_pass2", "holdout_selection"),
+        _SELECTION,
+    ),
+    _split_stage(
+        "validation",
+        "The part of the holdout to steer training by.",
+        validation,
+        ("holdout",),
+        ("split.seed", "split.validation"),
+    ),
+    _split_stage(
+        "test",
+        "The part of the holdout for the final test.",
+        test,
+        ("holdout",),
+        ("split.seed", "split.validation"),
+    ),
+    Stage(
+        name="holdout_hashes",
+        group="split",
+        description="SHA-256 digests of all held-out texts, against which train is cleaned.",
+        partitioning=Partitioning.NONE,
+        compute=holdout_hashes,
+        code_version="1",
+        kind="arrays",
+        inputs=(every("holdout"),),
+        columns={"digest": "uint8[32]"},
+        tools=("numpy",),
+    ),
+    _split_stage(
+        "decontaminated_train",
+        "A train chunk without the documents whose exact text is in any holdout.",
+        decontaminated_train,
+        ("train", "holdout_hashes"),
+        (),
+    ),
+]

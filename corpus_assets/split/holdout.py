@@ -1,0 +1,56 @@
+"""Which documents are held out: by content hash, per source, before any repetition."""
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.hashing import keyed_hash
+
+ALL = 2**64
+
+
+def share_threshold(share: float) -> int:
+    """Threshold below which a uniform 64-bit hash falls with probability `share`."""
+    return round(share * ALL)
+
+
+def count_threshold(hashes: Iterable[int], count: int) -> int:
+    """Threshold below which exactly the `count` smallest hashes lie (fewer when there are fewer documents).
+
+    Equal hashes (equal texts of one source) stay together. Memory is `count` numbers.
+    """
+    smallest = heapq.nsmallest(count, set(hashes)) if count else []
+    return smallest[-1] + 1 if smallest else 0
+
+
+def holdout_hash(seed: int, source: str, digest: bytes) -> int:
+    """The number that decides: uniform, the same for equal texts of one source, whatever the rest of the corpus."""
+    return keyed_hash("holdout", seed, source, digest)
+
+
+def held_out(
+    sources: Sequence[str], digests: Sequence[bytes], seed: int, thresholds: Mapping[str, int]
+) -> NDArray[np.bool_]:
+    """Whether each row's text belongs to the holdout; shape (rows,)."""
+    pairs = zip(sources, digests, strict=True)
+    flags = (holdout_hash(seed, source, digest) < thresholds.get(source, 0) for source, digest in pairs)
+    return np.fromiter(flags, dtype=np.bool_, count=len(sources))
+
+
+def leading(rows: int, share: float) -> NDArray[np.bool_]:
+    """The reference's holdout: the first `int(rows * share)` rows of the shuffled chunk (specs/slimpajama.md 8)."""
+    flags = np.zeros(rows, dtype=np.bool_)
+    flags[: int(rows * share)] = True
+    return flags
+
+
+def is_validation(
+    sources: Sequence[str], digests: Sequence[bytes], seed: int, share: float
+) -> NDArray[np.bool_]:
+    """Whether each held-out row goes to validation (the rest is test); shape (rows,)."""
+    limit = share_threshold(share)
+    pairs = zip(sources, digests, strict=True)
+    flags = (keyed_hash("validation", seed, source, digest) < limit for source, digest in pairs)
+    return np.fromiter(flags, dtype=np.bool_, count=len(sources))

@@ -1,0 +1,91 @@
+"""Text cleaning before tokenizing: ftfy, the wikitext detokenizer, and cutting long texts into pieces."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import ftfy
+
+NormalizationForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+
+@dataclass(frozen=True)
+class CleaningSettings:
+    """What is done to a text before it is tokenized, in this order (specs/cerebras-hdf5.md section 3).
+
+    ftfy: run `ftfy.fix_text`, with `normalization` as its Unicode form (None leaves the form alone).
+    wikitext: undo the spacing of the wikitext corpora.
+    """
+
+    ftfy: bool = False
+    normalization: NormalizationForm | None = "NFC"
+    wikitext: bool = False
+
+
+def clean(text: str, settings: CleaningSettings) -> str:
+    """The text as it is tokenized. Nothing is stripped or lower-cased."""
+    if settings.ftfy:
+        text = ftfy.fix_text(text, normalization=settings.normalization)
+    return detokenize_wikitext(text) if settings.wikitext else text
+
+
+_BEFORE_BRACKETS = (
+    ("s '", "s'"),
+    (" @-@ ", "-"),
+    (" @,@ ", ","),
+    (" @.@ ", "."),
+    (" : ", ": "),
+    (" ; ", "; "),
+    (" . ", ". "),
+    (" ! ", "! "),
+    (" ? ", "? "),
+    (" , ", ", "),
+)
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'), ("'", "'"))
+_AFTER_BRACKETS = (
+    ("= = = =", "===="),
+    ("= = =", "==="),
+    ("= =", "=="),
+    (" ° ", "°"),
+    (" \n", "\n"),
+    ("\n ", "\n"),
+    (" N ", " 1 "),
+    (" 's", "'s"),
+)
+
+
+def detokenize_wikitext(text: str) -> str:
+    """Natural spacing for text in the spacing of the wikitext corpora (specs/cerebras-hdf5.md section 3).
+
+    Meant for wikitext only: it joins a plural and the quotation after it ("cats 'and" becomes "cats'and").
+    """
+    for spaced, natural in _BEFORE_BRACKETS:
+        text = text.replace(spaced, natural)
+    for opening, closing in _PAIRS:
+        text = _trim_inside(text, opening, closing)
+    for spaced, natural in _AFTER_BRACKETS:
+        text = text.replace(spaced, natural)
+    return text
+
+
+def _trim_inside(text: str, opening: str, closing: str) -> str:
+    """White space next to the inner side of paired marks removed; a pair ends at the first closing mark."""
+    # Text after the last closing mark cannot hold a pair; searching it would take quadratic time on "((((".
+    end = text.rfind(closing) + 1
+    pair = re.compile(f"{re.escape(opening)}([^{re.escape(closing)}]*){re.escape(closing)}")
+    return pair.sub(lambda match: opening + match[1].strip() + closing, text[:end]) + text[end:]
+
+
+def split_text(text: str, length: int) -> Iterator[str]:
+    """Pieces of at least `length` characters (the last may be shorter); their concatenation is the text.
+
+    A piece ends before the first space at or after `length` characters, so the next one starts with that
+    space (specs/cerebras-hdf5.md section 4). Text without spaces stays whole, and an empty text is one empty
+    piece.
+    """
+    start = 0
+    while (end := text.find(" ", start + length)) >= 0:
+        yield text[start:end]
+        start = end
+    yield text[start:]

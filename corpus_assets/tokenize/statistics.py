@@ -1,0 +1,178 @@
+"""Counters of a token dataset, and the `data_params.json` object that trainers read beside the files."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass
+class Statistics:
+    """Counters of one file or many (`merge`), under the key names of specs/cerebras-hdf5.md section 12.
+
+    `*_files` count documents: processed = seen, discarded = no token of it can reach a row, successful = the
+    rest. `raw_*` and `normalized_*` measure the text before and after cleaning, in code points and UTF-8
+    bytes. `num_tokens` = rows x sequence length. `loss_valid_tokens` = positions in the loss, whether or not
+    the mask is stored inverted; `num_masked_tokens` = the other positions. `num_pad_tokens` = positions that
+    hold no document
+    token, counted by length: a real end-of-text id is no padding even when both ids are equal.
+    `non_pad_tokens` = the others. `document_tokens` = ids that went in, with the end-of-text ids.
+    `dropped_sequences`, `dropped_tokens`, `discarded_documents`: what is in no row, by reason. A token counts
+    as dropped when it is the label of no row; the first id of a document (packed: of the stream) never is
+    one, and `sequence_starts` counts those.
+    """
+
+    processed_files: int = 0
+    discarded_files: int = 0
+    n_examples: int = 0
+    raw_chars_count: int = 0
+    raw_bytes_count: int = 0
+    normalized_chars_count: int = 0
+    normalized_bytes_count: int = 0
+    num_tokens: int = 0
+    loss_valid_tokens: int = 0
+    num_masked_tokens: int = 0
+    num_pad_tokens: int = 0
+    non_pad_tokens: int = 0
+    document_tokens: int = 0
+    sequence_starts: int = 0
+    discarded_documents: Counter[str] = field(default_factory=Counter)
+    dropped_sequences: Counter[str] = field(default_factory=Counter)
+    dropped_tokens: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def successful_files(self) -> int:
+        """Documents that were not discarded."""
+        return self.processed_files - self.discarded_files
+
+    @property
+    def average_chars_per_sequence(self) -> int:
+        """Raw code points per row, rounded up; 0 without rows."""
+        return -(-self.raw_chars_count // self.n_examples) if self.n_examples else 0
+
+    @property
+    def average_bytes_per_sequence(self) -> int:
+        """Raw UTF-8 bytes per row, rounded up; 0 without rows."""
+        return -(-self.raw_bytes_count // self.n_examples) if self.n_examples else 0
+
+    @property
+    def unaccounted_tokens(self) -> int:
+        """Ids that are no label, no start and not counted as dropped; must be 0 after the last row."""
+        accounted = self.loss_valid_tokens + self.sequence_starts + self.dropped_tokens.total()
+        return self.document_tokens - accounted
+
+    def add_text(self, raw: str, normalized: str) -> None:
+        """Count the text of one document, before and after cleaning."""
+        self.raw_chars_count += len(raw)
+        self.raw_bytes_count += len(raw.encode())
+        self.normalized_chars_count += len(normalized)
+        self.normalized_bytes_count += len(normalized.encode())
+
+    def add_rows(self, rows: int, positions: int, real: int, loss: int) -> None:
+        """Count rows: all their positions, those that hold document tokens, those in the loss."""
+        self.n_examples += rows
+        self.num_tokens += positions
+        self.loss_valid_tokens += loss
+        self.num_masked_tokens += positions - loss
+        self.num_pad_tokens += positions - real
+        self.non_pad_tokens += real
+
+    def discard_document(self, reason: str, documents: int = 1) -> None:
+        """Count documents that leave nothing behind; nothing is recorded for zero."""
+        self.discarded_files += documents
+        if documents:
+            self.discarded_documents[reason] += documents
+
+    def drop(self, reason: str, sequences: int, tokens: int) -> None:
+        """Count what is in no row; nothing is recorded for zeros."""
+        for counter, count in ((self.dropped_sequences, sequences), (self.dropped_tokens, tokens)):
+            if count:
+                counter[reason] += count
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON object with the counters and what follows from them; inverse of `from_dict`."""
+        counters = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {
+            **{
+                name: dict(value) if isinstance(value, Counter) else value for name, value in counters.items()
+            },
+            "successful_files": self.successful_files,
+            "average_chars_per_sequence": self.average_chars_per_sequence,
+            "average_bytes_per_sequence": self.average_bytes_per_sequence,
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Statistics":
+        """Counters out of a record; keys that are not counters are ignored, absent counters are 0."""
+        statistics = cls()
+        for entry in fields(cls):
+            if entry.name in record:
+                value = record[entry.name]
+                setattr(statistics, entry.name, Counter(value) if isinstance(value, Mapping) else value)
+        return statistics
+
+
+def merge(statistics: Iterable[Statistics]) -> Statistics:
+    """Counters of several files as one; averages follow from the sums."""
+    total = Statistics()
+    for part in statistics:
+        for entry in fields(Statistics):
+            mine, theirs = getattr(total, entry.name), getattr(part, entry.name)
+            setattr(total, entry.name, mine + theirs)
+    return total
+
+
+def recount(blocks: Iterable[NDArray[np.int32]], inverted_mask: bool = False) -> Statistics:
+    """What the arrays of a language-modelling dataset say by themselves: rows, positions, loss and padding.
+
+    `blocks`: int32 (rows, 3, L), channel 1 the loss mask. There every real position is in the loss, so
+    padding is what the mask leaves out; this does not hold for modes that mask prompts. Raises ValueError for
+    another shape and for a mask value other than 0 and 1.
+    """
+    statistics = Statistics()
+    for block in blocks:
+        if block.ndim != 3 or block.shape[1] != 3:
+            raise ValueError(f"received a block of shape {block.shape}; valid: (rows, 3, sequence length)")
+        mask = block[:, 1]
+        if mask.size and (mask.min() < 0 or mask.max() > 1):
+            raise ValueError(f"loss mask holds {mask.min()}..{mask.max()}; valid: 0 and 1")
+        ones = int(np.count_nonzero(mask))
+        loss = mask.size - ones if inverted_mask else ones
+        statistics.add_rows(len(block), mask.size, real=loss, loss=loss)
+    return statistics
+
+
+def data_params(
+    mode: str,
+    features: Iterable[str],
+    processing: Mapping[str, Any],
+    dataset: Mapping[str, Any],
+    statistics: Statistics,
+    *,
+    eos_id: int | None,
+    pad_id: int,
+    vocab_size: int,
+) -> dict[str, Any]:
+    """Object of `data_params.json`: sections setup, processing, dataset, post-process, and `features`.
+
+    `features` names the channels in order, so that readers do not have to guess them (specs/cerebras-hdf5.md
+    sections 12, 14 and 16). `processing` and `dataset` must hold algorithm parameters alone: the file travels
+    with the data, so no path of a machine and no access token belongs in it.
+    """
+    ids = {"eos_id": eos_id, "pad_id": pad_id}
+    return {
+        "setup": {"mode": mode},
+        "processing": {**processing, **ids},
+        "dataset": dict(dataset),
+        "post-process": {**statistics.as_dict(), **ids, "vocab_size": vocab_size},
+        "features": list(features),
+    }
+
+
+def encode_data_params(params: Mapping[str, Any]) -> bytes:
+    """UTF-8 JSON, indent 4, sorted keys, as the trainers' tools write it."""
+    return json.dumps(params, indent=4, sort_keys=True, ensure_ascii=False).encode()

@@ -1,0 +1,81 @@
+"""Decompression of gzip and zstd as buffered binary streams that never end early without an error."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO, Final, cast
+
+import pyarrow as pa
+from isal import igzip, igzip_lib
+
+from resources.errors import CorpusError
+
+BUFFER_BYTES: Final = 1 << 20
+ZSTD_WINDOW_BYTES: Final = 1 << 27
+"""Largest zstd window that is decoded (`zstd --long=27`): the memory one open stream may take."""
+
+_GZIP_FAULTS: Final = (gzip.BadGzipFile, zlib.error, EOFError, cast(type[Exception], igzip_lib.IsalError))
+_ZSTD_FAULTS: Final = (OSError, cast(type[Exception], pa.ArrowException))
+_WINDOW_FAULT: Final = "requires too much memory"
+
+
+class CodecError(CorpusError):
+    """A compressed stream is cut, corrupt, needs too large a window, or grows past its allowance."""
+
+
+class _Decoded(io.RawIOBase):
+    """A raw stream over a `read(size)` of decompressed bytes, with an allowance."""
+
+    def __init__(self, read: Callable[[int], bytes], max_bytes: int | None) -> None:
+        self._read = read
+        self._max_bytes = max_bytes
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._read(len(buffer))
+        self._count += len(block)
+        if self._max_bytes is not None and self._count > self._max_bytes:
+            raise CodecError(f"decompresses to more than the {self._max_bytes} bytes allowed for its size")
+        buffer[: len(block)] = block
+        return len(block)
+
+
+def open_gzip(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
+    """Decompressed bytes of all gzip members of `raw`; zero padding after the last one is ignored.
+
+    An empty `raw` gives no bytes. Reading raises `CodecError` when the stream is cut, corrupt, followed by
+    other bytes, or longer than `max_bytes`. The caller closes `raw`.
+    """
+    stream: BinaryIO = igzip.open(raw, "rb")  # type: ignore[no-untyped-call]
+
+    def read(size: int) -> bytes:
+        try:
+            return stream.read(size)
+        except _GZIP_FAULTS as fault:
+            raise CodecError(f"gzip stream is cut or corrupt ({fault})") from fault
+
+    return io.BufferedReader(_Decoded(read, max_bytes), BUFFER_BYTES)
+
+
+def open_zstd(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
+    """Decompressed bytes of all zstd frames of `raw`, skippable frames and unknown content sizes included.
+
+    An empty `raw` gives no bytes. Reading raises `CodecError` when a frame is cut or corrupt, when its window
+    is over `ZSTD_WINDOW_BYTES`, or when the output is longer than `max_bytes`. The caller closes `raw`.
+    """
+    # Arrow's stream reports a frame that ends early; zstandard's stream_reader ends there without a word.
+    stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+
+    def read(size: int) -> bytes:
+        try:
+            return cast(bytes, stream.read(size))
+        except _ZSTD_FAULTS as fault:
+            if _WINDOW_FAULT in str(fault):
+                raise CodecError(f"zstd window is over the limit of {ZSTD_WINDOW_BYTES} bytes") from fault
+            raise CodecError(f"zstd stream is cut or corrupt ({fault})") from fault
+
+    return io.BufferedReader(_Decoded(read, max_bytes), BUFFER_BYTES)

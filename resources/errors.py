@@ -1,0 +1,32 @@
+"""One exception class per kind of fault. A message says what was received, what is valid, and where."""
+
+
+class CorpusError(Exception):
+    """Base of every error this project raises on purpose; the message is meant for a person."""
+
+
+class ConfigError(CorpusError):
+    """`corpus.yaml` cannot be used: unknown key, wrong type, or a combination that makes no sense."""
+
+
+class BadFileError(CorpusError):
+    """A raw file as a whole cannot be read (cut, corrupt, wrong codec, wrong schema).
+
+    It fails its own shard and no other. `where` is the file, with line or member when known.
+    """
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type["BadFileError"], tuple[str, str]]:
+        return (type(self), (self.where, self.problem))
+
+
+class LedgerError(CorpusError):
+    """The ledger and the files it describes contradict each other, or an input partition does not exist."""
+
+
+class StorageError(CorpusError):
+    """The store refused an operation, or was asked for something outside its root."""

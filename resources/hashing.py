@@ -1,0 +1,37 @@
+"""Digests of content and keyed hashes: the only source of chance in the project."""
+
+import struct
+
+import xxhash
+
+MAX_U64 = 2**64 - 1
+
+
+def keyed_hash(purpose: str, seed: int, *parts: str | bytes | int) -> int:
+    """Uniform 64-bit integer that depends on nothing but its arguments.
+
+    Every stochastic choice (chunk, order, holdout, epoch half) is a threshold or a sort on such a number, so it is
+    the same for any number of workers, any order of arrival and any other documents. `purpose` keeps the choices
+    independent of each other. Parts are length-prefixed: ("ab", "c") and ("a", "bc") differ.
+    """
+    hasher = xxhash.xxh3_64(purpose.encode(), seed=seed)
+    for part in parts:
+        raw = (
+            part.to_bytes(8, "little")
+            if isinstance(part, int)
+            else part.encode()
+            if isinstance(part, str)
+            else part
+        )
+        hasher.update(struct.pack("<I", len(raw)))
+        hasher.update(raw)
+    return hasher.intdigest()
+
+
+def content_digest(*parts: bytes) -> str:
+    """xxh3-128 of the parts as 32 hex digits; parts are length-prefixed."""
+    hasher = xxhash.xxh3_128()
+    for part in parts:
+        hasher.update(struct.pack("<Q", len(part)))
+        hasher.update(part)
+    return hasher.hexdigest()

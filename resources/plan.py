@@ -1,0 +1,270 @@
+"""The plan: which partitions are not fresh, and why. A pure function of settings, listing and ledger."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from resources.graph import Graph, Input, Partitioning, Reads, Stage
+from resources.hashing import content_digest
+from resources.ledger import Ledger, Record, recipe_digest
+from resources.settings import Settings
+from resources.sources import Listing, Shard
+from resources.storage import Storage
+
+
+class Status(StrEnum):
+    """What stands between a partition and being up to date."""
+
+    FRESH = "fresh"
+    MISSING = "missing"
+    STALE = "stale"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The status of one partition and the reason in words (empty when fresh).
+
+    `blocked` says which of the things it reads is not fresh, if any; `touched` marks a raw file that was rewritten
+    with the same content, whose record only needs the new time.
+    """
+
+    asset: str
+    partition: str | None
+    status: Status
+    reason: str = ""
+    blocked: str = ""
+    touched: bool = False
+
+
+@dataclass
+class Plan:
+    """Decisions for every expected partition, in the order the data flows, and what no partition owns any more."""
+
+    decisions: list[Decision] = field(default_factory=list)
+    orphans: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def counts(self) -> dict[str, int]:
+        """How many partitions have each status."""
+        counts = {status.value: 0 for status in Status}
+        for decision in self.decisions:
+            counts[decision.status] += 1
+        return counts
+
+    def of(self, asset: str) -> list[Decision]:
+        """Decisions of one asset."""
+        return [decision for decision in self.decisions if decision.asset == asset]
+
+
+class Planner:
+    """Looks at one state of the world: settings, the listing of raw files, and the ledger."""
+
+    def __init__(
+        self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger
+    ) -> None:
+        self.graph = graph
+        self.settings = settings
+        self.listing = listing
+        self.storage = storage
+        self.ledger = ledger
+        self._shards = listing.by_key()
+        self._records: dict[str, dict[str | None, Record]] = {}
+        self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
+        self._fresh: dict[str, dict[str | None, Decision]] = {}
+
+    def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
+        """Decide every partition of the given stages (all by default) and of what they read."""
+        wanted = {stage.name for stage in stages} if stages is not None else set(self.graph.stages)
+        plan = Plan()
+        for stage in self.graph:
+            if stage.name in wanted:
+                plan.decisions += self.decisions(stage).values()
+        if stages is None:
+            plan.orphans = self._orphans()
+        return plan
+
+    def partitions(self, stage: Stage) -> list[str | None]:
+        """Keys that a stage should have now, in canonical order."""
+        return partition_keys(stage.partitioning, self.settings, self.listing)
+
+    def decisions(self, stage: Stage) -> dict[str | None, Decision]:
+        """Decide every partition of one stage; what it reads is decided first."""
+        if stage.name not in self._fresh:
+            sizes = self._stored_sizes(stage)
+            self._fresh[stage.name] = {key: self._decide(stage, key, sizes) for key in self.partitions(stage)}
+        return self._fresh[stage.name]
+
+    def records(self, asset: str) -> dict[str | None, Record]:
+        """Commit records of an asset, read once."""
+        if asset not in self._records:
+            self._records[asset] = self.ledger.records(asset)
+        return self._records[asset]
+
+    def inputs(self, stage: Stage, key: str | None) -> dict[str, str]:
+        """Content digests of what a partition reads, by `asset/partition`; only what exists and is tracked."""
+        found: dict[str, str] = {}
+        for edge in stage.inputs:
+            if edge.tracked:
+                found |= self._edge_digests(edge, key)
+        return found
+
+    def _edge_digests(self, edge: Input, key: str | None) -> dict[str, str]:
+        if edge.mapping is Reads.SAME:
+            upstream = self._same_key(edge, key)
+            record = self.records(edge.asset).get(upstream)
+            return {} if record is None else {_name(edge.asset, upstream): record.digest}
+        segment = key if edge.mapping is Reads.SEGMENT else None
+        if (edge.asset, segment) not in self._fan_in:
+            records = self.records(edge.asset)
+            keys = [k for k in self.partitions(self.graph[edge.asset]) if k in records]
+            digests = {_name(edge.asset, k): _part(records[k], segment) for k in keys}
+            self._fan_in[edge.asset, segment] = digests
+        return self._fan_in[edge.asset, segment]
+
+    def _same_key(self, edge: Input, key: str | None) -> str | None:
+        return None if self.graph[edge.asset].partitioning is Partitioning.NONE else key
+
+    def _decide(self, stage: Stage, key: str | None, sizes: Mapping[str, int]) -> Decision:
+        record = self.records(stage.name).get(key)
+        blocked = self._blocked(stage, key)
+        if record is None:
+            reason = "new shard" if stage.partitioning is Partitioning.SHARD else "never built"
+            return Decision(stage.name, key, Status.MISSING, reason, blocked=blocked)
+        if damage := _damage(record, sizes):
+            status = Status.MISSING if damage.startswith("file missing") else Status.STALE
+            return Decision(stage.name, key, status, damage, blocked=blocked)
+        parameters = self.settings.parameters(stage, self._shards.get(key or ""))
+        if reason := _own_change(stage, parameters, record):
+            return Decision(stage.name, key, Status.STALE, reason, blocked=blocked)
+        if stage.observed:
+            return self._observe(stage, key, record)
+        if blocked:
+            return Decision(stage.name, key, Status.WAITING, blocked, blocked=blocked)
+        inputs = self.inputs(stage, key)
+        if recipe_digest(stage.name, stage.code_version, parameters, inputs) == record.recipe:
+            return Decision(stage.name, key, Status.FRESH)
+        return Decision(stage.name, key, Status.STALE, input_change(record.inputs, inputs))
+
+    def _blocked(self, stage: Stage, key: str | None) -> str:
+        """Which of the things a partition reads is not ready; empty when all are."""
+        for edge in stage.inputs:
+            upstream = self.decisions(self.graph[edge.asset])
+            keys = [self._same_key(edge, key)] if edge.mapping is Reads.SAME else list(upstream)
+            open_ones = [k for k in keys if _holds_back(upstream[k], edge)]
+            if open_ones:
+                more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
+                return f"{_name(edge.asset, open_ones[0])} is {upstream[open_ones[0]].status}{more}"
+        return ""
+
+    def _observe(self, stage: Stage, key: str | None, record: Record) -> Decision:
+        """Assets that look at the outside world: the listing, and each raw file."""
+        if stage.partitioning is Partitioning.NONE:
+            change = input_change(record.inputs, listing_inputs(self.listing))
+            return Decision(stage.name, key, Status.STALE if change else Status.FRESH, change)
+        shard = self._shards[key or ""]
+        seen = record.statistics
+        if (shard.bytes, shard.modified) == (seen.get("bytes"), seen.get("modified")):
+            return Decision(stage.name, key, Status.FRESH)
+        if shard.problem or shard.bytes != seen.get("bytes") or shard.digest() != record.inputs.get("file"):
+            return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} changed")
+        return Decision(stage.name, key, Status.FRESH, touched=True)
+
+    def _stored_sizes(self, stage: Stage) -> dict[str, int]:
+        """Sizes of all files in the folders that the stage's records name: one listing, not one look per file."""
+        records = self.records(stage.name).values()
+        folders = {file.path.split("/", 1)[0] for record in records for file in record.files}
+        return {entry.path: entry.bytes for folder in folders for entry in self._listed(folder)}
+
+    def _listed(self, folder: str) -> list[Any]:
+        cache: dict[str, list[Any]] = self.__dict__.setdefault("_folders", {})
+        if folder not in cache:
+            cache[folder] = list(self.storage.entries(folder))
+        return cache[folder]
+
+    def _orphans(self) -> list[tuple[str, str | None]]:
+        """Partitions with a record that the corpus no longer has: their shard, band, chunk or asset is gone."""
+        found = []
+        for asset in sorted(self.ledger.assets()):
+            known = set(self.partitions(self.graph[asset])) if asset in self.graph.stages else set()
+            found += [(asset, key) for key in self.records(asset) if key not in known]
+        return found
+
+
+def partition_keys(partitioning: Partitioning, settings: Settings, listing: Listing) -> list[str | None]:
+    """The partition keys that exist now, in canonical order; unpartitioned assets have the one key None."""
+    if partitioning is Partitioning.SHARD:
+        return list(listing.keys())
+    if partitioning is Partitioning.BAND:
+        return list(settings.bands())
+    if partitioning is Partitioning.CHUNK:
+        return list(settings.chunks())
+    return [None]
+
+
+def listing_inputs(listing: Listing) -> dict[str, str]:
+    """The listing as inputs of a recipe: one entry per raw file, not its modification time."""
+    return {shard.key: content_digest(shard_row(shard).encode()) for shard in listing.shards}
+
+
+def shard_row(shard: Shard) -> str:
+    """What the inventory says of a shard: source, file and size."""
+    return f"{shard.source}\t{shard.label}\t{shard.bytes}\t{len(shard.members)}"
+
+
+def input_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """How two sets of inputs differ, in words; empty when they do not."""
+    added = [key for key in now if key not in before]
+    removed = [key for key in before if key not in now]
+    changed = [key for key in now if key in before and before[key] != now[key]]
+    parts = [_some(changed, "changed"), _some(added, "added"), _some(removed, "removed")]
+    return ", ".join(part for part in parts if part)
+
+
+def _some(keys: list[str], what: str) -> str:
+    if not keys:
+        return ""
+    return f"{keys[0]} {what}" if len(keys) == 1 else f"{keys[0]} and {len(keys) - 1} more {what}"
+
+
+def _own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> str:
+    """A change in the code version or the parameters, in words."""
+    if stage.code_version != record.code_version:
+        return f"code version {record.code_version} -> {stage.code_version}"
+    return ", ".join(_parameter_changes(record.parameters, parameters))
+
+
+def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for name in sorted({*before, *now}):
+        old, new = before.get(name, "(unset)"), now.get(name, "(unset)")
+        if old != new:
+            yield f"{name} {_short(old)} -> {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _damage(record: Record, sizes: Mapping[str, int]) -> str:
+    """What is wrong with the files a record names, as far as a listing shows."""
+    for file in record.files:
+        if file.path not in sizes:
+            return f"file missing: {file.path}"
+        if sizes[file.path] != file.bytes:
+            return f"file {file.path} has {sizes[file.path]} bytes, its record says {file.bytes}"
+    return ""
+
+
+def _holds_back(upstream: Decision, edge: Input) -> bool:
+    if edge.tracked:
+        return upstream.status is not Status.FRESH
+    return upstream.status is Status.MISSING
+
+
+def _part(record: Record, segment: str | None) -> str:
+    return record.digest if segment is None else record.segments.get(segment, "")
+
+
+def _name(asset: str, partition: str | None) -> str:
+    return asset if partition is None else f"{asset}/{partition}"

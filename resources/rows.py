@@ -1,0 +1,37 @@
+"""Row tables beside documents: what is known of each row without parsing it again."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SOURCE_BYTES = 48
+
+ROW = np.dtype(
+    [
+        ("order", "<u8"),
+        ("copy", "<u4"),
+        ("bytes", "<u4"),
+        ("source", f"S{SOURCE_BYTES}"),
+        ("digest", "u1", (32,)),
+    ]
+)
+"""order: keyed hash that orders a chunk; copy: 0 for the first use of a document, then 1, 2 ...; bytes: UTF-8 bytes
+of the text; source: name; digest: SHA-256 of the text."""
+
+TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,))])
+"""Beside normalized documents: UTF-8 bytes and SHA-256 of each text."""
+
+Rows = NDArray[np.void]
+
+
+def digests(rows: Rows) -> list[bytes]:
+    """SHA-256 digests, 32 bytes each, in row order."""
+    packed = np.ascontiguousarray(rows["digest"]).tobytes()
+    return [packed[start : start + 32] for start in range(0, len(packed), 32)]
+
+
+def sources(rows: Rows) -> list[str]:
+    """Source names, in row order."""
+    names: list[Any] = rows["source"].tolist()
+    return [name.decode() for name in names]

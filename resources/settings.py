@@ -1,0 +1,57 @@
+"""The configuration as stages see it: only the values they declare to depend on."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from resources.errors import ConfigError
+
+if TYPE_CHECKING:
+    from resources.graph import Stage
+    from resources.sources import Shard
+
+
+class Settings:
+    """Plain values of `corpus.yaml` by dotted key."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+        self._sources = {source["name"]: source for source in values["sources"]}
+
+    def get(self, key: str, source: str | None = None) -> Any:
+        """The value under a dotted key; `source.<key>` is read from the named source."""
+        head, _, rest = key.partition(".")
+        value: Any = (
+            self._sources[source] if head == "source" and source is not None else self.values.get(head)
+        )
+        for part in rest.split(".") if rest else []:
+            if not isinstance(value, Mapping) or part not in value:
+                raise ConfigError(f"no configuration value named {key!r}")
+            value = value[part]
+        return value
+
+    def parameters(self, stage: "Stage", shard: "Shard | None") -> dict[str, Any]:
+        """The values that the content of one partition depends on."""
+        chosen = {key: self.get(key, shard.source if shard else None) for key in stage.parameters}
+        return chosen | dict(stage.extra_parameters(self.values) if stage.extra_parameters else {})
+
+    def sources(self) -> list[str]:
+        """Source names in configured order, which is the order of priority."""
+        return list(self._sources)
+
+    def bands(self) -> list[str]:
+        """Partition keys of the bands."""
+        return [band_key(band) for band in range(self.get("minhash.bands"))]
+
+    def chunks(self) -> list[str]:
+        """Partition keys of the chunks."""
+        return [chunk_key(chunk) for chunk in range(self.get("mix.chunks"))]
+
+
+def band_key(band: int) -> str:
+    """Partition key of a band."""
+    return f"band-{band:02d}"
+
+
+def chunk_key(chunk: int) -> str:
+    """Partition key of a chunk."""
+    return f"chunk-{chunk:04d}"

@@ -1,0 +1,242 @@
+"""The raw side: which files a corpus is made of now, and the shard each one becomes."""
+
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import xxhash
+
+from resources.errors import BadFileError, ConfigError
+from resources.hashing import content_digest
+
+SUFFIXES = (".jsonl.zst.tar", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".jsonl", ".parquet", ".txt")
+MAX_NAME = 96
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class SourceFolder:
+    """Where one source's raw files lie: a folder, and which files below it belong to the source."""
+
+    name: str
+    location: str
+    globs: tuple[str, ...]
+    format: str
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One raw file. `name` is its path in the store (unique in its source), `key` its partition key.
+
+    `modified` is a token that changes when the file is rewritten or touched. `members` are the files that a text
+    list names, relative to the list. A file that exists but cannot be read at all carries its `problem`.
+    """
+
+    key: str
+    source: str
+    name: str
+    location: str
+    path: str
+    bytes: int
+    modified: str
+    members: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The file as messages name it, printable whatever its bytes are."""
+        return f"{self.source}/{printable(self.path)}"
+
+    def open(self) -> BinaryIO:
+        """The raw bytes; `BadFileError` when the file cannot be opened."""
+        if self.problem:
+            raise BadFileError(self.label, self.problem)
+        return _open(Path(self.location, self.path), self.label)
+
+    def open_member(self, member: str) -> BinaryIO:
+        """A file that a text list names; it must lie below the source's folder."""
+        top = Path(self.location).resolve()
+        path = Path(self.location, self.path).parent.joinpath(member).resolve()
+        if not path.is_relative_to(top):
+            raise BadFileError(self.label, f"lists {member!r}, which leaves the source's folder")
+        if not path.is_file():
+            raise BadFileError(self.label, f"lists {member!r}, which is no file")
+        return _open(path, f"{self.label} -> {printable(member)}")
+
+    def changed(self) -> bool:
+        """Whether the file on disk is another one than when it was listed."""
+        info = Path(self.location, self.path).stat()
+        return not self.members and (info.st_size, str(info.st_mtime_ns)) != (self.bytes, self.modified)
+
+    def digest(self) -> str:
+        """xxh3-128 of the raw bytes, members included."""
+        parts = [_stream_digest(self.open())]
+        parts += [f"{member} {_stream_digest(self.open_member(member))}" for member in self.members]
+        return parts[0] if len(parts) == 1 else content_digest(*(part.encode() for part in parts))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What is there now: shards in canonical order (source order, then key), and what was passed over, with why."""
+
+    shards: tuple[Shard, ...]
+    ignored: tuple[tuple[str, str], ...]
+
+    def keys(self) -> list[str]:
+        """Shard keys in canonical order."""
+        return [shard.key for shard in self.shards]
+
+    def by_key(self) -> dict[str, Shard]:
+        """Shards by partition key."""
+        return {shard.key: shard for shard in self.shards}
+
+
+Members = Callable[[str, Callable[[], BinaryIO]], list[str]]
+
+
+def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
+    """Look at every source's folder. `members(label, open)` reads the paths that a text list names."""
+    shards: list[Shard] = []
+    ignored: list[tuple[str, str]] = []
+    for folder in folders:
+        found = list(_files(folder, ignored))
+        shards += sorted(_named(folder, found, members), key=lambda shard: shard.key)
+    return Listing(tuple(shards), tuple(ignored))
+
+
+@dataclass(frozen=True)
+class _Found:
+    path: str
+    bytes: int
+    modified: str
+    problem: str | None
+
+
+def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[_Found]:
+    top = Path(folder.location)
+    if not top.is_dir():
+        raise ConfigError(f"sources.{folder.name}.location: {folder.location!r} is not a folder")
+    wanted = [_glob(pattern) for pattern in folder.globs]
+    for found in _walk(top):
+        label = f"{folder.name}/{printable(found.path)}"
+        name = found.path.rpartition("/")[2]
+        if not any(pattern.fullmatch(found.path) for pattern in wanted):
+            continue
+        if name.startswith("."):
+            ignored.append((label, "hidden file"))
+        elif folder.format == "auto" and data_suffix(found.path) is None:
+            ignored.append((label, f"unknown suffix; known are {' '.join(sorted(SUFFIXES))}"))
+        else:
+            yield found
+
+
+def _walk(top: Path) -> Iterator[_Found]:
+    """Every file below `top`; folder links are not followed, so a loop cannot trap the walk."""
+    pending = [""]
+    while pending:
+        relative = pending.pop()
+        with os.scandir(top / relative) as scan:
+            for item in scan:
+                path = f"{relative}/{item.name}" if relative else item.name
+                if item.is_dir(follow_symlinks=False):
+                    pending.append(path)
+                elif not (item.is_symlink() and item.is_dir()):
+                    yield _found(item, path)
+
+
+def _found(item: "os.DirEntry[str]", path: str) -> _Found:
+    try:
+        info = item.stat()
+    except OSError as error:
+        return _Found(path, 0, "0", f"cannot be read: {error.strerror}")
+    problem = None if stat.S_ISREG(info.st_mode) else "not a regular file (a pipe, socket or device)"
+    return _Found(path, info.st_size, str(info.st_mtime_ns), problem)
+
+
+def _named(folder: SourceFolder, found: list[_Found], members: Members) -> Iterator[Shard]:
+    names = [shard_name(file.path) for file in found]
+    taken = Counter(names)
+    for file, plain in zip(found, names, strict=True):
+        name = plain if taken[plain] == 1 else _with_hash(plain, file.path)
+        key = f"{folder.name}--{name.replace('/', '--')}"
+        shard = Shard(
+            key, folder.name, name, folder.location, file.path, file.bytes, file.modified, (), file.problem
+        )
+        yield _with_members(shard, members) if folder.format == "txt_list" else shard
+
+
+def _with_members(shard: Shard, members: Members) -> Shard:
+    """A text list: its size and modification token cover the files it names."""
+    try:
+        listed = tuple(members(shard.label, shard.open))
+        infos = [Path(shard.location, shard.path).parent.joinpath(member).stat() for member in listed]
+    except BadFileError as error:
+        return _replace(shard, problem=error.problem)
+    except OSError as error:
+        return _replace(shard, problem=f"lists {error.filename!r}: {error.strerror}")
+    token = content_digest(*(f"{info.st_size} {info.st_mtime_ns}".encode() for info in infos))
+    size = shard.bytes + sum(info.st_size for info in infos)
+    return _replace(shard, members=listed, bytes=size, modified=f"{shard.modified}-{token[:16]}")
+
+
+def _replace(shard: Shard, **changes: object) -> Shard:
+    return Shard(**{**shard.__dict__, **changes})
+
+
+def shard_name(path: str) -> str:
+    """Path of the shard in the store, `[a-z0-9._-/]` only: the raw path without its data suffix.
+
+    A path that does not survive that unchanged (other characters, `--`, too long) gets a hash of the raw path, so
+    that two files never share a name.
+    """
+    stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
+    plain = "/".join(re.sub(r"[^a-z0-9._-]", "-", part.lower()) or "-" for part in stem.split("/"))
+    if plain == stem and "--" not in plain and len(plain) <= MAX_NAME and not plain.endswith((".", "-")):
+        return plain
+    return _with_hash(plain[:MAX_NAME].rstrip("/"), path)
+
+
+def _with_hash(name: str, path: str) -> str:
+    return f"{name}-{content_digest(os.fsencode(path))[:8]}"
+
+
+def data_suffix(path: str) -> str | None:
+    """The data suffix as it stands in the path, or None when the path has none of the known ones."""
+    lower = path.lower()
+    known = next((suffix for suffix in SUFFIXES if lower.endswith(suffix)), None)
+    return None if known is None else path[len(path) - len(known) :]
+
+
+def printable(path: str) -> str:
+    """A path as text: bytes that are no UTF-8 and control characters are escaped."""
+    text = path.encode("utf-8", "backslashreplace").decode()
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    """Shell pattern over a relative path: `*` stays inside a folder, `**` does not."""
+    out = []
+    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", pattern):
+        special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+        out.append(special.get(token) or re.escape(token))
+    return re.compile("".join(out), re.DOTALL)
+
+
+def _open(path: Path, label: str) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise BadFileError(label, f"cannot be opened: {error.strerror}") from None
+
+
+def _stream_digest(file: BinaryIO) -> str:
+    hasher = xxhash.xxh3_128()
+    with file:
+        while block := file.read(_BLOCK):
+            hasher.update(block)
+    return hasher.hexdigest()

@@ -1,0 +1,422 @@
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_assets.raw.formats import FORMATS, resolve_format
+from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, listed_members, read_documents
+from resources.documents import Document, decode_document, encode_document
+from resources.errors import BadFileError, StorageError
+
+RULES = RowRules("s")
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+def zstd(content: bytes) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
+
+
+def tar(*members: tuple[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "a.jsonl": bytes,
+    "a.jsonl.gz": gzip.compress,
+    "a.json.gz": gzip.compress,
+    "a.jsonl.zst": zstd,
+    "a.jsonl.zst.tar": lambda lines: tar(("m.jsonl.zst", zstd(lines))),
+}
+
+
+def raw_file(name: str, content: bytes) -> RawFile:
+    return RawFile(name, lambda: io.BytesIO(content))
+
+
+def read(
+    name: str, content: bytes, rules: RowRules = RULES, limits: Limits | None = None
+) -> list[Document | BadRow]:
+    return list(read_documents(raw_file(name, content), rules, limits or Limits()))
+
+
+def read_row(row: object, rules: RowRules = RULES) -> Document | BadRow:
+    (found,) = read("a.jsonl", row if isinstance(row, bytes) else json.dumps(row).encode(), rules)
+    return found
+
+
+def document(row: object, rules: RowRules = RULES) -> Document:
+    found = read_row(row, rules)
+    assert isinstance(found, Document), found
+    return found
+
+
+def reasons(rows: Iterable[Document | BadRow]) -> list[str | None]:
+    return [row.reason if isinstance(row, BadRow) else None for row in rows]
+
+
+def metadata(found: Document) -> Any:
+    return json.loads(bytes(found.metadata) or b"{}")
+
+
+@pytest.mark.parametrize("name", PACK)
+@given(texts=st.lists(TEXTS, max_size=5))
+def test_documents_survive_every_line_format(name: str, texts: list[str]) -> None:
+    rows = [
+        Document(f"id {n}", text, "s", metadata=msgspec.Raw(b'{"n": %d}' % n)) for n, text in enumerate(texts)
+    ]
+    found = read(name, PACK[name](b"".join(map(encode_document, rows))))
+    assert found == rows
+
+
+@given(texts=st.lists(TEXTS, max_size=5), kind=st.sampled_from(["string", "large_string", "binary", "dict"]))
+def test_documents_survive_parquet(texts: list[str], kind: str) -> None:
+    types = {"large_string": pa.large_string(), "binary": pa.binary()}
+    column = pa.array(texts, pa.string())
+    column = column.dictionary_encode() if kind == "dict" else column.cast(types.get(kind, pa.string()))
+    found = read("a.parquet", parquet(text=column, id=pa.array([str(n) for n in range(len(texts))])))
+    assert found == [Document(str(n), text, "s") for n, text in enumerate(texts)]
+
+
+@given(text=TEXTS.filter(bool))
+def test_a_text_file_is_one_document(text: str) -> None:
+    assert read("b/a.txt", b"\xef\xbb\xbf" + text.encode()) == [Document("b/a.txt:0", text, "s")]
+
+
+@given(rows=st.lists(st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b"")), max_size=6))
+def test_any_bytes_give_rows_or_a_bad_file(rows: list[bytes]) -> None:
+    try:
+        found = read("a.jsonl", b"\n".join(rows))
+    except BadFileError:
+        return
+    mark = b"\xef\xbb\xbf"
+    kept = [rows[0].removeprefix(mark), *rows[1:]] if rows else []
+    assert len(found) == sum(bool(row.strip()) for row in kept)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    row=st.dictionaries(st.sampled_from(["id", "text", "source", "added", "metadata", "meta", "x"]), JSON),
+    ascii_only=st.booleans(),
+)
+def test_every_document_is_stored_and_read_again(row: dict[str, object], ascii_only: bool) -> None:
+    line = json.dumps({"text": "t", **row}, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    (found,) = read("a.jsonl", line)
+    if isinstance(found, Document):
+        assert decode_document(encode_document(found)) == found
+        for key, value in row.items():
+            if key in ("x", "meta") and not isinstance(value, dict) and (key == "x" or value is not None):
+                assert value in (metadata(found).get(key), metadata(found).get(key + "_"))
+
+
+@pytest.mark.parametrize("name", [name for name in PACK if name != "a.jsonl"])
+def test_a_cut_file_is_never_a_short_file(name: str) -> None:
+    lines = b"".join(encode_document(Document(str(n), f"text {n}", "s")) for n in range(20))
+    whole = PACK[name](lines)
+    complete = 0
+    for cut in range(1, len(whole)):
+        try:
+            found = read(name, whole[:cut])
+        except BadFileError:
+            continue
+        assert len(found) == 20
+        complete += 1
+    assert complete == (0 if "tar" not in name else len(whole) - tar_end(whole))
+
+
+def tar_end(whole: bytes) -> int:
+    """Bytes up to and with the first zero block after the members: the least that is a whole archive."""
+    used = len(whole.rstrip(b"\0"))
+    return (used + 511) // 512 * 512 + 512
+
+
+@given(position=st.integers(0), flip=st.integers(1, 255))
+def test_a_damaged_archive_is_whole_or_bad(position: int, flip: int) -> None:
+    lines = b"".join(encode_document(Document(str(n), "t", "s")) for n in range(3))
+    damaged = bytearray(tar(("a.jsonl.zst", zstd(lines)), ("b.jsonl.zst", zstd(lines))))
+    damaged[position % len(damaged)] ^= flip
+    try:
+        found = read("a.jsonl.zst.tar", bytes(damaged))
+    except BadFileError:
+        return
+    assert len(found) == 6
+
+
+@pytest.mark.parametrize("size", [b"\xff" * 12, b"\x80" + b"\xff" * 11, b"77777777777\0", b"garbage 8\0\0\0"])
+@pytest.mark.parametrize(
+    "kind", [tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_SPARSE]
+)
+def test_a_header_with_an_impossible_size_is_bad(size: bytes, kind: bytes) -> None:
+    good = tar(("a.jsonl.zst", zstd(b'{"text":"a"}\n')))
+    header = bytearray(good[:512])
+    header[124:136], header[156:157] = size, kind
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    with pytest.raises(BadFileError):
+        read("a.jsonl.zst.tar", good[:1024] + bytes(header) + good[512:])
+
+
+def test_archive_with_data_after_its_end_is_bad() -> None:
+    whole = tar(("a.jsonl.zst", zstd(b'{"text":"a"}\n')))
+    with pytest.raises(BadFileError, match="after its end"):
+        read("a.jsonl.zst.tar", whole + whole)
+
+
+def test_derived_ids_are_unique_across_members_of_one_name() -> None:
+    member = ("m.jsonl.zst", zstd(b'{"text":"a"}\n7\n{"text":"b"}\n'))
+    found = read("a.jsonl.zst.tar", tar(member, ("skip.txt", b"x"), member))
+    assert [row.id for row in found if isinstance(row, Document)] == [
+        f"a.jsonl.zst.tar/m.jsonl.zst:{row}" for row in (0, 2, 3, 5)
+    ]
+    assert [row.where for row in found if isinstance(row, BadRow)] == [
+        "a.jsonl.zst.tar member m.jsonl.zst line 2"
+    ] * 2
+
+
+def test_ids_auto_follow_the_first_good_row() -> None:
+    with_id, without = b'{"id":"k","text":""}\n', b'{"text":""}\n'
+    found = read("a.jsonl", b"7\n" + with_id + without)
+    assert reasons(found) == ["not_an_object", None, "no_id"]
+    found = read("a.jsonl", b"7\n" + without + with_id + without)
+    assert [row.id for row in found if isinstance(row, Document)] == ["a.jsonl:1", "k", "a.jsonl:3"]
+
+
+def test_ids_given_and_derived() -> None:
+    lines = b'{"text":"a"}\n{"id":"k","text":"b","metadata":{"id":1}}\n'
+    assert reasons(read("a.jsonl", lines, RowRules("s", ids="given"))) == ["no_id", None]
+    first, second = read("a.jsonl", lines, RowRules("s", ids="derived"))
+    assert isinstance(first, Document) and isinstance(second, Document)
+    assert (first.id, second.id) == ("a.jsonl:0", "a.jsonl:1")
+    assert metadata(second) == {"id": 1, "id_": "k"}  # an id that is not used is not lost
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(7, "7"), (-3, "-3"), (10**30, "1" + "0" * 30), ("0", "0"), ("a\n", "a\n")]
+)
+def test_good_ids(value: object, expected: str) -> None:
+    assert document({"id": value, "text": "t"}).id == expected
+
+
+@pytest.mark.parametrize("value", [None, 1.5, 1e300, True, [], {}, ""])
+def test_bad_ids(value: object) -> None:
+    assert reasons([read_row({"id": value, "text": "t"})]) == ["bad_id"]
+
+
+def test_dolma_fields_and_every_other_key() -> None:
+    row = {"id": "1", "text": "t", "source": "s", "added": "2024", "created": None, "metadata": {"b": 1}}
+    assert document(row) == Document("1", "t", "s", added="2024", metadata=msgspec.Raw(b'{"b": 1}'))
+    odd = document({"id": "1", "text": "t", "source": "other", "added": 5, "version": "v", "meta": {"b": 1}})
+    assert metadata(odd) == {"b": 1, "source": "other", "added": 5, "version": "v"}
+    clash = document({"text": "t", "x": 1, "x_": 2, "metadata": {"x": 0}, "meta": {"y": 1}})
+    assert metadata(clash) == {"x": 0, "x_": 1, "x__": 2, "meta": {"y": 1}}
+    named = document({"text": "t", "info": {"a": 1}, "metadata": [1]}, RowRules("s", metadata_key="info"))
+    assert metadata(named) == {"a": 1, "metadata": [1]}
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"), [(None, {}), ("str", {"metadata": "str"}), ([1], {"metadata": [1]})]
+)
+def test_metadata_that_is_no_object(value: object, kept: object) -> None:
+    assert metadata(document({"text": "t", "metadata": value})) == kept
+
+
+def test_metadata_keeps_its_bytes_on_one_line() -> None:
+    assert bytes(document(b'{"text":"t","meta":{ "a" : 1.50,\t"a":"\\u00e9"}}').metadata) == (
+        b'{ "a" : 1.50,\t"a":"\\u00e9"}'
+    )
+    assert bytes(document(b'{"text":"t","meta":{"a":\r1}}').metadata) == b'{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text":"a\\ud800"}', "lone_surrogate"),
+        (b'{"text":"a","meta":{"k":"\\udc00\\ud800"}}', "lone_surrogate"),
+        (b'{"text":"\\ud83d\\ude00","meta":"\\ud83d"', "lone_surrogate"),
+        (b'{"text":"\\ud83d\\ude00", cut', "invalid_json"),
+        (b'{"text":"\\\\ud800", cut', "invalid_json"),
+        (b'{"text":"a","meta":{"k":"\xff"}}', "invalid_utf8"),
+        (b'{"text":"a","\xff":1}', "invalid_utf8"),
+        (b'{"text":"a","meta":{"k":NaN}}', "invalid_json"),
+        (b'{"text":"a","meta":{"k":1e400}}', "number_out_of_range"),
+        (b'{"text":"a","meta":{"k":[-' + b"9" * 5000 + b"]}}", "number_out_of_range"),
+        (b'{"text":"a","k":' + b"[" * 300 + b"]" * 300 + b"}", "too_deep"),
+        (b'{"text":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "too_deep"),
+        (b'{"text":"a"} {}', "invalid_json"),
+        (b'"a"', "not_an_object"),
+        (b'{"Text":"a"}', "no_text"),
+        (b'{"text":null}', "text_not_a_string"),
+    ],
+)
+def test_bad_rows(line: bytes, reason: str) -> None:
+    assert reasons([read_row(line)]) == [reason]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"1" + b"0" * 308, b'"1e999"', b'"' + b"[" * 999 + b'"', b"0." + b"1" * 400, b"1e-999", b"[]," * 300],
+)
+def test_odd_values_that_are_harmless(value: bytes) -> None:
+    line = b'{"text":"a","meta":{"k":[' + value.removesuffix(b",") + b"]}}"
+    assert bytes(document(line).metadata) == line[len(b'{"text":"a","meta":') : -1]
+
+
+def test_a_json_string_is_a_text_in_json_gz_alone() -> None:
+    lines = b'"first"\n {"text":"second"}\n  "third" \n4\n'
+    found = read("a.json.gz", gzip.compress(lines))
+    assert [row.text if isinstance(row, Document) else row.reason for row in found] == [
+        *("first", "second", "third", "not_an_object")
+    ]
+    assert reasons(read("a.jsonl.gz", gzip.compress(lines)))[0] == "not_an_object"
+
+
+def test_long_lines_are_passed_over_and_counted() -> None:
+    good, long = b'{"text":"%s"}\n' % (b"a" * 88), b'{"text":"%s"}\n'
+    lines = (
+        good
+        + long % (b"a" * 89)
+        + good
+        + long % (b"a" * 500)
+        + good.rstrip()
+        + b"\n"
+        + long.rstrip() % (b"a" * 999)
+    )
+    found = read("a.jsonl", lines, limits=Limits(line_bytes=100))
+    assert reasons(found) == [None, None, None, "line_too_long", None, "line_too_long"]
+    assert [row.where for row in found if isinstance(row, BadRow)] == ["a.jsonl line 4", "a.jsonl line 6"]
+    with pytest.raises(BadFileError, match="over the limit of 100 bytes"):
+        read("a.txt", b"a" * 101, limits=Limits(line_bytes=100))
+
+
+def test_decompressed_size_is_bounded_by_ratio() -> None:
+    line = b'{"text":"%s"}\n' % (b"a" * 2_000_000)
+    tight = Limits(ratio=10, free_bytes=1_000_000)
+    for name in ("a.jsonl.gz", "a.jsonl.zst", "a.jsonl.zst.tar"):
+        assert len(read(name, PACK[name](line))) == 1
+        with pytest.raises(BadFileError, match="decompresses to more than"):
+            read(name, PACK[name](line), limits=tight)
+
+
+def parquet(**columns: Any) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def test_parquet_columns_become_metadata() -> None:
+    content = parquet(
+        id=pa.array([7, None]),
+        text=["a", "b"],
+        when=pa.array([1, None], pa.timestamp("s")),
+        raw=[b"\x00\xff", None],
+        score=[float("nan"), 0.5],
+        metadata=[{"k": [1]}, {"k": []}],
+    )
+    found = read("a.parquet", content, RowRules("s", ids="auto"))
+    assert isinstance(found[0], Document)
+    assert (found[0].id, metadata(found[0])) == (
+        "7",
+        {"k": [1], "when": "1970-01-01T00:00:01", "raw": "AP8=", "score": None},
+    )
+    assert found[1] == BadRow("a.parquet row 2", "no_id", "no key 'id'")
+
+
+def test_parquet_reports_rows_whose_metadata_is_no_utf8() -> None:
+    broken = pa.array([b"ok", b"\xff", b"ok"]).view(pa.string())
+    found = read("a.parquet", parquet(text=["a", "b", "c"], name=broken))
+    assert reasons(found) == [None, "invalid_utf8", None]
+    assert [row.id for row in found if isinstance(row, Document)] == ["a.parquet:0", "a.parquet:2"]
+
+
+def test_a_cut_parquet_file_is_bad() -> None:
+    whole = parquet(text=["a", "b"])
+    for cut in range(len(whole)):
+        with pytest.raises(BadFileError):
+            read("a.parquet", whole[:cut])
+
+
+def test_listed_text_files() -> None:
+    texts = {"one.txt": b"1\r\n", "sub/two.TXT": b"\xef\xbb\xbf2"}
+
+    def member(path: str) -> BinaryIO:
+        if path not in texts:
+            raise StorageError(f"{path} is outside")
+        return io.BytesIO(texts[path])
+
+    def listing(content: bytes) -> RawFile:
+        return RawFile("txt/list.txt", lambda: io.BytesIO(content), member)
+
+    rules = RowRules("s", format="txt_list")
+    good = listing(b"\xef\xbb\xbfone.txt\r\n\n  sub/two.TXT ")
+    assert listed_members(good) == ["one.txt", "sub/two.TXT"]
+    assert list(read_documents(good, rules)) == [
+        Document("txt/one.txt:0", "1\r\n", "s"),
+        Document("txt/sub/two.TXT:0", "2", "s"),
+    ]
+    with pytest.raises(StorageError):
+        list(read_documents(listing(b"../../etc/passwd.txt"), rules))
+    with pytest.raises(
+        BadFileError, match=r"line 1 \(passwd\): a list of text files may name .txt files only"
+    ):
+        list(read_documents(listing(b"passwd"), rules))
+
+
+def test_format_is_the_longest_suffix_in_any_case() -> None:
+    assert [resolve_format("x." + known.upper()) for known in FORMATS[:-1]] == list(FORMATS[:-1])
+    assert resolve_format("lines.ndjson", "jsonl") == "jsonl"
+    for name, declared in (("a.gz", "auto"), ("a.zst.tar", "auto"), ("jsonl", "auto"), ("a.jsonl", "csv")):
+        with pytest.raises(BadFileError, match="unknown"):
+            resolve_format(name, declared)
+
+
+def test_content_must_be_what_the_name_promises() -> None:
+    contents = {name: pack(b'{"text":"a"}\n') for name, pack in PACK.items()} | {
+        "a.parquet": parquet(text=["a"])
+    }
+    kinds = {"a.jsonl.gz": "gzip", "a.json.gz": "gzip"}
+    for promised in contents:
+        for actual, content in contents.items():
+            if kinds.get(promised, promised) != kinds.get(actual, actual):
+                with pytest.raises(BadFileError):
+                    read(promised, content)
+
+
+def test_a_text_may_begin_like_a_container_in_letters() -> None:
+    assert [row.text for row in read("a.txt", b"PAR1 and BZh") if isinstance(row, Document)] == [
+        "PAR1 and BZh"
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_utf_16_and_32_are_bad_files(encoding: str) -> None:
+    for name in ("a.jsonl", "a.txt"):
+        with pytest.raises(BadFileError, match="starts like UTF-16 or UTF-32"):
+            read(name, '{"text":"a"}'.encode(encoding))
+
+
+def test_names_that_are_no_utf8_are_spelled_out() -> None:
+    (found,) = read("bad\udcff.jsonl", b'{"text":"a"}')
+    assert isinstance(found, Document) and found.id == "bad\\xff.jsonl:0"
+    (bad,) = read("bad\udcff.jsonl", b"7")
+    assert isinstance(bad, BadRow) and bad.where == "bad\\xff.jsonl line 1"

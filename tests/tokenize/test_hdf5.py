@@ -1,0 +1,202 @@
+"""The HDF5 file: equal to plain h5py, streamed, deterministic, and nothing outside it is trusted."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.hdf5 import (
+    LM_FEATURES,
+    VSL_FEATURES,
+    Attribute,
+    WriteSummary,
+    read_hdf5,
+    write_hdf5,
+)
+from resources.errors import BadFileError
+
+ATTRIBUTES: dict[str, Attribute] = {
+    "mode": "LMData",
+    "eos_id": 0,
+    "rate": 0.5,
+    "sources": ["a", "b"],
+    "f": True,
+}
+
+
+def block(rows: int, channels: int = 3, length: int = 8, seed: int = 0) -> NDArray[np.int32]:
+    values = np.random.default_rng(seed).integers(-5, 2**31 - 1, (rows, channels, length))
+    return values.astype(np.int32)
+
+
+def written(blocks: list[NDArray[np.int32]], **options: int) -> tuple[bytes, WriteSummary]:
+    target = io.BytesIO()
+    summary = write_hdf5(target, blocks, ATTRIBUTES, features=LM_FEATURES, sequence_length=8, **options)
+    return target.getvalue(), summary
+
+
+@given(st.lists(st.integers(0, 40), max_size=5), st.integers(1, 20))
+def test_plain_h5py_reads_the_same_rows(sizes: list[int], rows_per_chunk: int) -> None:
+    blocks = [block(size, seed=index) for index, size in enumerate(sizes)]
+    raw, summary = written(blocks, rows_per_chunk=rows_per_chunk)
+    with h5py.File(io.BytesIO(raw)) as file:
+        data = file["data"]
+        assert (data.dtype, data.compression, data.shuffle) == (np.dtype("<i4"), "gzip", True)
+        assert data.shape == summary.shape == (sum(sizes), 3, 8)
+        assert file.attrs["n_examples"] == summary.rows == sum(sizes)
+        np.testing.assert_array_equal(data[:], np.concatenate([block(0), *blocks]))
+
+
+@given(st.integers(0, 50), st.integers(1, 50))
+def test_bytes_and_digest_do_not_depend_on_blocks(rows: int, step: int) -> None:
+    whole = block(rows)
+    assert written([whole]) == written([whole[first : first + step] for first in range(0, rows, step)])
+
+
+def test_digest_covers_rows_and_attributes() -> None:
+    rows = block(5)
+    digests = {written([rows])[1].content_digest, written([rows[:4]])[1].content_digest}
+    for features, attributes in ((LM_FEATURES, {**ATTRIBUTES, "eos_id": 1}), (("a", "b", "c"), ATTRIBUTES)):
+        summary = write_hdf5(io.BytesIO(), [rows], attributes, features=features, sequence_length=8)
+        digests.add(summary.content_digest)
+    assert len(digests) == 4
+    # Layout is no content.
+    assert written([rows], rows_per_chunk=3)[1].content_digest == written([rows])[1].content_digest
+
+
+def test_reader_gives_back_attributes_rows_and_digest() -> None:
+    raw, summary = written([block(37)])
+    with read_hdf5(io.BytesIO(raw)) as reader:
+        assert (reader.n, reader.features, reader.sequence_length) == (37, LM_FEATURES, 8)
+        assert {name: reader.attributes[name] for name in ATTRIBUTES} == ATTRIBUTES
+        assert reader.digest() == reader.attributes["content_digest"] == summary.content_digest
+        assert [len(part) for part in reader.blocks(rows=10)] == [10, 10, 10, 7]
+        np.testing.assert_array_equal(np.concatenate(list(reader.blocks())), block(37))
+
+
+def test_file_without_rows_keeps_its_shape(tmp_path: Path) -> None:
+    path = tmp_path / "empty.h5"
+    with path.open("w+b") as target:
+        write_hdf5(target, [], {}, features=VSL_FEATURES, sequence_length=16)
+    with h5py.File(path) as file:
+        assert file["data"].shape == (0, 5, 16)
+        assert file.attrs["n_examples"] == 0
+    with path.open("rb") as source, read_hdf5(source) as reader:
+        assert list(reader.blocks()) == []
+
+
+def test_blocks_are_pulled_one_at_a_time() -> None:
+    alive = []
+
+    def blocks() -> Iterator[NDArray[np.int32]]:
+        for seed in range(20):
+            alive.append(target.tell())
+            yield block(16, length=256, seed=seed)
+
+    target = io.BytesIO()
+    write_hdf5(target, blocks(), {}, features=LM_FEATURES, sequence_length=256)
+    assert alive[-1] > alive[1] > 0  # the file grows while blocks are still being asked for
+
+
+@pytest.mark.parametrize(
+    "wrong", [block(2, channels=4), block(2, length=9), block(2).astype(np.int64), block(2).reshape(6, 8)]
+)
+def test_wrong_blocks_are_refused(wrong: NDArray[np.int32]) -> None:
+    with pytest.raises(ValueError, match="received a block"):
+        written([wrong])
+
+
+def test_reserved_attributes_are_refused() -> None:
+    with pytest.raises(ValueError, match="n_examples"):
+        write_hdf5(io.BytesIO(), [], {"n_examples": 3}, features=LM_FEATURES, sequence_length=8)
+
+
+def _external_link(file: h5py.File) -> None:
+    file["data"] = h5py.ExternalLink("elsewhere.h5", "data")
+
+
+def _virtual(file: h5py.File) -> None:
+    layout = h5py.VirtualLayout((2, 3, 8), "<i4")
+    layout[:] = h5py.VirtualSource("elsewhere.h5", "data", (2, 3, 8))
+    file.create_virtual_dataset("data", layout)
+
+
+def _external_storage(file: h5py.File) -> None:
+    file.create_dataset("data", (2, 3, 8), "<i4", external=[("elsewhere.bin", 0, 192)])
+
+
+def _group(file: h5py.File) -> None:
+    file.create_group("data")
+
+
+def _floats(file: h5py.File) -> None:
+    file["data"] = np.zeros((2, 3, 8), np.float32)
+
+
+def _flat(file: h5py.File) -> None:
+    file["data"] = np.zeros(8, np.int32)
+
+
+def _no_count(file: h5py.File) -> None:
+    file["data"] = np.zeros((2, 3, 8), np.int32)
+
+
+def _wrong_count(file: h5py.File) -> None:
+    file["data"] = np.zeros((2, 3, 8), np.int32)
+    file.attrs["n_examples"] = 3
+
+
+def _wrong_features(file: h5py.File) -> None:
+    file["data"] = np.zeros((2, 3, 8), np.int32)
+    file.attrs["n_examples"] = 2
+    file.attrs["features"] = ["input_ids"]
+
+
+def _no_positions(file: h5py.File) -> None:
+    file["data"] = np.zeros((2, 3, 0), np.int32)
+    file.attrs["n_examples"] = 2
+
+
+def _giant_chunk(file: h5py.File) -> None:
+    file.create_dataset("data", (1 << 20, 3, 1024), "<i4", chunks=(1 << 16, 3, 1024), compression="gzip")
+    file.attrs["n_examples"] = 1 << 20
+
+
+def _nothing(file: h5py.File) -> None:
+    file.attrs["n_examples"] = 0
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        *(_external_link, _virtual, _external_storage, _group, _floats, _flat, _no_count, _wrong_count),
+        *(_wrong_features, _no_positions, _giant_chunk, _nothing),
+    ],
+)
+def test_files_that_are_not_token_rows_are_refused(fill: Callable[[h5py.File], None]) -> None:
+    raw = io.BytesIO()
+    with h5py.File(raw, "w") as file:
+        fill(file)
+    with pytest.raises(BadFileError, match=r"rows\.h5"):
+        read_hdf5(raw, "rows.h5")
+
+
+@pytest.mark.parametrize("raw", [b"", b"not hdf5", written([block(20)])[0][:300]])
+def test_cut_files_are_refused(raw: bytes) -> None:
+    with pytest.raises(BadFileError, match="not an HDF5 file"):
+        read_hdf5(io.BytesIO(raw))
+
+
+def test_damaged_rows_are_reported() -> None:
+    raw = bytearray(written([block(64)])[0])
+    with h5py.File(io.BytesIO(bytes(raw))) as file:
+        start = file["data"].id.get_chunk_info(2).byte_offset
+    raw[start : start + 40] = b"\xff" * 40
+    with read_hdf5(io.BytesIO(bytes(raw))) as reader, pytest.raises(BadFileError, match="cannot be read"):
+        list(reader.blocks())
