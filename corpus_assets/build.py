@@ -90,9 +90,7 @@ def remove_abandoned(corpus: Corpus) -> int:
 class _Runner:
     """Starts Dagster runs. Made only when there is something to run: importing Dagster takes seconds."""
 
-    def __init__(
-        self, corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None
-    ) -> None:
+    def __init__(self, corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None) -> None:
         from corpus_assets.dagster_home import project_instance
         from corpus_assets.definitions import assemble
         from corpus_assets.stage import asset_key

@@ -93,9 +93,7 @@ def _show_plan(found: Plan, every: bool) -> None:
     if groups:
         out.print(table)
     if found.orphans:
-        out.print(
-            f"{len(found.orphans)} orphans (their raw file, band, chunk or asset is gone): corpus clean"
-        )
+        out.print(f"{len(found.orphans)} orphans (their raw file, band, chunk or asset is gone): corpus clean")
     out.print(", ".join(f"{count:,} {status}" for status, count in found.counts().items()))
 
 
@@ -113,9 +111,7 @@ class _Bars:
     def outcome(self, outcome: Outcome) -> None:
         """See `build.Progress`."""
         if outcome.error is not None:
-            self._progress.console.print(
-                f"[red]failed[/red] {outcome.name}: {outcome.error}", highlight=False
-            )
+            self._progress.console.print(f"[red]failed[/red] {outcome.name}: {outcome.error}", highlight=False)
         elif self._task is not None:
             self._progress.advance(self._task)
 

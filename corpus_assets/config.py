@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import (
     AfterValidator,
-    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -75,12 +74,8 @@ class Source(Section):
     """One source: a folder of raw files that share a format and a purpose."""
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: str = Field(
-        description="folder of the raw files; relative paths start at the folder of corpus.yaml"
-    )
-    glob: str | list[str] = Field(
-        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
-    )
+    location: str = Field(description="folder of the raw files; relative paths start at the folder of corpus.yaml")
+    glob: str | list[str] = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Literal[
         "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
     ] = Field(
@@ -96,9 +91,7 @@ class Source(Section):
     metadata_key: str | None = Field(
         None, description="key that holds the metadata object; by default `metadata`, else `meta`"
     )
-    on_bad_row: Literal["skip", "fail"] = Field(
-        "skip", description="skip and count a bad row, or fail its shard"
-    )
+    on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its shard")
     on_bad_file: Literal["fail", "skip"] = Field(
         "fail", description="fail a shard whose file cannot be read, or go on without it and count it"
     )
@@ -112,25 +105,19 @@ class Source(Section):
 class Normalize(Section):
     """Text normalization."""
 
-    method: Literal["nfc", "ftfy", "none"] = Field(
-        "nfc", description="Unicode NFC, ftfy (with NFC), or unchanged"
-    )
+    method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
 
 
 class ShortDocuments(Section):
     """The short-document list."""
 
-    threshold: int = Field(
-        200, ge=0, description="documents with fewer cleaned characters are dropped from the mix"
-    )
+    threshold: int = Field(200, ge=0, description="documents with fewer cleaned characters are dropped from the mix")
 
 
 class MinHash(Section):
     """MinHash signatures and their bands."""
 
-    family: Literal["affine32", "legacy"] = Field(
-        "affine32", description="datasketch's scheme; `legacy` is pre-2.0"
-    )
+    family: Literal["affine32", "legacy"] = Field("affine32", description="datasketch's scheme; `legacy` is pre-2.0")
     permutations: int = Field(128, ge=1, le=4096, description="values per signature")
     seed: int = Field(1, ge=0, lt=2**32)
     width: int = Field(13, ge=1, le=1000, description="shingle width in characters of the cleaned text")
@@ -159,9 +146,7 @@ class Dedup(Section):
 class Mix(Section):
     """Scattering the kept documents over chunks, and the order inside a chunk."""
 
-    chunks: int = Field(
-        8, ge=1, le=9999, description="number of chunks; one chunk should fit `engine.memory`"
-    )
+    chunks: int = Field(8, ge=1, le=9999, description="number of chunks; one chunk should fit `engine.memory`")
     seed: int = Field(0, ge=0, lt=2**63)
     order: Literal["keyed", "slimpajama"] = Field(
         "keyed",
@@ -173,12 +158,8 @@ class Split(Section):
     """Holdout and decontamination."""
 
     seed: int = Field(0, ge=0, lt=2**63)
-    holdout: Holdout = Field(
-        0.01, description="share of each source's documents, or `{count: n}` documents of each"
-    )
-    validation: float = Field(
-        0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test"
-    )
+    holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
+    validation: float = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
     method: Literal["content_hash", "slimpajama"] = Field(
         "content_hash", description="`slimpajama`: the first documents of each shuffled chunk (needs a share)"
     )
@@ -213,9 +194,7 @@ class TokenizerFile(Section):
     pad: str | int | None = Field(
         None, description="padding token or its id; by default what tokenizer_config.json says, else eos"
     )
-    special_tokens_in_text: bool = Field(
-        False, description="whether `<|endoftext|>` spelled in a text becomes its id"
-    )
+    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` spelled in a text becomes its id")
 
 
 class Gpt2Tokenizer(Section):
@@ -232,14 +211,10 @@ class NeoxTokenizer(Section):
     kind: Literal["neox"]
     path: str = Field(description="path of the encoder file (a tokenizers-library JSON)")
     config: str | None = Field(None, description="path of tokenizer_config.json")
-    special_tokens_in_text: bool = Field(
-        False, description="whether `<|endoftext|>` spelled in a text becomes its id"
-    )
+    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` spelled in a text becomes its id")
 
 
-Tokenizer = Annotated[
-    TrainedTokenizer | TokenizerFile | Gpt2Tokenizer | NeoxTokenizer, Field(discriminator="kind")
-]
+Tokenizer = Annotated[TrainedTokenizer | TokenizerFile | Gpt2Tokenizer | NeoxTokenizer, Field(discriminator="kind")]
 
 
 class Dataset(Section):
@@ -251,13 +226,9 @@ class Dataset(Section):
     sequence_length: int = Field(2048, ge=2, le=2**20, description="tokens per row")
     pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
     minimum_length: int = Field(6, ge=0, description="unpacked: shorter windows are dropped and counted")
-    keep_tail: bool = Field(
-        True, description="packed: keep the last, incomplete row, padded, with loss mask 0"
-    )
+    keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
     inverted_mask: bool = Field(False, description="write 0 where the loss counts and 1 elsewhere")
-    short_sequence_probability: float = Field(
-        0.0, ge=0, le=1, description="share of windows cut to a random length"
-    )
+    short_sequence_probability: float = Field(0.0, ge=0, le=1, description="share of windows cut to a random length")
     split_text: int | None = Field(
         None, ge=1, description="cut texts at spaces into pieces of about so many characters"
     )
@@ -276,9 +247,7 @@ class Engine(Section):
     """Where the work is done. Results never depend on it."""
 
     kind: Literal["local"] = Field("local", description="a pool of processes on this machine")
-    workers: int | Literal["auto"] = Field(
-        "auto", description="processes; `auto` = one per core; 0 = none (debugging)"
-    )
+    workers: int | Literal["auto"] = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
     memory: Bytes = Field(2 << 30, description="working memory for all workers together, such as `4 GiB`")
 
 
@@ -296,9 +265,7 @@ class CorpusConfig(Section):
     compat: Literal["slimpajama"] | None = Field(
         None, description="profile that reproduces a reference; it sets the values its documentation lists"
     )
-    sources: list[Source] = Field(
-        min_length=1, description="in order of priority: a duplicate's earliest copy is kept"
-    )
+    sources: list[Source] = Field(min_length=1, description="in order of priority: a duplicate's earliest copy is kept")
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
     minhash: MinHash = MinHash()
@@ -307,9 +274,7 @@ class CorpusConfig(Section):
     split: Split = Split()
     tokenizer: Tokenizer = TrainedTokenizer()
     datasets: list[Dataset] = Field(default_factory=_datasets)
-    stages: list[str] = Field(
-        default_factory=list, description="modules with stages of your own (docs/own-stage.md)"
-    )
+    stages: list[str] = Field(default_factory=list, description="modules with stages of your own (docs/own-stage.md)")
     engine: Engine = Engine()
     storage: Storage = Storage()
 
@@ -344,9 +309,7 @@ def load_config(path: str | Path) -> CorpusConfig:
     file = Path(path)
     try:
         if file.stat().st_size > MAX_CONFIG_BYTES:
-            raise ConfigError(
-                f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}"
-            )
+            raise ConfigError(f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}")
         values = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
@@ -383,9 +346,7 @@ def _faults(error: ValidationError) -> Iterator[str]:
 
 def _is_branch(part: int | str) -> bool:
     """Pydantic names the branch of a union in the path; a reader of corpus.yaml does not know it."""
-    return isinstance(part, str) and (
-        part in {"HoldoutCount", "float", "str", "int", "list[str]"} or "[" in part
-    )
+    return isinstance(part, str) and (part in {"HoldoutCount", "float", "str", "int", "list[str]"} or "[" in part)
 
 
 def _fault(detail: ErrorDetails) -> str:
@@ -398,9 +359,7 @@ def _fault(detail: ErrorDetails) -> str:
         return f"received {_shown(detail['input'])}; valid: {detail['ctx']['expected']}"
     if kind == "value_error":
         received = (
-            ""
-            if isinstance(detail["input"], BaseModel | dict)
-            else f"received {_shown(detail['input'])}; valid: "
+            "" if isinstance(detail["input"], BaseModel | dict) else f"received {_shown(detail['input'])}; valid: "
         )
         return f"{received}{detail['ctx']['error']}"
     return f"received {_shown(detail['input'])}; {detail['msg'][0].lower()}{detail['msg'][1:]}"

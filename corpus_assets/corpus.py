@@ -55,9 +55,7 @@ class Corpus:
         """A look at the state of the corpus as it is now."""
         return Planner(self.graph, self.settings, listing or self.listing(), self.storage, self.ledger)
 
-    def pending(
-        self, stage: Stage, keys: Iterable[str | None] | None = None, *, force: bool = False
-    ) -> "Pending":
+    def pending(self, stage: Stage, keys: Iterable[str | None] | None = None, *, force: bool = False) -> "Pending":
         """What has to be computed of a stage (or of some of its partitions)."""
         return Pending(self, self.planner(), stage, keys, force)
 
@@ -82,9 +80,7 @@ class Pending:
         chosen = [decisions[key] for key in wanted if key in decisions]
         self.fresh = [decision for decision in chosen if decision.status is Status.FRESH and not force]
         todo = [decision for decision in chosen if decision.status is not Status.FRESH or force]
-        self.blocked = {
-            decision.partition: why for decision in todo if (why := self._missing_input(decision))
-        }
+        self.blocked = {decision.partition: why for decision in todo if (why := self._missing_input(decision))}
         self.todo = [decision for decision in todo if decision.partition not in self.blocked]
 
     def _missing_input(self, decision: Decision) -> str | None:
@@ -93,11 +89,7 @@ class Pending:
             records = self._planner.records(edge.asset)
             for key in self._input_keys(edge.asset, edge.mapping, decision.partition):
                 if key not in records:
-                    return (
-                        f"{edge.asset}/{key} does not exist yet"
-                        if key
-                        else f"{edge.asset} does not exist yet"
-                    )
+                    return f"{edge.asset}/{key} does not exist yet" if key else f"{edge.asset} does not exist yet"
         return None
 
     def _input_keys(self, asset: str, mapping: Reads, key: str | None) -> Sequence[str | None]:
@@ -146,9 +138,7 @@ class Pending:
         return self._planner.listing.shards if shard is None else (shard,)
 
     def _expected(self, key: str | None) -> dict[str, tuple[str | None, ...]]:
-        return {
-            edge.asset: tuple(self._input_keys(edge.asset, edge.mapping, key)) for edge in self.stage.inputs
-        }
+        return {edge.asset: tuple(self._input_keys(edge.asset, edge.mapping, key)) for edge in self.stage.inputs}
 
     def _restamp(self) -> None:
         """A raw file that was touched but not changed: its record takes the new time, and nothing else happens."""
@@ -168,9 +158,7 @@ def _with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         for name in ("path", "merges", "encoder", "config")
         if (value := getattr(config.tokenizer, name, None))
     }
-    return config.model_copy(
-        update={"sources": sources, "tokenizer": config.tokenizer.model_copy(update=paths)}
-    )
+    return config.model_copy(update={"sources": sources, "tokenizer": config.tokenizer.model_copy(update=paths)})
 
 
 def _globs(glob: str | list[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from corpus_assets.corpus import Corpus, Pending
+from corpus_assets.corpus import Corpus
 from partitions.definitions import SHARDS, static
 from partitions.mappings import mapping
 from resources.execute import Outcome
@@ -19,7 +19,7 @@ _MAX_LISTED = 5
 Seen = Callable[[Outcome], None]
 
 
-class StepConfig(dg.Config):  # type: ignore[misc]
+class StepConfig(dg.Config):
     """What a person may set when materializing by hand."""
 
     force: bool = False
@@ -82,11 +82,7 @@ def _step(
     """Compute, commit and report. A failed partition keeps no other from being reported."""
     if stage.name == "inventory":
         register_shards(corpus, context.instance)
-    keys = (
-        sorted(context.partition_keys)
-        if context.has_partition_key_range or context.has_partition_key
-        else [None]
-    )
+    keys = sorted(context.partition_keys) if context.has_partition_key_range or context.has_partition_key else [None]
     _refresh_observed(corpus, stage, keys, context)
     pending = corpus.pending(stage, keys, force=config.force)
     by_build = context.run.tags.get(DRIVER_TAG) == "build"

@@ -1,0 +1,1 @@
+"""Partition definitions and mappings, nothing else."""

@@ -1,0 +1,1 @@
+"""What the assets lean on: storage, ledger, plan, engine, IO managers, codecs."""

@@ -62,11 +62,9 @@ def run_job(job: Job) -> Outcome:
         return Outcome(job.name, job.stage.name, job.partition, record=_compute(job))
     except CorpusError as error:
         return Outcome(job.name, job.stage.name, job.partition, error=str(error))
-    except Exception as error:  # noqa: BLE001 - a bug in one stage must not take other shards with it
+    except Exception as error:
         where = f"{type(error).__name__}: {error}"
-        return Outcome(
-            job.name, job.stage.name, job.partition, error=f"{where} (in {job.stage.compute.__name__})"
-        )
+        return Outcome(job.name, job.stage.name, job.partition, error=f"{where} (in {job.stage.compute.__name__})")
 
 
 def _compute(job: Job) -> Record:
@@ -78,7 +76,15 @@ def _compute(job: Job) -> Record:
         parts[edge.asset] = _parts(ledger, job, edge)
         if edge.tracked:
             inputs |= _digests(job, edge, parts[edge.asset])
-    task = Task(job.stage, job.partition, job.shards, job.parameters, parts, job.storage, job.memory)
+    task = Task(
+        job.stage,
+        job.partition,
+        shards=job.shards,
+        parameters=job.parameters,
+        inputs=parts,
+        storage=job.storage,
+        memory=job.memory,
+    )
     try:
         inputs |= job.stage.compute(task) or {}
         task.count(seconds=round(time.monotonic() - started, 3), cpu_seconds=round(_cpu_seconds() - cpu, 3))
@@ -104,9 +110,7 @@ def _parts(ledger: Ledger, job: Job, edge: Input) -> list[Part]:
     for key in keys:
         record = records.get(key)
         if record is None:
-            raise LedgerError(
-                f"{job.name} reads {edge.asset}/{key}, which is not there; build {edge.asset} first"
-            )
+            raise LedgerError(f"{job.name} reads {edge.asset}/{key}, which is not there; build {edge.asset} first")
         parts.append(Part(job.storage, record, by_key.get(key or "")))
     return parts
 

@@ -16,13 +16,7 @@ def keyed_hash(purpose: str, seed: int, *parts: str | bytes | int) -> int:
     """
     hasher = xxhash.xxh3_64(purpose.encode(), seed=seed)
     for part in parts:
-        raw = (
-            part.to_bytes(8, "little")
-            if isinstance(part, int)
-            else part.encode()
-            if isinstance(part, str)
-            else part
-        )
+        raw = part.to_bytes(8, "little") if isinstance(part, int) else part.encode() if isinstance(part, str) else part
         hasher.update(struct.pack("<I", len(raw)))
         hasher.update(raw)
     return hasher.intdigest()

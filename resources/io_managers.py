@@ -16,8 +16,6 @@ from resources.storage import LocalStorage
 from resources.task import Part
 
 
-
-
 class PartIOManager(dg.ConfigurableIOManager):
     """Hands out committed partitions. Commits happen in the workers, partition by partition, with their records."""
 
@@ -40,9 +38,7 @@ class PartIOManager(dg.ConfigurableIOManager):
         storage = LocalStorage(Path(self.root))
         record = Ledger(storage).read(asset, partition)
         if record is None:
-            raise LedgerError(
-                f"{asset}/{partition} does not exist; build it first: corpus build --select {asset}"
-            )
+            raise LedgerError(f"{asset}/{partition} does not exist; build it first: corpus build --select {asset}")
         return Part(storage, record)
 
     @abstractmethod

@@ -52,9 +52,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
 
 
-def recipe_digest(
-    asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]
-) -> str:
+def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
     """Digest of (asset, code version, parameters, content digests of the inputs): equal recipe, equal content."""
     body = msgspec.json.encode([asset, code_version, parameters, inputs], order="deterministic")
     return content_digest(body)
@@ -93,9 +91,7 @@ class Ledger:
             return None
         except msgspec.DecodeError as error:
             self.unreadable[path] = str(error)
-            raise LedgerError(
-                f"{path}: not a commit record ({error}); delete it to rebuild the partition"
-            ) from None
+            raise LedgerError(f"{path}: not a commit record ({error}); delete it to rebuild the partition") from None
 
     def write(self, record: Record) -> None:
         """Commit: from here on the partition exists."""
@@ -130,9 +126,7 @@ class Ledger:
     def assets(self) -> set[str]:
         """Names of all assets that have records, whether or not the graph still knows them."""
         found = (entry.path for entry in self.storage.entries(FOLDER))
-        return {
-            path[len(FOLDER) + 1 :].rpartition("/")[0] for path in found if not path.startswith(SNAPSHOTS)
-        }
+        return {path[len(FOLDER) + 1 :].rpartition("/")[0] for path in found if not path.startswith(SNAPSHOTS)}
 
     def _known(self, asset: str) -> dict[str, _Seen]:
         if asset not in self._seen:

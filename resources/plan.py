@@ -60,9 +60,7 @@ class Plan:
 class Planner:
     """Looks at one state of the world: settings, the listing of raw files, and the ledger."""
 
-    def __init__(
-        self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger
-    ) -> None:
+    def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
         self.graph = graph
         self.settings = settings
         self.listing = listing

@@ -109,6 +109,4 @@ def segment_lines(file: BinaryIO, segment: Segment) -> Iterator[bytes]:
     except zstandard.ZstdError as error:
         raise LedgerError(f"damaged segment: {error}; run `corpus verify --deep`") from None
     if rows != segment.rows or digest.hexdigest() != segment.digest:
-        raise LedgerError(
-            f"damaged segment: {rows} rows read, {segment.rows} recorded; run `corpus verify --deep`"
-        )
+        raise LedgerError(f"damaged segment: {rows} rows read, {segment.rows} recorded; run `corpus verify --deep`")

@@ -20,9 +20,7 @@ class Settings:
     def get(self, key: str, source: str | None = None) -> Any:
         """The value under a dotted key; `source.<key>` is read from the named source."""
         head, _, rest = key.partition(".")
-        value: Any = (
-            self._sources[source] if head == "source" and source is not None else self.values.get(head)
-        )
+        value: Any = self._sources[source] if head == "source" and source is not None else self.values.get(head)
         for part in rest.split(".") if rest else []:
             if not isinstance(value, Mapping) or part not in value:
                 raise ConfigError(f"no configuration value named {key!r}")

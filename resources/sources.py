@@ -164,9 +164,7 @@ def _named(folder: SourceFolder, found: list[_Found], members: Members) -> Itera
     for file, plain in zip(found, names, strict=True):
         name = plain if taken[plain] == 1 else _with_hash(plain, file.path)
         key = f"{folder.name}--{name.replace('/', '--')}"
-        shard = Shard(
-            key, folder.name, name, folder.location, file.path, file.bytes, file.modified, (), file.problem
-        )
+        shard = Shard(key, folder.name, name, folder.location, file.path, file.bytes, file.modified, (), file.problem)
         yield _with_members(shard, members) if folder.format == "txt_list" else shard
 
 

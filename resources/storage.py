@@ -46,7 +46,9 @@ class Pending(Protocol):
 
 
 class Storage(Protocol):
-    """Where a corpus lives. Paths are relative, with `/`, and never leave the root."""
+    """Where a corpus lives. Paths are relative, with `/`, and never leave the root. Hashable and picklable."""
+
+    def __hash__(self) -> int: ...
 
     def open(self, path: str) -> BinaryIO:
         """A stored file, open for reading and seeking; `FileNotFoundError` when there is none."""

@@ -85,6 +85,7 @@ class Task:
         self,
         stage: Stage,
         partition: str | None,
+        *,
         shards: tuple[Shard, ...],
         parameters: Mapping[str, Any],
         inputs: Mapping[str, list[Part]],

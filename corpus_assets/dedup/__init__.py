@@ -1,0 +1,1 @@
+"""Near-duplicates: signatures, bands, pairs, components, duplicates per shard."""

@@ -65,9 +65,7 @@ def duplicate_pairs(task: Task) -> None:
     row = int(band.removeprefix("band-"))
     parts = task.inputs("band_keys")
     arrays = [part.array(".bands.npy") for part in parts]
-    numbering = Numbering.of(
-        (part.partition or "", keys.shape[1]) for part, keys in zip(parts, arrays, strict=True)
-    )
+    numbering = Numbering.of((part.partition or "", keys.shape[1]) for part, keys in zip(parts, arrays, strict=True))
     edges = 0
     with task.array(f"duplicate_pairs/{band}.npy", np.uint32, (2,)) as out:
         rows = (keys[row] for keys in arrays)
@@ -96,9 +94,7 @@ def components(task: Task) -> None:
         task.segments[shard] = cluster_digest(numbering, block)
     removed = len(members) - len(np.unique(kept))
     largest = int(sizes.max()) if len(sizes) else 0
-    task.count(
-        rows_in=numbering.total, rows_out=len(members), clusters=len(members) - removed, largest=largest
-    )
+    task.count(rows_in=numbering.total, rows_out=len(members), clusters=len(members) - removed, largest=largest)
     task.count(duplicates=removed)
 
 
@@ -173,7 +169,7 @@ STAGES = [
     Stage(
         name="components",
         group="dedup",
-        description="Clusters of near-duplicates: every member, the document kept in its stead, and the cluster's size.",
+        description="Clusters of near-duplicates: every member, the document kept in its stead, and the cluster size.",
         partitioning=Partitioning.NONE,
         compute=components,
         code_version="1",

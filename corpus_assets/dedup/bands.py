@@ -47,9 +47,7 @@ def band_keys(
     """
     count, permutations = signatures.shape
     if bands * rows > permutations:
-        raise ValueError(
-            f"{bands} bands of {rows} rows need {bands * rows} values, a signature has {permutations}"
-        )
+        raise ValueError(f"{bands} bands of {rows} rows need {bands * rows} values, a signature has {permutations}")
     keys = np.empty((bands, count), dtype=np.uint64)
     for band in range(bands):
         values = signatures[:, band * rows : (band + 1) * rows].astype(">u4")

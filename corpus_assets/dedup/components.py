@@ -22,9 +22,7 @@ class UnionFind:
     def add(self, edges: NDArray[np.unsignedinteger]) -> None:
         """Merge the two ends of each edge, shape (m, 2). `ValueError` if an end is no document number."""
         if len(edges) and int(edges.max()) >= len(self._parent):
-            raise ValueError(
-                f"edge with document {int(edges.max())}; there are {len(self._parent)} documents"
-            )
+            raise ValueError(f"edge with document {int(edges.max())}; there are {len(self._parent)} documents")
         for start in range(0, len(edges), _BLOCK):
             block = edges[start : start + _BLOCK]
             self._merge(block[:, 0], block[:, 1])

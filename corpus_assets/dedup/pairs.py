@@ -33,9 +33,7 @@ class TooManyDocumentsError(CorpusError):
     """The corpus holds more documents than 32-bit document numbers can name."""
 
 
-def star_pairs(
-    shards: Iterable[NDArray[np.uint64]], *, memory: int, spill: Callable[[], BinaryIO]
-) -> Iterator[Edges]:
+def star_pairs(shards: Iterable[NDArray[np.uint64]], *, memory: int, spill: Callable[[], BinaryIO]) -> Iterator[Edges]:
     """Edges (m, 2) of [first document, later document] between documents with equal keys in one band.
 
     `shards` are the keys of one shard's rows each, in canonical order; rows are numbered through all of them

@@ -1,0 +1,1 @@
+"""Mixing: scatter by chunk, shuffle a chunk, exact epochs."""

@@ -38,7 +38,7 @@ def mixed_pass1(task: Task) -> None:
     uses = sum(len(placed) for placed in rows.values())
     used = sum(1 for placed in rows.values() for use in placed if use.copy == 0)
     task.drop("not_in_this_epoch", kept.count - used) if kept.count > used else None
-    text_bytes = sum(use.bytes for placed in rows.values() for use in placed)
+    text_bytes = sum(use.size for placed in rows.values() for use in placed)
     task.count(rows_in=kept.seen, rows_out=uses, documents=used, repeats=uses - used, text_bytes=text_bytes)
 
 
@@ -71,7 +71,7 @@ def _row_block(placed: list[Placed], source: str) -> Rows:
     block = np.zeros(len(placed), dtype=ROW)
     block["order"] = [use.order for use in placed]
     block["copy"] = [use.copy for use in placed]
-    block["bytes"] = [use.bytes for use in placed]
+    block["bytes"] = [use.size for use in placed]
     block["source"] = source.encode()
     block["digest"] = np.frombuffer(b"".join(use.digest for use in placed), dtype=np.uint8).reshape(-1, 32)
     return block

@@ -27,7 +27,7 @@ class Placed(NamedTuple):
     line: bytes
     order: int
     copy: int
-    bytes: int
+    size: int
     digest: bytes
 
 

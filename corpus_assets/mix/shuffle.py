@@ -44,7 +44,7 @@ def in_order(
     files = [spill() for _ in range(buckets)]
     for line, bucket in zip(lines, bucket_of, strict=True):
         files[bucket].write(line)
-    for bucket, file in enumerate(files):
+    for number, file in enumerate(files):
         file.seek(0)
         held = list(file)
-        yield from (held[position] for position in np.argsort(rank[bucket_of == bucket]))
+        yield from (held[position] for position in np.argsort(rank[bucket_of == number]))

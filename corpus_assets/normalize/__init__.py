@@ -1,0 +1,1 @@
+"""Text normalization and the short-document list."""

@@ -14,7 +14,6 @@ from resources.graph import Partitioning, Stage, same
 from resources.rows import TEXT
 from resources.sources import Shard
 from resources.task import Task
-from resources.writers import ArrayWriter, DocumentWriter
 
 DOCUMENT_COLUMNS = {
     "id": "string",

@@ -1,6 +1,7 @@
 """Attributes lie row by row beside their documents."""
 
 from itertools import zip_longest
+from typing import Any
 
 import dagster as dg
 import msgspec
@@ -37,18 +38,18 @@ def row_alignment(corpus: Corpus, asset: str) -> dg.AssetChecksDefinition:
     def check() -> dg.AssetCheckResult:
         documents = corpus.ledger.records("normalized_documents")
         attributes = corpus.ledger.records(asset)
-        keys = [key for key in corpus.listing().keys() if key in documents and key in attributes]
+        keys = [
+            key for key in (shard.key for shard in corpus.listing().shards) if key in documents and key in attributes
+        ]
         faults = [
             f"{key}: {documents[key].files[0].rows} documents, {attributes[key].files[0].rows} attribute rows"
             for key in keys
             if documents[key].files[0].rows != attributes[key].files[0].rows
         ]
         read = sorted(keys, key=lambda key: keyed_hash("alignment", 0, key))[:MAX_SHARDS_READ]
-        pairs = (
-            (Part(corpus.storage, documents[key]), Part(corpus.storage, attributes[key])) for key in read
-        )
+        pairs = ((Part(corpus.storage, documents[key]), Part(corpus.storage, attributes[key])) for key in read)
         faults += [fault for pair in pairs if (fault := misaligned(*pair))]
-        metadata = {"shards": len(keys), "shards read row by row": len(read), "faults": faults[:20]}
+        metadata: dict[str, Any] = {"shards": len(keys), "shards read row by row": len(read), "faults": faults[:20]}
         return dg.AssetCheckResult(passed=not faults and bool(keys), metadata=metadata)
 
     return check

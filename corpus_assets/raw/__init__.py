@@ -1,0 +1,1 @@
+"""Raw files: readers for every input format, the inventory, the sample corpus."""

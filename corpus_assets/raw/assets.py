@@ -15,9 +15,7 @@ def inventory(task: Task) -> dict[str, str]:
             row = {"shard": shard.key, "source": shard.source, "file": shard.label, "bytes": shard.bytes}
             table.write(msgspec.json.encode(row | {"members": len(shard.members)}) + b"\n")
     sources = {shard.source for shard in task.shards}
-    task.count(
-        rows_out=len(task.shards), sources=len(sources), raw_bytes=sum(shard.bytes for shard in task.shards)
-    )
+    task.count(rows_out=len(task.shards), sources=len(sources), raw_bytes=sum(shard.bytes for shard in task.shards))
     return listing_inputs(Listing(task.shards, ()))
 
 
@@ -46,7 +44,7 @@ STAGES = [
     Stage(
         name="raw_source",
         group="raw",
-        description="Content version of one raw file: a digest of its bytes, taken again only when the file was touched.",
+        description="Content version of one raw file: a digest of its bytes, taken again only when touched.",
         partitioning=Partitioning.SHARD,
         compute=raw_source,
         code_version="1",

@@ -35,9 +35,7 @@ class RawFile:
     member: Callable[[str], BinaryIO] | None = None
 
 
-def read_documents(
-    file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Document | BadRow]:
+def read_documents(file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Document | BadRow]:
     """Documents and bad rows of a file in reading order, one at a time.
 
     A derived id is `name:row`, in an archive `name/member:row`, with `row` counting the rows of the file, bad
@@ -64,9 +62,7 @@ def read_documents(
             yield from _archive_documents(raw, reader, limits, where)
         else:
             stream = _open_lines(raw, kind, limits)
-            yield from jsonl.read_rows(
-                stream, reader, limits.line_bytes, where, where, bare_strings=kind == "json.gz"
-            )
+            yield from jsonl.read_rows(stream, reader, limits.line_bytes, where, where, bare_strings=kind == "json.gz")
 
 
 def listed_members(file: RawFile) -> list[str]:
@@ -85,9 +81,7 @@ def _open_lines(raw: BinaryIO, kind: str, limits: Limits) -> io.BufferedReader:
     return open_zstd(raw, allowed) if kind == "jsonl.zst" else open_gzip(raw, allowed)
 
 
-def _archive_documents(
-    raw: BinaryIO, reader: RowReader, limits: Limits, where: str
-) -> Iterator[Document | BadRow]:
+def _archive_documents(raw: BinaryIO, reader: RowReader, limits: Limits, where: str) -> Iterator[Document | BadRow]:
     for member in archive.data_members(raw, where):
         inside = f"{where} member {member.name}"
         with _faults(inside):
@@ -95,9 +89,7 @@ def _archive_documents(
             yield from jsonl.read_rows(stream, reader, limits.line_bytes, inside, f"{where}/{member.name}")
 
 
-def _listed_documents(
-    file: RawFile, raw: BinaryIO, rules: RowRules, limits: Limits
-) -> Iterator[Document | BadRow]:
+def _listed_documents(file: RawFile, raw: BinaryIO, rules: RowRules, limits: Limits) -> Iterator[Document | BadRow]:
     """A listed text gets the id that it would get as a file of its own: its path from the source root."""
     where = printable(file.name)
     folder = where[: where.rfind("/") + 1]

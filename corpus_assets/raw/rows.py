@@ -145,9 +145,7 @@ class RowReader:
         try:
             if given is not None:
                 values[self._rules.id_key] = given.decode() if isinstance(given, bytes) else given
-            fields = {
-                key: msgspec.Raw(msgspec.json.encode(value, enc_hook=str)) for key, value in values.items()
-            }
+            fields = {key: msgspec.Raw(msgspec.json.encode(value, enc_hook=str)) for key, value in values.items()}
             return self._document(_utf8(text), fields, place)
         except UnicodeDecodeError as fault:
             raise RowError("invalid_utf8", str(fault)) from None

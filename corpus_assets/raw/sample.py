@@ -88,9 +88,7 @@ def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
     Raises ConfigError for a size out of range and StorageError when `root` holds something that is no sample.
     """
     if not MIN_MEGABYTES <= megabytes <= MAX_MEGABYTES:
-        raise ConfigError(
-            f"sample of {megabytes} MB: give {MIN_MEGABYTES} to {MAX_MEGABYTES} megabytes of text"
-        )
+        raise ConfigError(f"sample of {megabytes} MB: give {MIN_MEGABYTES} to {MAX_MEGABYTES} megabytes of text")
     root = root.resolve()
     installed = texts.installation()
     recipe = content_digest(*(part.encode() for part in (f"{VERSION} {megabytes:g}", *installed.versions())))
@@ -156,9 +154,7 @@ def _write_sources(root: Path, installed: texts.Installation, size: int) -> Samp
 
 
 def _write_source(folder: Path, source: _Source, installed: texts.Installation, budget: int) -> SourceSummary:
-    documents = [
-        msgspec.structs.replace(row, source=source.name) for row in take(source.texts(installed), budget)
-    ]
+    documents = [msgspec.structs.replace(row, source=source.name) for row in take(source.texts(installed), budget)]
     folder.mkdir(parents=True)
     for number in range(source.shards):
         # Dealt out in turn: every shard is filled at any size, and near-duplicates meet across shards.

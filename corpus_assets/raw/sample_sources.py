@@ -43,9 +43,7 @@ LEADING_COMMENT = re.compile(r"(?:[ \t]*(?:(?:#(?![a-z])|//).*)?\n)+|\s*/\*(?s:.
 COMMENT_MARKS = re.compile(r"^[ \t]*(?:#+|//+|/?\*+/?)[ \t]?|[ \t]+$", re.MULTILINE)
 NUMBERS = re.compile(r"\d+")
 MODULE_DOCSTRING = re.compile(r"(?:[ \t]*(?:#.*)?\n)*([rR]?(\"{3}|'{3})(?s:.*?)\2)")
-NOT_CODE = frozenset(
-    {"__pycache__", "site-packages", "dist-packages", "test", "tests", "idle_test", "ensurepip"}
-)
+NOT_CODE = frozenset({"__pycache__", "site-packages", "dist-packages", "test", "tests", "idle_test", "ensurepip"})
 
 
 @dataclass(frozen=True)
@@ -144,9 +142,7 @@ def _standard_files(root: Path) -> list[InstalledFile]:
     for folder, subfolders, names in os.walk(root):
         subfolders[:] = [name for name in subfolders if name not in NOT_CODE]
         paths = [Path(folder, name) for name in names if not name.startswith(MACHINE_OWN)]
-        found += [
-            InstalledFile(path.relative_to(root).as_posix(), path, origin) for path in paths if path.is_file()
-        ]
+        found += [InstalledFile(path.relative_to(root).as_posix(), path, origin) for path in paths if path.is_file()]
     return sorted(found, key=lambda file: file.name)
 
 

@@ -1,0 +1,1 @@
+"""Splits: holdout, validation and test, decontaminated train."""

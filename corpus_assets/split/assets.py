@@ -128,9 +128,7 @@ def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"holdout by source": {source["name"]: source["holdout"] for source in settings["sources"]}}
 
 
-def _split_stage(
-    name: str, description: str, compute: Any, inputs: Any, parameters: tuple[str, ...]
-) -> Stage:
+def _split_stage(name: str, description: str, compute: Any, inputs: Any, parameters: tuple[str, ...]) -> Stage:
     return Stage(
         name=name,
         group="split",

@@ -105,9 +105,7 @@ def conservation_of_rows(corpus: Corpus) -> dg.AssetChecksDefinition:
 def leaks(part: Part, holdout: Any, *, reread: bool) -> int:
     """Rows of a train chunk whose text is in the holdout; `reread` digests the texts again."""
     known = (
-        [text_digest(document.text)[1] for document in part.documents()]
-        if reread
-        else digests(part.array(".rows.npy"))
+        [text_digest(document.text)[1] for document in part.documents()] if reread else digests(part.array(".rows.npy"))
     )
     return int(contaminated(known, holdout).sum())
 

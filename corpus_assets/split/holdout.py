@@ -46,9 +46,7 @@ def leading(rows: int, share: float) -> NDArray[np.bool_]:
     return flags
 
 
-def is_validation(
-    sources: Sequence[str], digests: Sequence[bytes], seed: int, share: float
-) -> NDArray[np.bool_]:
+def is_validation(sources: Sequence[str], digests: Sequence[bytes], seed: int, share: float) -> NDArray[np.bool_]:
     """Whether each held-out row goes to validation (the rest is test); shape (rows,)."""
     limit = share_threshold(share)
     pairs = zip(sources, digests, strict=True)

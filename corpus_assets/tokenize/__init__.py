@@ -1,0 +1,1 @@
+"""Tokenizers, packing into rows, token shards."""

@@ -49,9 +49,7 @@ def tokenizer(task: Task) -> None:
     for name, content in files.items():
         task.save_bytes(f"{FOLDER}/{name}", content)
     task.save_json(f"{FOLDER}/spec.json", asdict(spec), rows=1)
-    task.count(
-        vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, tokenizer=loaded.digest
-    )
+    task.count(vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, tokenizer=loaded.digest)
 
 
 def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
@@ -164,8 +162,16 @@ def params(task: Task) -> None:
     processing |= {"short_seq_prob": options["short_sequence_probability"], "tokenizer": loaded.digest}
     dataset = {"pack_sequences": options["pack"], "min_sequence_len": options["minimum_length"]}
     dataset |= {"inverted_mask": options["inverted_mask"], "split": options["input"], "name": options["name"]}
-    ids = {"eos_id": loaded.eos_id, "pad_id": loaded.pad_id, "vocab_size": loaded.vocab_size}
-    value = data_params("LMData", LM_FEATURES, processing, dataset, total, **ids)
+    value = data_params(
+        "LMData",
+        LM_FEATURES,
+        processing,
+        dataset,
+        total,
+        eos_id=loaded.eos_id,
+        pad_id=loaded.pad_id,
+        vocab_size=loaded.vocab_size,
+    )
     task.save_bytes(f"tokens/{options['name']}/data_params.json", encode_data_params(value))
     task.count(rows_out=total.n_examples, tokens=total.non_pad_tokens, documents=total.processed_files)
 

@@ -19,9 +19,7 @@ def faults_of(part: Part, sequence_length: int, inverted: bool) -> list[str]:
         vocabulary = int(rows.attributes["vocab_size"])
         shape = (rows.n, len(rows.features), rows.sequence_length)
         if shape != (counters.n_examples, len(LM_FEATURES), sequence_length):
-            faults.append(
-                f"shape {shape}, expected ({counters.n_examples}, {len(LM_FEATURES)}, {sequence_length})"
-            )
+            faults.append(f"shape {shape}, expected ({counters.n_examples}, {len(LM_FEATURES)}, {sequence_length})")
         found = recount(rows.blocks(), inverted)
         for block in rows.blocks():
             ids = block[:, (0, 2)]
@@ -46,9 +44,7 @@ def token_files(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
         records = corpus.ledger.records(f"tokens/{dataset}").values()
         parts = [Part(corpus.storage, record) for record in records]
         faults = [
-            fault
-            for part in parts
-            for fault in faults_of(part, settings.sequence_length, settings.inverted_mask)
+            fault for part in parts for fault in faults_of(part, settings.sequence_length, settings.inverted_mask)
         ]
         rows = sum(part.record.statistics["rows_out"] for part in parts)
         metadata = {"files": len(parts), "rows": rows, "faults": faults[:20]}

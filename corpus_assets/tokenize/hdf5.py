@@ -106,9 +106,7 @@ def _chunks(
     rest = np.empty((0, *row_shape), "<i4")
     for block in blocks:
         if block.shape[1:] != row_shape or block.dtype != np.int32:
-            raise ValueError(
-                f"received a block {block.dtype} {block.shape}; valid: int32 (rows, {row_shape})"
-            )
+            raise ValueError(f"received a block {block.dtype} {block.shape}; valid: int32 (rows, {row_shape})")
         joined = np.concatenate([rest, block]) if len(rest) else np.ascontiguousarray(block, "<i4")
         full = len(joined) - len(joined) % rows_per_chunk
         for first in range(0, full, rows_per_chunk):
@@ -208,9 +206,7 @@ def _checked_data(file: h5py.File, name: str) -> h5py.Dataset:
     if not isinstance(data, h5py.Dataset) or data.is_virtual or data.external:
         raise BadFileError(name, "`data` is not a dataset stored in the file")
     if data.ndim != 3 or data.dtype != np.dtype("<i4") or not all(data.shape[1:]):
-        raise BadFileError(
-            name, f"`data` is {data.dtype} {data.shape}; valid: int32 (rows, channels, positions)"
-        )
+        raise BadFileError(name, f"`data` is {data.dtype} {data.shape}; valid: int32 (rows, channels, positions)")
     if data.chunks and int(np.prod(data.chunks, dtype=np.int64)) * 4 > MAX_CHUNK_BYTES:
         raise BadFileError(name, f"`data` has chunks {data.chunks}; valid: at most {MAX_CHUNK_BYTES} bytes")
     if (rows := _plain(file.attrs.get("n_examples"))) != data.shape[0]:

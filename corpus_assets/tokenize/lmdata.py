@@ -58,15 +58,11 @@ class LMDataSettings:
         if length < 1:
             raise ConfigError(f"sequence_length is {length}; valid: 1 or more")
         if not 0 <= self.short_sequence_probability <= 1:
-            raise ConfigError(
-                f"short_sequence_probability is {self.short_sequence_probability}; valid: 0 to 1"
-            )
+            raise ConfigError(f"short_sequence_probability is {self.short_sequence_probability}; valid: 0 to 1")
         if self.short_sequence_probability and length <= SHORTEST_CUT:
             raise ConfigError(f"sequence_length is {length}; valid with short sequences: 3 or more")
         if self.min_sequence_length > length + 1:
-            raise ConfigError(
-                f"min_sequence_length is {self.min_sequence_length}; valid: at most {length + 1}"
-            )
+            raise ConfigError(f"min_sequence_length is {self.min_sequence_length}; valid: at most {length + 1}")
         if self.split_text is not None and self.split_text < 1:
             raise ConfigError(f"split_text is {self.split_text}; valid: 1 or more characters, or none")
 

@@ -97,9 +97,7 @@ class Statistics:
         """JSON object with the counters and what follows from them; inverse of `from_dict`."""
         counters = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {
-            **{
-                name: dict(value) if isinstance(value, Counter) else value for name, value in counters.items()
-            },
+            **{name: dict(value) if isinstance(value, Counter) else value for name, value in counters.items()},
             "successful_files": self.successful_files,
             "average_chars_per_sequence": self.average_chars_per_sequence,
             "average_bytes_per_sequence": self.average_bytes_per_sequence,

@@ -209,9 +209,7 @@ def _id(encoder: Encoder, role: str, token: str | int | None) -> int | None:
     found = encoder.token_to_id(token) if isinstance(token, str) else token
     if found is None or encoder.id_to_token(found) is None:
         size = encoder.get_vocab_size(with_added_tokens=True)
-        raise ConfigError(
-            f"{role} token is {token!r}; valid: a token or id of the vocabulary ({size} entries)"
-        )
+        raise ConfigError(f"{role} token is {token!r}; valid: a token or id of the vocabulary ({size} entries)")
     return int(found)
 
 

@@ -30,9 +30,7 @@ def train_bpe(
     """
     smallest = len(special_tokens) + BYTE_ALPHABET
     if vocab_size < smallest:
-        raise ConfigError(
-            f"vocab_size is {vocab_size}; valid: at least {smallest} (special tokens and bytes)"
-        )
+        raise ConfigError(f"vocab_size is {vocab_size}; valid: at least {smallest} (special tokens and bytes)")
     if len(set(special_tokens)) != len(special_tokens):
         raise ConfigError(f"special tokens repeat: {special_tokens}")
     tokenizer = Tokenizer(models.BPE())

@@ -57,9 +57,7 @@ def test_equals_networkit_and_scipy(edges: list[tuple[int, int]]) -> None:
 
 
 @given(EDGES, st.randoms(use_true_random=False), st.integers(0, 60))
-def test_order_and_batches_of_edges_do_not_matter(
-    edges: list[tuple[int, int]], random: Random, cut: int
-) -> None:
+def test_order_and_batches_of_edges_do_not_matter(edges: list[tuple[int, int]], random: Random, cut: int) -> None:
     shuffled = list(edges)
     random.shuffle(shuffled)
     swapped = array(shuffled)[:, ::-1]

@@ -72,9 +72,7 @@ def test_stars_close_to_the_same_clusters_as_all_pairs(keys: list[int]) -> None:
 
 
 @given(KEYS, st.integers(0, 3000), st.lists(st.integers(0, 60), max_size=5))
-def test_result_depends_neither_on_memory_nor_on_shards(
-    keys: list[int], memory: int, cuts: list[int]
-) -> None:
+def test_result_depends_neither_on_memory_nor_on_shards(keys: list[int], memory: int, cuts: list[int]) -> None:
     spill = Spill()
     inside = tuple(cut for cut in cuts if cut <= len(keys))
     assert edges(keys, memory, inside, spill) == edges(keys)

@@ -66,9 +66,7 @@ def test_fewer_code_points_than_a_shingle_is_featureless() -> None:
 
 
 def test_texts_equal_after_cleaning_have_equal_signatures() -> None:
-    first, second = sign(
-        ["Hello,   WORLD -- again and again", "hello world again and\tagain!"], SignatureScheme()
-    )
+    first, second = sign(["Hello,   WORLD -- again and again", "hello world again and\tagain!"], SignatureScheme())
     assert first.tolist() == second.tolist()
 
 

@@ -86,9 +86,7 @@ def test_a_tag_switches_html_decoding_off_from_its_line_on(text: str) -> None:
 
 
 @pytest.mark.parametrize("tail", ["", "\n&amp; \u2019", "<\n&amp; \u2019"])
-@pytest.mark.parametrize(
-    "text", ["\u2019" + "x" * 1_000_000, "x" * 999_998 + "&amp;", "x" * 999_998 + "\u2019\n"]
-)
+@pytest.mark.parametrize("text", ["\u2019" + "x" * 1_000_000, "x" * 999_998 + "&amp;", "x" * 999_998 + "\u2019\n"])
 def test_lines_cut_at_a_million_code_points(text: str, tail: str) -> None:
     assert fix(text + tail) == plain(text + tail)
 

@@ -49,9 +49,7 @@ def raw_file(name: str, content: bytes) -> RawFile:
     return RawFile(name, lambda: io.BytesIO(content))
 
 
-def read(
-    name: str, content: bytes, rules: RowRules = RULES, limits: Limits | None = None
-) -> list[Document | BadRow]:
+def read(name: str, content: bytes, rules: RowRules = RULES, limits: Limits | None = None) -> list[Document | BadRow]:
     return list(read_documents(raw_file(name, content), rules, limits or Limits()))
 
 
@@ -77,9 +75,7 @@ def metadata(found: Document) -> Any:
 @pytest.mark.parametrize("name", PACK)
 @given(texts=st.lists(TEXTS, max_size=5))
 def test_documents_survive_every_line_format(name: str, texts: list[str]) -> None:
-    rows = [
-        Document(f"id {n}", text, "s", metadata=msgspec.Raw(b'{"n": %d}' % n)) for n, text in enumerate(texts)
-    ]
+    rows = [Document(f"id {n}", text, "s", metadata=msgspec.Raw(b'{"n": %d}' % n)) for n, text in enumerate(texts)]
     found = read(name, PACK[name](b"".join(map(encode_document, rows))))
     assert found == rows
 
@@ -164,9 +160,7 @@ def test_a_damaged_archive_is_whole_or_bad(position: int, flip: int) -> None:
 
 
 @pytest.mark.parametrize("size", [b"\xff" * 12, b"\x80" + b"\xff" * 11, b"77777777777\0", b"garbage 8\0\0\0"])
-@pytest.mark.parametrize(
-    "kind", [tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_SPARSE]
-)
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_SPARSE])
 def test_a_header_with_an_impossible_size_is_bad(size: bytes, kind: bytes) -> None:
     good = tar(("a.jsonl.zst", zstd(b'{"text":"a"}\n')))
     header = bytearray(good[:512])
@@ -189,9 +183,7 @@ def test_derived_ids_are_unique_across_members_of_one_name() -> None:
     assert [row.id for row in found if isinstance(row, Document)] == [
         f"a.jsonl.zst.tar/m.jsonl.zst:{row}" for row in (0, 2, 3, 5)
     ]
-    assert [row.where for row in found if isinstance(row, BadRow)] == [
-        "a.jsonl.zst.tar member m.jsonl.zst line 2"
-    ] * 2
+    assert [row.where for row in found if isinstance(row, BadRow)] == ["a.jsonl.zst.tar member m.jsonl.zst line 2"] * 2
 
 
 def test_ids_auto_follow_the_first_good_row() -> None:
@@ -234,9 +226,7 @@ def test_dolma_fields_and_every_other_key() -> None:
     assert metadata(named) == {"a": 1, "metadata": [1]}
 
 
-@pytest.mark.parametrize(
-    ("value", "kept"), [(None, {}), ("str", {"metadata": "str"}), ([1], {"metadata": [1]})]
-)
+@pytest.mark.parametrize(("value", "kept"), [(None, {}), ("str", {"metadata": "str"}), ([1], {"metadata": [1]})])
 def test_metadata_that_is_no_object(value: object, kept: object) -> None:
     assert metadata(document({"text": "t", "metadata": value})) == kept
 
@@ -294,13 +284,7 @@ def test_a_json_string_is_a_text_in_json_gz_alone() -> None:
 def test_long_lines_are_passed_over_and_counted() -> None:
     good, long = b'{"text":"%s"}\n' % (b"a" * 88), b'{"text":"%s"}\n'
     lines = (
-        good
-        + long % (b"a" * 89)
-        + good
-        + long % (b"a" * 500)
-        + good.rstrip()
-        + b"\n"
-        + long.rstrip() % (b"a" * 999)
+        good + long % (b"a" * 89) + good + long % (b"a" * 500) + good.rstrip() + b"\n" + long.rstrip() % (b"a" * 999)
     )
     found = read("a.jsonl", lines, limits=Limits(line_bytes=100))
     assert reasons(found) == [None, None, None, "line_too_long", None, "line_too_long"]
@@ -376,9 +360,7 @@ def test_listed_text_files() -> None:
     ]
     with pytest.raises(StorageError):
         list(read_documents(listing(b"../../etc/passwd.txt"), rules))
-    with pytest.raises(
-        BadFileError, match=r"line 1 \(passwd\): a list of text files may name .txt files only"
-    ):
+    with pytest.raises(BadFileError, match=r"line 1 \(passwd\): a list of text files may name .txt files only"):
         list(read_documents(listing(b"passwd"), rules))
 
 
@@ -391,9 +373,7 @@ def test_format_is_the_longest_suffix_in_any_case() -> None:
 
 
 def test_content_must_be_what_the_name_promises() -> None:
-    contents = {name: pack(b'{"text":"a"}\n') for name, pack in PACK.items()} | {
-        "a.parquet": parquet(text=["a"])
-    }
+    contents = {name: pack(b'{"text":"a"}\n') for name, pack in PACK.items()} | {"a.parquet": parquet(text=["a"])}
     kinds = {"a.jsonl.gz": "gzip", "a.json.gz": "gzip"}
     for promised in contents:
         for actual, content in contents.items():
@@ -403,9 +383,7 @@ def test_content_must_be_what_the_name_promises() -> None:
 
 
 def test_a_text_may_begin_like_a_container_in_letters() -> None:
-    assert [row.text for row in read("a.txt", b"PAR1 and BZh") if isinstance(row, Document)] == [
-        "PAR1 and BZh"
-    ]
+    assert [row.text for row in read("a.txt", b"PAR1 and BZh") if isinstance(row, Document)] == ["PAR1 and BZh"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])

@@ -39,10 +39,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     """A small installation in place of the real one."""
     installed = _installation(
         tmp_path / "lib",
-        {
-            f"demo/module_{n}.py": f'# Copyright {n}\n"""Module {n}."""\n\ndef f():\n    "Does {n}."\n'
-            for n in range(9)
-        }
+        {f"demo/module_{n}.py": f'# Copyright {n}\n"""Module {n}."""\n\ndef f():\n    "Does {n}."\n' for n in range(9)}
         | {"demo/LICENSE": "Do as you like.", "demo/README.md": "# Demo", "demo/fast.h": "int fast(void);\n"},
     )
     monkeypatch.setattr(sample_sources, "installation", lambda: installed)
@@ -72,9 +69,7 @@ def _read_source(root: Path, name: str, summary: SourceSummary) -> Iterator[Docu
     kind = "txt_list" if summary.pattern.endswith(".txt") else "auto"
     rules = RowRules(source=name, format=kind, text_key=summary.text_key)
     for path in sorted(root.glob(summary.pattern)):
-        file = RawFile(
-            path.name, partial(_open_beside, path.parent, path.name), partial(_open_beside, path.parent)
-        )
+        file = RawFile(path.name, partial(_open_beside, path.parent, path.name), partial(_open_beside, path.parent))
         yield from read_documents(file, rules)
 
 
@@ -139,9 +134,7 @@ def test_rows_say_where_they_are_from_and_name_no_folder_of_the_machine(
             assert library not in row.id + str(metadata)
 
 
-def test_the_same_installation_gives_the_same_bytes(
-    written: tuple[Path, SampleSummary], tmp_path: Path
-) -> None:
+def test_the_same_installation_gives_the_same_bytes(written: tuple[Path, SampleSummary], tmp_path: Path) -> None:
     root, summary = written
     assert write_sample(tmp_path / "again", megabytes=1) == summary
     assert _digests(tmp_path / "again") == _digests(root)
@@ -246,9 +239,7 @@ def test_what_is_taken_fits_the_budget(texts: list[str], budget: int) -> None:
     largest = budget // sample.LARGEST_SHARE
     documents = [Document(id=str(number), text=text, source="s") for number, text in enumerate(texts)]
     taken = list(take(documents, budget))
-    usable = [
-        document for document in documents if document.text.strip() and len(document.text.encode()) <= largest
-    ]
+    usable = [document for document in documents if document.text.strip() and len(document.text.encode()) <= largest]
     assert taken == usable[: len(taken)]
     total = sum(len(document.text.encode()) for document in taken)
     assert total < budget + max(largest, 1)

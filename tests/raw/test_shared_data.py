@@ -72,9 +72,7 @@ def test_a_listed_text_has_the_id_of_the_file_read_alone() -> None:
 def test_same_values_as_the_standard_library(pattern: str) -> None:
     root = shared("data")
     files = sorted(root.glob(pattern))
-    expected = [
-        json.loads(line) for path in files for line in gzip.decompress(path.read_bytes()).splitlines()
-    ]
+    expected = [json.loads(line) for path in files for line in gzip.decompress(path.read_bytes()).splitlines()]
     found = list(read_set(root, pattern, RowRules("s")))
     assert len(found) == len(expected)
     for document, row in zip(found, expected, strict=True):

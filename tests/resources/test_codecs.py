@@ -50,9 +50,7 @@ def test_a_cut_anywhere_is_an_error_or_a_clean_end(compress: Compress, opener: O
 
 @pytest.mark.parametrize(("compress", "opener"), CODECS)
 @given(position=st.integers(0), flip=st.integers(1, 255))
-def test_a_changed_byte_never_changes_content(
-    compress: Compress, opener: Opener, position: int, flip: int
-) -> None:
+def test_a_changed_byte_never_changes_content(compress: Compress, opener: Opener, position: int, flip: int) -> None:
     content = b"the quick brown fox " * 40
     packed = bytearray(compress(content))
     packed[position % len(packed)] ^= flip

@@ -140,9 +140,7 @@ class _Process:
             short_sequence_probability=cli.get("short_seq_prob", 0.0),
             seed=processing.get("seed", 0),
             short_sequence_draws="reference",
-            split_text=processing.get("chunk_len_to_split", 2000)
-            if processing.get("split_text_to_tokenize")
-            else None,
+            split_text=processing.get("chunk_len_to_split", 2000) if processing.get("split_text_to_tokenize") else None,
             remove_bos_in_pieces=processing.get("remove_bos_in_chunks", False),
             inverted_mask=dataset.get("inverted_mask", False),
         )
@@ -196,11 +194,7 @@ def run(case: dict[str, Any]) -> Output:
     if count < 3:
         tokenizers = writers = count
         shares = [
-            [
-                chunk
-                for number, path in enumerate(paths[i::count])
-                for chunk in _chunks(number, path, key, limit)
-            ]
+            [chunk for number, path in enumerate(paths[i::count]) for chunk in _chunks(number, path, key, limit)]
             for i in range(count)
         ]
         plan = [(i, i, list(enumerate(share))) for i, share in enumerate(shares)]
@@ -208,9 +202,7 @@ def run(case: dict[str, Any]) -> Output:
         writers = math.ceil((count - 1) / 10)
         tokenizers = count - 1 - writers
         chunks = list(
-            enumerate(
-                chunk for number, path in enumerate(paths) for chunk in _chunks(number, path, key, limit)
-            )
+            enumerate(chunk for number, path in enumerate(paths) for chunk in _chunks(number, path, key, limit))
         )
         plan = [(t % writers, t, chunks[t::tokenizers]) for t in range(tokenizers)]
     output = Output()

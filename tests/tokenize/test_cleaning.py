@@ -45,9 +45,7 @@ def test_wikitext_equals_the_plain_rules(text: str) -> None:
 
 def test_wikitext_example() -> None:
     spaced = '= = Title = = \n The dogs \' bone , 1 @,@ 000 kg ( about 5 @.@ 2 % ) is " very big " .'
-    assert (
-        detokenize_wikitext(spaced) == '== Title ==\nThe dogs\' bone, 1,000 kg (about 5.2 %) is "very big" .'
-    )
+    assert detokenize_wikitext(spaced) == '== Title ==\nThe dogs\' bone, 1,000 kg (about 5.2 %) is "very big" .'
 
 
 def test_unclosed_brackets_take_linear_time() -> None:

@@ -110,9 +110,7 @@ def test_files_and_recount_carry_the_same(name: str) -> None:
         assert getattr(total, key) == getattr(output(name).statistics, key)
 
 
-@pytest.mark.parametrize(
-    "sample", sorted((SHARED / "golden" / "cerebras" / "sample_h5").glob("*.h5")), ids=str
-)
+@pytest.mark.parametrize("sample", sorted((SHARED / "golden" / "cerebras" / "sample_h5").glob("*.h5")), ids=str)
 def test_files_of_the_original_open(sample: Path) -> None:
     with sample.open("rb") as stream, read_hdf5(stream) as reader:
         rows = np.concatenate(list(reader.blocks()))

@@ -70,9 +70,7 @@ def test_blocks_and_chunks_of_documents_do_not_matter(
     token_lists: list[list[int]], length: int, pack: bool, block_rows: int, cut: int
 ) -> None:
     probability = 0.4 if length > 2 else 0.0
-    settings = LMDataSettings(
-        length, pack=pack, min_sequence_length=2, short_sequence_probability=probability, seed=5
-    )
+    settings = LMDataSettings(length, pack=pack, min_sequence_length=2, short_sequence_probability=probability, seed=5)
     builder = RowBuilder(settings, EOS, PAD, Statistics(), block_rows)
     blocks = [*builder.rows(token_lists[:cut]), *builder.rows(token_lists[cut:]), *builder.finish()]
     assert all(len(block) <= block_rows for block in blocks)

@@ -12,9 +12,7 @@ from corpus_assets.tokenize.hdf5 import LM_FEATURES
 from corpus_assets.tokenize.statistics import Statistics, data_params, encode_data_params, merge, recount
 
 counts = st.integers(0, 10**9)
-reasons = st.dictionaries(st.sampled_from(["no_label", "empty_text", "packed_tail"]), st.integers(1, 99)).map(
-    Counter
-)
+reasons = st.dictionaries(st.sampled_from(["no_label", "empty_text", "packed_tail"]), st.integers(1, 99)).map(Counter)
 statistics = st.builds(
     Statistics,
     processed_files=counts,

@@ -62,15 +62,11 @@ def loaded(spec: TokenizerSpec, raw: bytes | None = None, **siblings: object) ->
 def test_recorded_ids(name: str, equal: int | None) -> None:
     """Equal to SentencePiece with special tokens as text; to the tokenizers library with them matched."""
     folder = shared("tokenizers", name)
-    spec = TokenizerSpec(
-        "tokenizer_json", pad=0, match_special_tokens=equal is None, add_special_tokens=False
-    )
+    spec = TokenizerSpec("tokenizer_json", pad=0, match_special_tokens=equal is None, add_special_tokens=False)
     tokenizer = load_tokenizer({"tokenizer.json": (folder / "tokenizer.json").read_bytes()}, spec)
     texts = [json.loads(line)["text"] for line in shared("tokenizers", "texts.jsonl").open("rb")]
     recorded = [json.loads(line)["ids"] for line in (folder / "ids.jsonl").open("rb")]
-    matches = sum(
-        ids.tolist() == other for ids, other in zip(tokenizer.encode_batch(texts), recorded, strict=True)
-    )
+    matches = sum(ids.tolist() == other for ids, other in zip(tokenizer.encode_batch(texts), recorded, strict=True))
     assert matches == (198 if equal is None else equal)
 
 

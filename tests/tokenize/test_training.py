@@ -12,9 +12,7 @@ from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, lo
 from corpus_assets.tokenize.training import train_bpe
 from resources.errors import ConfigError
 
-CORPUS = [
-    f"the {word} of number {n} and the other {word}s" for n in range(60) for word in ("cat", "dog", "émeu")
-]
+CORPUS = [f"the {word} of number {n} and the other {word}s" for n in range(60) for word in ("cat", "dog", "émeu")]
 PROGRAM = """
 import hashlib, sys
 from corpus_assets.tokenize.training import train_bpe
