@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,7 @@ class Corpus:
         self.config = config
         self.folder = folder
         self.settings = Settings(_with_absolute_paths(config, folder).model_dump())
-        self.graph = Graph([*corpus_stages(config), *_own_stages(config)])
+        self.graph = Graph([*corpus_stages(config), *_own_stages(config, folder)])
         self.storage = LocalStorage(folder / config.storage.root, config.storage.sync)
         self.ledger = Ledger(self.storage)
 
@@ -165,8 +166,10 @@ def _globs(glob: str | list[str]) -> tuple[str, ...]:
     return (glob,) if isinstance(glob, str) else tuple(glob)
 
 
-def _own_stages(config: CorpusConfig) -> Iterator[Stage]:
-    """Stages of the user's own modules, each of which has a list STAGES."""
+def _own_stages(config: CorpusConfig, folder: Path) -> Iterator[Stage]:
+    """Stages of the user's own modules, each of which has a list STAGES; a module may lie beside corpus.yaml."""
+    if config.stages and str(folder) not in sys.path:
+        sys.path.append(str(folder))
     for name in config.stages:
         try:
             module = importlib.import_module(name)

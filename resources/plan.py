@@ -232,11 +232,14 @@ def _own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> 
     return ", ".join(_parameter_changes(record.parameters, parameters))
 
 
-def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """`key old -> new` for every value that differs; sections are compared key by key."""
     for name in sorted({*before, *now}):
         old, new = before.get(name, "(unset)"), now.get(name, "(unset)")
-        if old != new:
-            yield f"{name} {_short(old)} -> {_short(new)}"
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _parameter_changes(old, new, f"{path}{name}.")
+        elif old != new:
+            yield f"{path}{name} {_short(old)} -> {_short(new)}"
 
 
 def _short(value: Any) -> str:

@@ -29,6 +29,7 @@ from resources.task import Part, Task
 
 FOLDER = "tokenizer"
 MAX_TOKENIZER_BYTES = 256 << 20
+_PLACES = ("path", "merges", "encoder", "config")
 
 
 def tokenizer(task: Task) -> None:
@@ -89,7 +90,8 @@ def tokenizer_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
     if chosen["kind"] == "train":
         return {"tokenizer": chosen}
     digests = {name: content_digest(_read(path)) for name, path in _paths(chosen).items()}
-    return {"tokenizer": chosen, "tokenizer files": digests}
+    options = {key: value for key, value in chosen.items() if key not in _PLACES}
+    return {"tokenizer": options, "tokenizer files": digests}
 
 
 def tokens(task: Task) -> None:

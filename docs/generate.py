@@ -1,0 +1,185 @@
+"""Writes the generated pages: `python -m docs.generate`. A test holds that they are current.
+
+`configuration.md` comes from the schema, `cli.md` from the command line itself.
+"""
+
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from corpus_assets.cli import app
+from corpus_assets.config import PROFILES, CorpusConfig
+
+FOLDER = Path(__file__).parent
+SIZES = {"memory", "sample"}
+
+INTRODUCTION = """# Configuration
+
+This page is generated from the schema (`python -m docs.generate`); a test keeps it current.
+
+A corpus is described by one file, `corpus.yaml`. It is strict: an unknown key, a wrong type or an impossible
+combination is refused with the key, what was received and what is valid. Relative paths start at the folder of the
+file. Sizes may be written as `512 MiB` or `4 GiB`.
+
+Each asset depends only on the values it uses. Changing `split.holdout` leaves the minhashes fresh; `engine` and
+`licence` change nothing that is computed. `corpus plan` says what a change costs before you pay for it.
+
+```yaml
+sources:
+  - name: books
+    location: raw/books
+  - name: web
+    location: raw/web
+    glob: "2024-*/**/*.jsonl.gz"
+    epochs: 0.5
+```
+"""
+
+
+def configuration_page() -> str:
+    """Every key of corpus.yaml."""
+    models = list(dict.fromkeys(_models(CorpusConfig)))
+    parts = [INTRODUCTION, _section("Top level", CorpusConfig)]
+    parts += [_section(_title(model), model) for model in models]
+    return "\n".join([*parts, _profiles()])
+
+
+def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """Every section below a section, in order."""
+    for field in model.model_fields.values():
+        for found in _nested(field.annotation):
+            yield found
+            yield from _models(found)
+
+
+def _nested(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _nested(argument)
+
+
+def _title(model: type[BaseModel]) -> str:
+    """Where the section stands in the file."""
+    for name, field in CorpusConfig.model_fields.items():
+        if model in set(_nested(field.annotation)):
+            if get_origin(field.annotation) is list:
+                return f"`{name}[]`"
+            kind = model.model_fields.get("kind")
+            several = len(set(_nested(field.annotation))) > 1
+            return f"`{name}` with `kind: {get_args(kind.annotation)[0]}`" if kind and several else f"`{name}`"
+    return "`holdout` as a count"
+
+
+def _section(title: str, model: type[BaseModel]) -> str:
+    rows = [_row(name, field) for name, field in model.model_fields.items()]
+    table = ["| key | type | default | meaning |", "|---|---|---|---|", *rows]
+    return "\n".join([f"## {title}", "", (model.__doc__ or "").strip(), "", *table, ""])
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    meaning = (field.description or "").replace("|", "\\|")
+    limits = ", ".join(filter(None, (_limit(entry) for entry in field.metadata)))
+    meaning += f" ({limits})" if limits else ""
+    return f"| `{name}` | {_type(name, field.annotation)} | {_default(field)} | {meaning.strip()} |"
+
+
+def _limit(entry: Any) -> str:
+    words = {"ge": "at least", "gt": "over", "le": "at most", "lt": "under"}
+    found = [f"{word} {getattr(entry, key)}" for key, word in words.items() if getattr(entry, key, None) is not None]
+    return ", ".join(found)
+
+
+def _type(name: str, annotation: Any) -> str:
+    origin = get_origin(annotation)
+    if annotation is int and name in SIZES:
+        return "size"
+    if origin is Literal:
+        return " \\| ".join(f"`{value}`" for value in get_args(annotation))
+    if origin in (Union, types.UnionType):
+        parts = (_type(name, entry) for entry in get_args(annotation) if entry is not type(None))
+        return " \\| ".join(dict.fromkeys(parts))
+    if origin is list:
+        return f"list of {_type(name, get_args(annotation)[0])}"
+    if origin is not None:
+        return _type(name, get_args(annotation)[0])
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "section"
+    words = {str: "text", int: "integer", float: "number", bool: "true \\| false"}
+    return words.get(annotation, str(annotation))
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    default = field.get_default(call_default_factory=True)
+    if default is PydanticUndefined or isinstance(default, BaseModel | list):
+        return "see below" if isinstance(default, BaseModel) or default else "none"
+    if default is None:
+        return "none"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def _profiles() -> str:
+    lines = ["## Profiles", "", "`compat` puts these values under your own; what you write yourself wins.", ""]
+    for name, sections in PROFILES.items():
+        lines += [f"`compat: {name}`", "", "| key | value |", "|---|---|"]
+        lines += [f"| `{s}.{key}` | `{value}` |" for s, keys in sections.items() for key, value in keys.items()]
+    return "\n".join([*lines, ""])
+
+
+CLI_INTRODUCTION = """# Commands
+
+This page is generated from the program (`python -m docs.generate`); a test keeps it current.
+
+| exit code | meaning |
+|---|---|
+| 0 | all is well |
+| 1 | something failed: a partition, a check, a file that is not what its record says |
+| 2 | the command line or the configuration is wrong |
+| 3 | `corpus plan --check`: something is not fresh |
+
+With `--json` a command prints one JSON object on standard output and nothing else there:
+
+- `corpus plan --json`: `{"partitions": [{"asset", "partition", "status", "reason"}], "counts": {"fresh", "missing",
+  "stale", "waiting"}, "orphans": [{"asset", "partition"}]}`; `partition` is null for an asset without partitions
+- `corpus build --json`: `{"recomputed", "fresh", "failed", "waiting", "seconds", "by_asset": {...}, "errors": [...]}`
+- `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
+
+The configuration is `--config`, else `$CORPUS_CONFIG`, else `corpus.yaml` in the working folder.
+"""
+
+
+def cli_page() -> str:
+    """Every command with its arguments and options."""
+    group = typer.main.get_command(app)
+    commands: dict[str, Any] = vars(group)["commands"]
+    return "\n".join([CLI_INTRODUCTION, *(_command(name, command) for name, command in commands.items())])
+
+
+def _command(name: str, command: Any) -> str:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option"]
+    usage = " ".join(["corpus", name, *(_argument(p) for p in arguments), "[OPTIONS]" if options else ""]).strip()
+    rows = [f"| `{', '.join([*p.opts, *p.secondary_opts])}` | {p.help or ''} |" for p in options]
+    table = ["| option | meaning |", "|---|---|", *rows, ""] if rows else []
+    return "\n".join([f"## `{usage}`", "", command.help or "", "", *table])
+
+
+def _argument(parameter: Any) -> str:
+    name = parameter.name.upper()
+    return name if parameter.required else f"[{name}]"
+
+
+PAGES = {"configuration.md": configuration_page, "cli.md": cli_page}
+
+
+if __name__ == "__main__":
+    for file, page in PAGES.items():
+        (FOLDER / file).write_text(page(), encoding="utf-8")

@@ -1,0 +1,287 @@
+"""A small corpus of several sources and formats, and what the tests ask of one: build it, look at it, compare it."""
+
+import gzip
+import io
+import json
+import random
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+import zstandard
+
+from corpus_assets.config import parse_config
+from corpus_assets.corpus import Corpus
+from corpus_assets.tokenize.hdf5 import read_hdf5
+from corpus_assets.tokenize.training import train_bpe
+from resources.graph import Graph, Reads, Stage
+from resources.hashing import content_digest
+from resources.ledger import Record
+from resources.plan import Plan, Status
+from resources.task import Part
+
+Key = tuple[str, str | None]
+Rows = list[dict[str, Any]]
+
+SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "el", "or", "is", "ut")]
+CONFIG: dict[str, Any] = {
+    "sources": [
+        {"name": "books", "location": "raw/books"},
+        {"name": "web", "location": "raw/web", "epochs": 1.5},
+        {"name": "notes", "location": "raw/notes", "text_key": "body"},
+    ],
+    "short_documents": {"threshold": 60},
+    "minhash": {"permutations": 64, "width": 5, "bands": 3, "rows": 8},
+    "mix": {"chunks": 3},
+    "split": {"holdout": 0.2},
+    "tokenizer": {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"},
+    "datasets": [
+        {"name": "train", "input": "decontaminated_train", "sequence_length": 64},
+        {"name": "validation", "input": "validation", "sequence_length": 64},
+    ],
+    "engine": {"workers": 0},
+    "storage": {"sync": False},
+}
+TRAINED = {"kind": "train", "vocabulary": 300, "sample": 20000}
+
+
+def prose(seed: int | str, words: int = 40) -> str:
+    """Made-up sentences; the same for the same seed."""
+    chance = random.Random(f"prose {seed}")
+    return " ".join("".join(chance.choices(SYLLABLES, k=3)) for _ in range(words)) + "."
+
+
+def near(text: str) -> str:
+    """A near-duplicate: the last word is another."""
+    return text.rpartition(" ")[0] + " ending."
+
+
+def raw_rows() -> dict[str, Rows]:
+    """Rows of every raw file by path: duplicates within and across shards and sources, short and empty ones."""
+    rows: dict[str, Rows] = {}
+    for shard, source, count in _SHARDS:
+        rows[shard] = [{"id": f"{source}-{shard[-12:-6]}-{n}", "text": prose(f"{shard} {n}")} for n in range(count)]
+    rows["books/one.jsonl"][1]["text"] = "Too short."
+    rows["books/two.jsonl.gz"][0]["text"] = rows["books/one.jsonl"][0]["text"]
+    rows["books/two.jsonl.gz"][2]["text"] = near(rows["books/one.jsonl"][2]["text"])
+    rows["web/deep/a.parquet"][3]["text"] = near(rows["books/one.jsonl"][2]["text"])
+    rows["web/b.jsonl.zst"][1]["text"] = rows["web/deep/a.parquet"][1]["text"]
+    rows["notes/list.jsonl"][0]["text"] = rows["books/two.jsonl.gz"][4]["text"]
+    rows["notes/list.jsonl"][1]["text"] = ""
+    return rows
+
+
+_SHARDS = (
+    ("books/one.jsonl", "books", 9),
+    ("books/two.jsonl.gz", "books", 8),
+    ("books/three.jsonl", "books", 6),
+    ("web/deep/a.parquet", "web", 8),
+    ("web/b.jsonl.zst", "web", 7),
+    ("notes/list.jsonl", "notes", 5),
+    ("notes/single.txt", "notes", 1),
+)
+
+
+def write_raw(folder: Path, path: str, rows: Rows) -> None:
+    """Write one raw file in the format its name says."""
+    file = folder / "raw" / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if path.startswith("notes/"):
+        rows = [{"id": row["id"], "body": row["text"]} for row in rows]
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    if path.endswith(".parquet"):
+        pq.write_table(pa.Table.from_pylist(rows), file)
+    elif path.endswith(".gz"):
+        file.write_bytes(gzip.compress(lines, mtime=0))
+    elif path.endswith(".zst"):
+        file.write_bytes(zstandard.compress(lines))
+    elif path.endswith(".txt"):
+        file.write_text(rows[0]["body"], encoding="utf-8")
+    else:
+        file.write_bytes(lines)
+
+
+def write_config(folder: Path, changes: Mapping[str, Any] | None = None) -> None:
+    """Write corpus.yaml: the small configuration with values replaced by dotted key."""
+    config = json.loads(json.dumps(CONFIG))
+    for key, value in (changes or {}).items():
+        *path, last = key.split(".")
+        section: Any = config
+        for part in path:
+            section = section[int(part)] if isinstance(section, list) else section.setdefault(part, {})
+        section[last] = value
+    parse_config(config)
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+
+
+def write_small(folder: Path, changes: Mapping[str, Any] | None = None) -> Path:
+    """Write the raw files, the tokenizer and the configuration of the small corpus."""
+    for path, rows in raw_rows().items():
+        write_raw(folder, path, rows)
+    (folder / "tokenizer.json").write_bytes(train_bpe([prose(n) for n in range(40)], 300))
+    write_config(folder, changes)
+    return folder
+
+
+@dataclass
+class Built:
+    """What a build without Dagster did."""
+
+    recomputed: set[Key] = field(default_factory=set)
+    failed: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+
+    def of(self, asset: str) -> set[str | None]:
+        """Recomputed partitions of one asset."""
+        return {key for name, key in self.recomputed if name == asset}
+
+    def assets(self) -> set[str]:
+        """Assets of which anything was recomputed."""
+        return {name for name, _ in self.recomputed}
+
+
+def drive(corpus: Corpus, stages: Sequence[Stage] | None = None) -> Built:
+    """Bring a corpus up to date as `corpus build` does, without Dagster around each stage."""
+    built = Built()
+    for stage in stages or corpus.graph:
+        decisions = corpus.planner().decisions(stage).values()
+        built.waiting += [f"{d.asset}/{d.partition}: {d.blocked}" for d in decisions if d.blocked]
+        todo = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.touched]
+        for outcome in corpus.pending(stage, todo).drive() if todo else []:
+            if outcome.error is None:
+                built.recomputed.add((outcome.asset, outcome.partition))
+            else:
+                built.failed.append(f"{outcome.name}: {outcome.error}")
+    corpus.engine.close()
+    return built
+
+
+def opened(folder: Path) -> Corpus:
+    """The corpus of a folder, as a new process would open it."""
+    return Corpus.open(folder / "corpus.yaml")
+
+
+def live_records(corpus: Corpus) -> dict[Key, Record]:
+    """Every record of a partition that the corpus has now."""
+    planner = corpus.planner()
+    return {
+        (stage.name, key): record
+        for stage in corpus.graph
+        for key, record in corpus.ledger.records(stage.name).items()
+        if key in set(planner.partitions(stage))
+    }
+
+
+def digests(corpus: Corpus) -> dict[Key, str]:
+    """Content digest of every live partition, as its record says."""
+    return {name: record.digest for name, record in live_records(corpus).items()}
+
+
+def contents(corpus: Corpus) -> dict[str, str]:
+    """Digest of the decompressed bytes of every live file, by path: looks at the files, not at what is recorded."""
+    found = {}
+    for record in live_records(corpus).values():
+        part = Part(corpus.storage, record)
+        for file in record.files:
+            found[file.path] = content_digest(*_decompressed(part, file.path))
+    return found
+
+
+def _decompressed(part: Part, path: str) -> Iterator[bytes]:
+    with part.open(path) as raw:
+        if path.endswith(".h5"):
+            with read_hdf5(raw, path) as rows:
+                yield from (block.tobytes() for block in rows.blocks())
+                yield repr(sorted((name, str(value)) for name, value in rows.attributes.items())).encode()
+            return
+        stored = raw.read()
+    if path.endswith(".gz"):
+        yield gzip.decompress(stored)
+    elif path.endswith(".zst"):
+        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(stored), read_across_frames=True) as stream:
+            yield stream.read()
+    else:
+        yield stored
+
+
+def statuses(plan: Plan) -> dict[Key, tuple[str, str]]:
+    """Status and reason of every partition that is not fresh."""
+    return {
+        (d.asset, d.partition): (str(d.status), d.reason) for d in plan.decisions if d.status is not Status.FRESH
+    }
+
+
+def entitled(graph: Graph, before: Mapping[Key, Record], after: Mapping[Key, Record]) -> set[Key]:
+    """Partitions that had a right to be recomputed: new, other parameters or version, or other content to read."""
+    return {name for name, record in after.items() if _may_change(graph[name[0]], name[1], before, after, record)}
+
+
+def _may_change(
+    stage: Stage, key: str | None, before: Mapping[Key, Record], after: Mapping[Key, Record], record: Record
+) -> bool:
+    old = before.get((stage.name, key))
+    if old is None or (old.code_version, old.parameters) != (record.code_version, record.parameters):
+        return True
+    if stage.observed:
+        return old.inputs != record.inputs
+    return any(
+        _read(edge.asset, edge.mapping, key, before) != _read(edge.asset, edge.mapping, key, after)
+        for edge in stage.inputs
+        if edge.tracked
+    )
+
+
+def _read(asset: str, mapping: Reads, key: str | None, records: Mapping[Key, Record]) -> dict[Key, str]:
+    """Content of an upstream asset as one partition sees it."""
+    found = {name: record for name, record in records.items() if name[0] == asset}
+    if mapping is Reads.SAME:
+        found = {name: record for name, record in found.items() if name[1] in (key, None)}
+    if mapping is Reads.SEGMENT:
+        return {name: record.segments.get(key or "", "") for name, record in found.items()}
+    return {name: record.digest for name, record in found.items()}
+
+
+class Work:
+    """A built small corpus that a test changes and builds again; remembers the records it began with."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.before = live_records(opened(folder))
+
+    def rows(self, path: str, rows: Rows) -> None:
+        """Replace a raw file."""
+        write_raw(self.folder, path, rows)
+
+    def config(self, **changes: Any) -> None:
+        """Replace values of corpus.yaml; `__` in a key stands for a dot."""
+        write_config(self.folder, {key.replace("__", "."): value for key, value in changes.items()})
+
+    def plan(self) -> dict[Key, tuple[str, str]]:
+        """What is not fresh, and why."""
+        return statuses(opened(self.folder).planner().plan())
+
+    def rebuild(self) -> Built:
+        """Build again; whatever was recomputed had to be, and the whole equals a build from nothing."""
+        corpus = opened(self.folder)
+        built = drive(corpus)
+        assert not built.failed
+        assert not built.waiting
+        after = live_records(corpus)
+        assert built.recomputed <= entitled(corpus.graph, self.before, after)
+        assert contents(corpus) == contents(self.from_nothing())
+        self.before = after
+        return built
+
+    def from_nothing(self) -> Corpus:
+        """The same raw files and configuration, built in an empty store."""
+        folder = self.folder.parent / "scratch"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns("corpus"))
+        corpus = opened(folder)
+        assert not drive(corpus).failed
+        return corpus
