@@ -14,7 +14,7 @@ GENERATOR = Path(__file__).resolve().parents[2] / "shared" / "tools" / "make_cor
 def write_raw(folder: Path, megabytes: int) -> tuple[list[dict[str, str]], str]:
     """Raw shards in `jsonl.gz` below `folder`; returns the sources for corpus.yaml and what the corpus is."""
     if GENERATOR.is_file():
-        size = [f"--size={megabytes}MB", "--shard=4MB", "--formats=jsonl.gz", "--seed=7", "--workers=2"]
+        size = [f"--size={megabytes}MB", "--formats=jsonl.gz", "--seed=7", "--workers=2"]
         command = [sys.executable, str(GENERATOR), f"--out={folder}", *size]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         names = sorted(path.name for path in (folder / "documents").iterdir())

@@ -7,9 +7,8 @@ import dagster as dg
 
 from corpus_assets.checks import corpus_checks
 from corpus_assets.corpus import Corpus
-from corpus_assets.schedules import build_job, corpus_schedule, corpus_sensor
+from corpus_assets.schedules import build_job, corpus_schedule, corpus_sensor, group_jobs
 from corpus_assets.stage import Seen, asset_key, register_shards, stage_asset
-from resources.graph import Partitioning, Stage
 from resources.io_managers import io_managers
 
 
@@ -45,28 +44,12 @@ def definitions(corpus: Corpus) -> dg.Definitions:
     return dg.Definitions(
         assets=parts.assets,
         asset_checks=parts.checks,
-        jobs=[whole, *_jobs(corpus)],
+        jobs=[whole, *group_jobs(corpus)],
         schedules=[corpus_schedule(whole)],
         sensors=[corpus_sensor(corpus)],
         resources=parts.resources,
         executor=dg.in_process_executor,
     )
-
-
-def _jobs(corpus: Corpus) -> list[Any]:
-    """One job per group and kind of partition; a Dagster job has one kind of partition."""
-    groups: dict[tuple[str, Partitioning], list[Stage]] = {}
-    for stage in corpus.graph:
-        groups.setdefault((stage.group, stage.partitioning), []).append(stage)
-    return [
-        dg.define_asset_job(
-            f"{group}_{kind.value if kind is not Partitioning.NONE else 'whole'}",
-            selection=dg.AssetSelection.assets(*(asset_key(stage.name) for stage in stages)),
-            description=f"The {group} assets that have one partition per {kind.value}: "
-            + ", ".join(stage.name for stage in stages),
-        )
-        for (group, kind), stages in groups.items()
-    ]
 
 
 @dg.definitions

@@ -1,5 +1,6 @@
-"""A schedule and a sensor that launch just what the plan says is not fresh, in batches."""
+"""Jobs, a schedule and a sensor that launch just what the plan says is not fresh."""
 
+import time
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
@@ -9,49 +10,76 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.stage import asset_key, register_shards
 from resources.execute import Outcome
 from resources.graph import Partitioning, Stage
-from resources.plan import Decision, Plan, Status
+from resources.hashing import content_digest
+from resources.plan import Decision, Planner, Status
 
 MAX_RUNS = 8
 MAX_PARTITIONS_PER_RUN = 500
 INTERVAL_SECONDS = 120
+RETRY_SECONDS = 3600
 
 
-def next_requests(corpus: Corpus, plan: Plan, shard_order: Sequence[str]) -> Iterator[dg.RunRequest]:
+def next_requests(planner: Planner, shard_order: Sequence[str], now: float = 0) -> Iterator[dg.RunRequest]:
     """Runs for everything that could start now: not fresh, and what it reads is.
 
-    shard_order: shard partitions as Dagster orders them. Each run takes one range of partitions of one asset.
+    Each run takes one range of partitions of one asset. Its key names the state it was asked in, so that a partition
+    that fails is tried again when something changed, and otherwise once in `RETRY_SECONDS`.
+
+    shard_order: shard partitions as Dagster orders them. now: seconds since the epoch.
     """
-    for stage in corpus.graph:
-        ready = [d for d in plan.of(stage.name) if d.status is not Status.FRESH and not d.blocked]
-        if ready and stage.partitioning is Partitioning.NONE:
-            yield _request(stage.name, ready, {})
-        elif ready:
-            keys = [d.partition for d in plan.of(stage.name) if d.partition is not None]
-            order = list(shard_order) if stage.partitioning is Partitioning.SHARD else keys
-            chosen = [d.partition for d in ready if d.partition is not None][:MAX_PARTITIONS_PER_RUN]
-            for start, end in ranges(chosen, order, MAX_RUNS):
-                yield _request(stage.name, ready, {RANGE_START: start, RANGE_END: end})
+    for stage in planner.graph:
+        decisions = planner.decisions(stage)
+        ready = {key: d for key, d in decisions.items() if d.status is not Status.FRESH and not d.blocked}
+        for part, tags in _batches(stage, list(decisions), ready, shard_order):
+            chosen = [ready[key] for key in part]
+            more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
+            yield dg.RunRequest(
+                run_key=_run_key(planner, chosen, now),
+                asset_selection=[asset_key(stage.name)],
+                tags={**tags, "corpus/why": f"{_label(chosen[0])}: {chosen[0].reason}{more}"[:200]},
+            )
 
 
-def _request(asset: str, ready: list[Decision], tags: dict[str, str]) -> dg.RunRequest:
-    why = f"{ready[0].reason} ({len(ready)} partitions)"
-    return dg.RunRequest(asset_selection=[asset_key(asset)], tags={**tags, "corpus/why": why[:200]})
+def _batches(
+    stage: Stage, keys: Sequence[str | None], ready: dict[str | None, Decision], shard_order: Sequence[str]
+) -> Iterator[tuple[list[str | None], dict[str, str]]]:
+    """The ready partitions of a stage, cut into runs; with each the tags that say which range it is."""
+    if not ready:
+        return
+    if stage.partitioning is Partitioning.NONE:
+        yield [None], {}
+        return
+    named = [key for key in keys if key is not None]
+    order = list(shard_order) if stage.partitioning is Partitioning.SHARD else named
+    chosen = [key for key in order if key in ready][:MAX_PARTITIONS_PER_RUN]
+    for start, end in ranges(chosen, order, MAX_RUNS):
+        inside = order[order.index(start) : order.index(end) + 1]
+        yield [key for key in inside if key in ready], {RANGE_START: start, RANGE_END: end}
 
 
-def _requests(corpus: Corpus, instance: dg.DagsterInstance) -> list[dg.RunRequest] | dg.SkipReason:
-    running = instance.get_runs_count(dg.RunsFilter(statuses=_ACTIVE))
-    if running:
-        return dg.SkipReason(f"{running} runs are active; the plan is looked at again when they are done")
-    register_shards(corpus, instance)
-    plan = corpus.planner().plan()
-    requests = list(next_requests(corpus, plan, instance.get_dynamic_partitions("shard")))[:MAX_RUNS]
-    if requests:
-        return requests
-    counts = ", ".join(f"{count} {status}" for status, count in plan.counts().items())
-    return dg.SkipReason(f"nothing can start: {counts}")
+def _run_key(planner: Planner, chosen: list[Decision], now: float) -> str:
+    """Changes with the state of the partitions: why they are not fresh, what they were, their raw files."""
+    shards = planner.listing.by_key()
+    state: list[str] = [chosen[0].asset, str(int(now // RETRY_SECONDS))]
+    for decision in chosen:
+        record = planner.records(decision.asset).get(decision.partition)
+        shard = shards.get(decision.partition or "")
+        file = f"{shard.bytes} {shard.modified}" if shard else ""
+        inputs = sorted(planner.inputs(planner.graph[decision.asset], decision.partition).items())
+        state.append(f"{decision.partition} {decision.reason} {record and record.created} {file} {inputs}")
+    return content_digest("\n".join(state).encode())
 
 
-_ACTIVE = [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.QUEUED]
+def _label(decision: Decision) -> str:
+    return decision.asset if decision.partition is None else f"{decision.asset}/{decision.partition}"
+
+
+_ACTIVE = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
 
 
 def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
@@ -59,36 +87,56 @@ def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
 
     @dg.sensor(
         name="build_what_is_not_fresh",
-        target=dg.AssetSelection.all(),
+        asset_selection=dg.AssetSelection.all(),
         minimum_interval_seconds=INTERVAL_SECONDS,
-        description="Launches runs for what the plan says is not fresh and could start now, stage after stage.",
+        description="Launches runs for what the plan says is not fresh and could start now, stage after stage. "
+        "Waits while any run is active; a partition that failed is tried again when something changed, or after "
+        "an hour.",
     )
     def sensor(context: dg.SensorEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
-        return _requests(corpus, context.instance)
+        active = context.instance.get_runs(dg.RunsFilter(statuses=_ACTIVE), limit=3)
+        if active:
+            names = ", ".join(run.run_id[:8] for run in active)
+            return dg.SkipReason(f"runs are active ({names}); the plan is looked at again when they are done")
+        register_shards(corpus, context.instance)
+        planner = corpus.planner()
+        order = context.instance.get_dynamic_partitions("shard")
+        requests = list(next_requests(planner, order, time.time()))[:MAX_RUNS]
+        counts = ", ".join(f"{count} {status}" for status, count in planner.plan().counts().items())
+        return requests or dg.SkipReason(f"nothing can start: {counts}")
 
     return sensor
 
 
-def build_job(corpus: Corpus) -> dg.JobDefinition:
-    """`corpus build` as a job: the whole plan in order, each stage as a run of its own."""
+def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
+    """`corpus build` as a job, for everything or up to one group: each stage as a run of its own."""
+    stages = corpus.graph.select([f"+group:{group}"]) if group else list(corpus.graph)
 
-    @dg.op(name="build")
+    @dg.op(name=f"update_{group or 'everything'}")
     def build_op(context: dg.OpExecutionContext) -> None:
-        report = build(corpus, list(corpus.graph), _LogProgress(context.log), instance=context.instance)
+        report = build(corpus, stages, _LogProgress(context.log), instance=context.instance)
         context.log.info(f"{report.recomputed} partitions recomputed, {report.fresh} were fresh")
         if not report.ok:
             problems = [*report.failed, *report.waiting, *report.failed_checks]
             raise dg.Failure("\n".join(problems[:20]), allow_retries=False)
 
+    what = f"The assets of group {group}, and all that they read" if group else "All assets"
+    select = f" --select +group:{group}" if group else ""
+
     @dg.job(
-        name="build_corpus",
-        description="Everything the plan says is not fresh, in order; the same as `corpus build`.",
+        name=f"build_{group or 'corpus'}",
+        description=f"{what}: whatever the plan says is not fresh, in order; the same as `corpus build{select}`.",
         executor_def=dg.in_process_executor,
     )
     def job() -> None:
         build_op()
 
     return job
+
+
+def group_jobs(corpus: Corpus) -> list[dg.JobDefinition]:
+    """One job per group, in the order the data flows."""
+    return [build_job(corpus, group) for group in dict.fromkeys(stage.group for stage in corpus.graph)]
 
 
 class _LogProgress:
@@ -107,4 +155,9 @@ class _LogProgress:
 
 def corpus_schedule(job: dg.JobDefinition) -> dg.ScheduleDefinition:
     """The whole plan, every night at three; off until switched on."""
-    return dg.ScheduleDefinition(name="nightly_build", job=job, cron_schedule="0 3 * * *")
+    return dg.ScheduleDefinition(
+        name="nightly_build",
+        job=job,
+        cron_schedule="0 3 * * *",
+        description="Every night at three: everything the plan says is not fresh.",
+    )

@@ -5,7 +5,8 @@ from typing import Any
 
 import dagster as dg
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus import Corpus, Pending
+from corpus_assets.metadata import definition_metadata, description, drop_reasons, partition_metadata
 from partitions.definitions import SHARDS, static
 from partitions.mappings import mapping
 from resources.execute import Outcome
@@ -51,12 +52,12 @@ def stage_asset(corpus: Corpus, stage: Stage, seen: Seen | None = None) -> dg.As
                 key=asset_key(stage.name),
                 io_manager_key=f"{stage.kind}_io_manager",
                 is_required=False,
-                description=_description(stage),
+                description=description(stage),
                 code_version=stage.code_version,
                 group_name=stage.group,
                 kinds={*stage.tools, "python"},
                 owners=[OWNER],
-                metadata=_definition_metadata(stage),
+                metadata=definition_metadata(stage),
             )
         },
         deps=[
@@ -79,30 +80,36 @@ def stage_asset(corpus: Corpus, stage: Stage, seen: Seen | None = None) -> dg.As
 def _step(
     corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig, seen: Seen | None
 ) -> Iterator[Any]:
-    """Compute, commit and report. A failed partition keeps no other from being reported."""
+    """Compute, commit and report. A failed partition keeps no other from being reported.
+
+    The `Output` lets the steps after this one run, and makes Dagster mark every partition that was asked for; so it
+    is given only when none failed. Each partition's own event comes after it and carries its own data version.
+    """
     if stage.name == "inventory":
         register_shards(corpus, context.instance)
     keys = sorted(context.partition_keys) if context.has_partition_key_range or context.has_partition_key else [None]
-    _refresh_observed(corpus, stage, keys, context)
-    pending = corpus.pending(stage, keys, force=config.force)
+    yield from _observe(corpus, stage, keys, context)
     by_build = context.run.tags.get(DRIVER_TAG) == "build"
     provenance = _provenance(stage, context.instance)
+    pending = corpus.pending(stage, keys, force=config.force)
     pending.drive(lambda outcome: _note(context, outcome, seen))
     failures = pending.failures()
     if not failures and not by_build:
         yield dg.Output(pending, output_name="result")
-    why = {decision.partition: decision.reason for decision in pending.todo}
-    new = {outcome.partition for outcome in pending.outcomes}
-    for key, record in sorted(pending.records().items(), key=lambda item: item[0] or ""):
-        if key in new or not by_build:
-            yield _event(stage, record, key in new, why.get(key, ""), provenance)
+    yield from _events(corpus, pending, provenance, fresh_too=not by_build)
     if failures:
-        shown = "\n".join(failures[:_MAX_LISTED])
-        raise dg.Failure(
-            f"{len(failures)} partitions failed:\n{shown}",
-            metadata={"failed": dg.MetadataValue.json(failures)},
-            allow_retries=False,
-        )
+        raise _failure(stage, pending, failures, len(keys))
+
+
+def _failure(stage: Stage, pending: Pending, failures: list[str], asked: int) -> dg.Failure:
+    shown = "\n".join(failures[:_MAX_LISTED])
+    more = f"\nand {len(failures) - _MAX_LISTED} more" if len(failures) > _MAX_LISTED else ""
+    hint = f"\nWhat is missing is built by: corpus build --select +{stage.name}" if pending.blocked else ""
+    return dg.Failure(
+        f"{len(failures)} of {asked} partitions failed:\n{shown}{more}{hint}",
+        metadata={"failed": dg.MetadataValue.json(failures)},
+        allow_retries=False,
+    )
 
 
 def register_shards(corpus: Corpus, instance: dg.DagsterInstance) -> None:
@@ -116,17 +123,20 @@ def register_shards(corpus: Corpus, instance: dg.DagsterInstance) -> None:
         instance.delete_dynamic_partition("shard", key)
 
 
-def _refresh_observed(
+def _observe(
     corpus: Corpus, stage: Stage, keys: Sequence[str | None], context: dg.AssetExecutionContext
-) -> None:
+) -> Iterator[dg.AssetMaterialization]:
     """Look at the raw files anew before anything is made of them, so that any asset can be materialized alone."""
-    for edge in stage.inputs:
-        upstream = corpus.graph[edge.asset]
-        if upstream.observed and upstream.partitioning is Partitioning.SHARD:
-            _refresh_observed(corpus, upstream, keys, context)
-            corpus.pending(upstream, keys).drive(lambda outcome: _note(context, outcome, None))
-        elif upstream.observed:
-            corpus.pending(upstream).drive(lambda outcome: _note(context, outcome, None))
+    for upstream in (corpus.graph[edge.asset] for edge in stage.inputs):
+        if not upstream.observed:
+            continue
+        yield from _observe(corpus, upstream, keys, context)
+        wanted = [None] if upstream.partitioning is Partitioning.NONE else keys
+        pending = corpus.pending(upstream, wanted)
+        if pending.todo:
+            provenance = _provenance(upstream, context.instance)
+            pending.drive(lambda outcome: _note(context, outcome, None))
+            yield from _events(corpus, pending, provenance, fresh_too=False)
 
 
 def _note(context: dg.AssetExecutionContext, outcome: Outcome, seen: Seen | None) -> None:
@@ -146,52 +156,29 @@ def _summary(record: Record) -> str:
         for name in ("rows_in", "rows_out")
         if numbers.get(name) is not None
     ]
-    parts += [f"dropped {reason}: {count:,}" for reason, count in numbers.get("dropped", {}).items()]
+    parts += [f"{count:,} dropped as {reason}" for reason, count in numbers.get("dropped", {}).items() if count]
     return ", ".join([*parts, f"{numbers.get('seconds', 0)} s"])
 
 
-def _event(
-    stage: Stage, record: Record, recomputed: bool, why: str, provenance: Mapping[str, str]
-) -> dg.AssetMaterialization:
-    return dg.AssetMaterialization(
-        asset_key=asset_key(stage.name),
-        partition=record.partition,
-        metadata=_metadata(record, recomputed, why),
-        tags={
-            "dagster/data_version": record.digest,
-            "dagster/code_version": record.code_version,
-            **provenance,
-        },
-    )
-
-
-def _metadata(record: Record, recomputed: bool, why: str) -> dict[str, Any]:
-    """The same few numbers on every partition, so that the web UI's plots mean something."""
-    numbers = record.statistics
-    plain = {name: value for name, value in numbers.items() if isinstance(value, int | float | str)}
-    dropped = {f"dropped: {reason}": count for reason, count in numbers.get("dropped", {}).items()}
-    seconds = max(numbers.get("seconds", 0), 0.001)
-    speed = {"MB/s": round(numbers["text_bytes"] / 1e6 / seconds, 2)} if "text_bytes" in numbers else {}
-    return {
-        **plain,
-        **dropped,
-        **speed,
-        "dagster/row_count": int(numbers.get("rows_out") or 0),
-        "bytes stored": sum(file.bytes for file in record.files),
-        "files": dg.MetadataValue.json([file.path for file in record.files]),
-        "recomputed": recomputed,
-        "why": why or ("asked for" if recomputed else "fresh"),
-        "recipe": record.recipe,
-        **_examples(numbers),
-    }
-
-
-def _examples(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    examples = numbers.get("dropped_examples")
-    if not examples:
-        return {}
-    lines = "\n".join(f"- `{example[:300]}`" for example in examples)
-    return {"dropped rows (first examples)": dg.MetadataValue.md(lines)}
+def _events(
+    corpus: Corpus, pending: Pending, provenance: Mapping[str, str], *, fresh_too: bool
+) -> Iterator[dg.AssetMaterialization]:
+    """One event per partition with its own data version; the plan's reason becomes its metadata."""
+    why = {decision.partition: decision.reason for decision in pending.todo}
+    new = {outcome.partition for outcome in pending.outcomes}
+    reasons = drop_reasons(corpus.ledger.records(pending.stage.name).values())
+    for key, record in sorted(pending.records().items(), key=lambda item: item[0] or ""):
+        if key in new or fresh_too:
+            yield dg.AssetMaterialization(
+                asset_key=asset_key(record.asset),
+                partition=key,
+                metadata=partition_metadata(record, reasons, key in new, why.get(key, "")),
+                tags={
+                    "dagster/data_version": record.digest,
+                    "dagster/code_version": record.code_version,
+                    **provenance,
+                },
+            )
 
 
 def _provenance(stage: Stage, instance: dg.DagsterInstance) -> dict[str, str]:
@@ -206,18 +193,3 @@ def _provenance(stage: Stage, instance: dg.DagsterInstance) -> dict[str, str]:
             tags[f"dagster/input_event_pointer/{name}"] = str(newest[0].storage_id)
             tags[f"dagster/input_data_version/{name}"] = version
     return tags
-
-
-def _definition_metadata(stage: Stage) -> dict[str, Any]:
-    metadata: dict[str, Any] = {}
-    if stage.columns:
-        columns = [dg.TableColumn(name, kind) for name, kind in stage.columns.items()]
-        metadata["dagster/column_schema"] = dg.TableSchema(columns=columns)
-    if stage.parameters:
-        metadata["parameters"] = dg.MetadataValue.json(list(stage.parameters))
-    return metadata
-
-
-def _description(stage: Stage) -> str:
-    what = {Partitioning.NONE: "the whole corpus"}.get(stage.partitioning, f"one {stage.partitioning.value}")
-    return f"{stage.description}\n\nOne partition is {what}. Algorithm version {stage.code_version}."

@@ -71,6 +71,7 @@ class _Seen(msgspec.Struct):
 
 _RECORD = msgspec.json.Decoder(Record)
 _SNAPSHOT = msgspec.json.Decoder(dict[str, _Seen])
+_DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Ledger:
@@ -82,16 +83,23 @@ class Ledger:
         self.unreadable: dict[str, str] = {}
 
     def read(self, asset: str, partition: str | None) -> Record | None:
-        """The record of one partition, or None when the partition does not exist."""
+        """The record of one partition, or None when it does not exist; `LedgerError` when it is damaged."""
         path = record_path(asset, partition)
+        self.unreadable.pop(path, None)
         try:
             with self.storage.open(path) as file:
-                return _RECORD.decode(file.read())
+                record = _RECORD.decode(file.read())
         except FileNotFoundError:
             return None
-        except msgspec.DecodeError as error:
-            self.unreadable[path] = str(error)
-            raise LedgerError(f"{path}: not a commit record ({error}); delete it to rebuild the partition") from None
+        except _DAMAGE as error:
+            raise self._damaged(path, str(error)) from None
+        if (record.asset, record.partition) != (asset, partition):
+            raise self._damaged(path, f"it is that of {record.asset}/{record.partition}")
+        return record
+
+    def _damaged(self, path: str, why: str) -> LedgerError:
+        self.unreadable[path] = why
+        return LedgerError(f"{path}: not a commit record ({why}); delete it to rebuild the partition")
 
     def write(self, record: Record) -> None:
         """Commit: from here on the partition exists."""
@@ -132,7 +140,7 @@ class Ledger:
         if asset not in self._seen:
             self._seen[asset] = {}
             with (
-                suppress(FileNotFoundError, msgspec.DecodeError),
+                suppress(FileNotFoundError, *_DAMAGE),
                 self.storage.open(_snapshot_path(asset)) as file,
             ):
                 self._seen[asset] = _SNAPSHOT.decode(file.read())

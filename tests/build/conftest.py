@@ -19,5 +19,4 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def work(built_once: Path, tmp_path: Path) -> Work:
     folder = tmp_path / "work"
     shutil.copytree(built_once, folder)
-    drive(opened(folder))
     return Work(folder)

@@ -18,7 +18,6 @@ import zstandard
 from corpus_assets.config import parse_config
 from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.hdf5 import read_hdf5
-from corpus_assets.tokenize.training import train_bpe
 from resources.graph import Graph, Reads, Stage
 from resources.hashing import content_digest
 from resources.ledger import Record
@@ -39,7 +38,7 @@ CONFIG: dict[str, Any] = {
     "minhash": {"permutations": 64, "width": 5, "bands": 3, "rows": 8},
     "mix": {"chunks": 3},
     "split": {"holdout": 0.2},
-    "tokenizer": {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"},
+    "tokenizer": {"kind": "train", "vocabulary": 300, "sample": 20000},
     "datasets": [
         {"name": "train", "input": "decontaminated_train", "sequence_length": 64},
         {"name": "validation", "input": "validation", "sequence_length": 64},
@@ -47,7 +46,6 @@ CONFIG: dict[str, Any] = {
     "engine": {"workers": 0},
     "storage": {"sync": False},
 }
-TRAINED = {"kind": "train", "vocabulary": 300, "sample": 20000}
 
 
 def prose(seed: int | str, words: int = 40) -> str:
@@ -120,10 +118,9 @@ def write_config(folder: Path, changes: Mapping[str, Any] | None = None) -> None
 
 
 def write_small(folder: Path, changes: Mapping[str, Any] | None = None) -> Path:
-    """Write the raw files, the tokenizer and the configuration of the small corpus."""
+    """Write the raw files and the configuration of the small corpus."""
     for path, rows in raw_rows().items():
         write_raw(folder, path, rows)
-    (folder / "tokenizer.json").write_bytes(train_bpe([prose(n) for n in range(40)], 300))
     write_config(folder, changes)
     return folder
 
@@ -278,10 +275,12 @@ class Work:
         return built
 
     def from_nothing(self) -> Corpus:
-        """The same raw files and configuration, built in an empty store."""
+        """The same raw files, configuration and tokenizer (which is kept once it is trained), in an empty store."""
         folder = self.folder.parent / "scratch"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns("corpus"))
+        for kept in ("tokenizer", "ledger/tokenizer"):
+            shutil.copytree(self.folder / "corpus" / kept, folder / "corpus" / kept)
         corpus = opened(folder)
         assert not drive(corpus).failed
         return corpus

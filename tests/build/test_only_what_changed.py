@@ -191,7 +191,7 @@ def _damage(file: Path, kind: str) -> None:
             out.write(b"\n")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"asset": 3}', b'{"asset": "\xff"}'])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"asset": 3}', b'{"asset": "\xff"}', b"[" * 9999])
 def test_a_damaged_record_rebuilds_its_partition(work: Work, content: bytes) -> None:
     record = work.folder / "corpus/ledger/minhashes/web--b.json"
     record.write_bytes(content)
