@@ -7,7 +7,7 @@ web UI and `dagster asset materialize` use; the work inside is spread over the e
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -61,25 +61,42 @@ def build(
     """Bring the given stages up to date, in order. What fails does not keep other partitions from being built."""
     started = time.monotonic()
     report = Report()
-    runner: _Runner | None = None
     remove_abandoned(corpus)
-    for stage in stages:
-        decisions = list(corpus.planner().decisions(stage).values())
-        todo = [d for d in decisions if d.status is not Status.FRESH and not d.blocked]
-        report.fresh += sum(d.status is Status.FRESH for d in decisions)
-        report.waiting += [f"{_label(d)}: {d.blocked}" for d in decisions if d.blocked]
-        touched = [d for d in decisions if d.touched]
-        if not todo:
-            corpus.pending(stage, [d.partition for d in touched]).drive() if touched else None
-            continue
-        progress.stage(stage, len(todo))
-        runner = runner or _Runner(corpus, report, progress, instance)
-        runner.run(stage, todo)
-    if runner is not None and checks:
-        runner.check(stages)
-    corpus.engine.close()
+    try:
+        _build(corpus, stages, progress, report, checks=checks, instance=instance)
+    finally:
+        corpus.engine.close()
     report.seconds = round(time.monotonic() - started, 3)
     return report
+
+
+def _build(
+    corpus: Corpus,
+    stages: Sequence[Stage],
+    progress: Progress,
+    report: Report,
+    *,
+    checks: bool,
+    instance: dg.DagsterInstance | None,
+) -> None:
+    runner: _Runner | None = None
+    planner = corpus.planner()
+    for stage in stages:
+        decisions = list(planner.decisions(stage).values())
+        todo = [d for d in decisions if d.status is not Status.FRESH and not d.blocked]
+        blocked = [d for d in decisions if d.blocked]
+        report.fresh += sum(d.status is Status.FRESH for d in decisions)
+        report.waiting += [f"{_label(d)}: {d.blocked}" for d in blocked]
+        if touched := [d.partition for d in decisions if d.touched]:
+            corpus.pending(stage, touched).drive()
+        if todo:
+            progress.stage(stage, len(todo))
+            runner = runner or _Runner(corpus, report, progress, instance)
+            runner.run(stage, todo, blocked)
+        if todo or touched:
+            planner = corpus.planner()
+    if runner is not None and checks:
+        runner.check(stages)
 
 
 def remove_abandoned(corpus: Corpus) -> int:
@@ -91,7 +108,7 @@ class _Runner:
     """Starts Dagster runs. Made only when there is something to run: importing Dagster takes seconds."""
 
     def __init__(self, corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None) -> None:
-        from corpus_assets.dagster_home import project_instance
+        from corpus_assets.dagster_home import process_tags, project_instance
         from corpus_assets.definitions import assemble
         from corpus_assets.stage import asset_key
 
@@ -101,6 +118,8 @@ class _Runner:
         self._asset_key = asset_key
         self._instance = instance or project_instance(corpus.folder)
         self._parts = assemble(corpus, seen=self._seen)
+        self._job = self._parts.job()
+        self._tags = {"corpus/driver": "build", **process_tags()}
 
     def _seen(self, outcome: Outcome) -> None:
         self._progress.outcome(outcome)
@@ -110,14 +129,15 @@ class _Runner:
         self._report.recomputed += 1
         self._report.by_asset[outcome.asset] = self._report.by_asset.get(outcome.asset, 0) + 1
 
-    def run(self, stage: Stage, todo: Sequence[Decision]) -> None:
-        """Materialize the given partitions of one stage."""
-        keys = [decision.partition for decision in todo if decision.partition is not None]
+    def run(self, stage: Stage, todo: Sequence[Decision], blocked: Sequence[Decision]) -> None:
+        """Materialize the given partitions of one stage, and none of those that wait for something."""
+        keys = {decision.partition for decision in todo}
+        waiting = {decision.partition for decision in blocked if decision.partition is not None}
         if stage.partitioning is Partitioning.NONE:
             self._materialize(stage, {})
             return
         order = self._order(stage)
-        for start, end in ranges([key for key in order if key in set(keys)], order, MAX_RUNS_PER_STAGE):
+        for start, end in ranges([key for key in order if key in keys], order, MAX_RUNS_PER_STAGE, waiting):
             self._materialize(stage, {RANGE_START: start, RANGE_END: end})
 
     def _order(self, stage: Stage) -> list[str]:
@@ -128,14 +148,10 @@ class _Runner:
         return [key for key in self._corpus.planner().partitions(stage) if key is not None]
 
     def _materialize(self, stage: Stage, tags: dict[str, str]) -> None:
-        import dagster as dg
-
-        result = dg.materialize(
-            self._parts.assets,
-            selection=dg.AssetSelection.assets(self._asset_key(stage.name)).without_checks(),
-            tags={**tags, "corpus/driver": "build"},
+        result = self._job.execute_in_process(
+            asset_selection=[self._asset_key(stage.name)],
+            tags={**tags, **self._tags},
             instance=self._instance,
-            resources=self._parts.resources,
             run_config=_QUIET,
             raise_on_error=False,
         )
@@ -152,17 +168,13 @@ class _Runner:
 
     def check(self, stages: Sequence[Stage]) -> None:
         """Run the asset checks of the given stages."""
-        import dagster as dg
-
         keys = [self._asset_key(stage.name) for stage in stages]
         chosen = [check for check in self._parts.checks if any(k.asset_key in keys for k in check.check_keys)]
         if not chosen or self._report.failed or self._report.waiting:
             return
-        result = dg.materialize(
-            [*self._parts.assets, *chosen],
-            selection=dg.AssetSelection.checks(*chosen),
+        result = self._parts.check_job(chosen).execute_in_process(
+            tags=self._tags,
             instance=self._instance,
-            resources=self._parts.resources,
             run_config=_QUIET,
             raise_on_error=False,
         )
@@ -177,15 +189,20 @@ RANGE_END = "dagster/asset_partition_range_end"
 _QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-def ranges(chosen: Sequence[str], order: Sequence[str], most: int) -> list[tuple[str, str]]:
+def ranges(
+    chosen: Sequence[str], order: Sequence[str], most: int, never: Collection[str] = ()
+) -> list[tuple[str, str]]:
     """Contiguous ranges of `order` that cover `chosen`, at most `most` of them; the smallest gaps are bridged.
 
-    A Dagster run takes one range of partitions, not a set; fresh partitions inside a range are left alone.
+    A Dagster run takes one range of partitions, not a set; fresh partitions inside a range are left alone. Keys in
+    `never` lie in no range, however many ranges that makes.
     """
-    wanted = set(chosen)
+    wanted, walls = set(chosen), set(never)
     places = [place for place, key in enumerate(order) if key in wanted]
-    gaps = sorted(range(1, len(places)), key=lambda i: places[i] - places[i - 1], reverse=True)
-    cuts = sorted(i for i in gaps[: most - 1] if places[i] - places[i - 1] > 1)
+    gaps = [i for i in range(1, len(places)) if places[i] - places[i - 1] > 1]
+    must = {i for i in gaps if walls.intersection(order[places[i - 1] + 1 : places[i]])}
+    widest = sorted(set(gaps) - must, key=lambda i: (places[i - 1] - places[i], i))
+    cuts = sorted([*must, *widest[: max(0, most - 1 - len(must))]])
     starts, ends = [0, *cuts], [*cuts, len(places)]
     return [(order[places[a]], order[places[b - 1]]) for a, b in zip(starts, ends, strict=True) if b > a]
 

@@ -1,23 +1,23 @@
 """`corpus.yaml`: the one typed schema. Strict: unknown keys, wrong types and impossible combinations are refused."""
 
-import difflib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     ValidationError,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
+from corpus_assets.config_faults import faults, shown
+from corpus_assets.config_yaml import load_yaml
 from resources.errors import ConfigError
 
 MAX_CONFIG_BYTES = 4 << 20
@@ -58,7 +58,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 class Section(BaseModel):
     """Base of every section: strict types, no unknown keys, immutable."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class HoldoutCount(Section):
@@ -67,15 +67,27 @@ class HoldoutCount(Section):
     count: int = Field(ge=0, description="documents to hold out of each source")
 
 
-Holdout = Share | HoldoutCount
+def _container(value: Any) -> str:
+    """Which branch of a union a value is meant for, so that a fault of it is told once."""
+    return "many" if isinstance(value, dict | list | BaseModel) else "one"
+
+
+Holdout = Annotated[Annotated[Share, Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)]
+Pattern = Annotated[str, Field(min_length=1)]
+Globs = Annotated[
+    Annotated[Pattern, Tag("one")] | Annotated[list[Pattern], Field(min_length=1), Tag("many")],
+    Discriminator(_container),
+]
 
 
 class Source(Section):
     """One source: a folder of raw files that share a format and a purpose."""
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: str = Field(description="folder of the raw files; relative paths start at the folder of corpus.yaml")
-    glob: str | list[str] = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    location: str = Field(
+        min_length=1, description="folder of the raw files; relative paths start at the folder of corpus.yaml"
+    )
+    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Literal[
         "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
     ] = Field(
@@ -96,10 +108,28 @@ class Source(Section):
         "fail", description="fail a shard whose file cannot be read, or go on without it and count it"
     )
     epochs: float = Field(
-        1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half"
+        1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half (or: `weight`)"
     )
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
     licence: str | None = Field(None, description="licence of the texts, for the record")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weight(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or "weight" not in values:
+            return values
+        if "epochs" in values:
+            raise ValueError("weight and epochs are two names of one value; give one of them")
+        return {"epochs" if key == "weight" else key: value for key, value in values.items()}
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Source":
+        if self.ids == "given" and self.format in ("txt", "txt_list"):
+            raise ValueError(f"ids: given cannot be with format {self.format}, which has no ids; valid: auto, derived")
+        keys = [key for key in (self.text_key, self.id_key, self.metadata_key) if key is not None]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"text_key, id_key and metadata_key must differ; received {', '.join(map(repr, keys))}")
+        return self
 
 
 class Normalize(Section):
@@ -167,7 +197,7 @@ class Split(Section):
     @model_validator(mode="after")
     def _share_for_compat(self) -> "Split":
         if self.method == "slimpajama" and isinstance(self.holdout, HoldoutCount):
-            raise ValueError("method slimpajama takes a share as holdout, not a count")
+            raise ValueError("holdout must be a share with method slimpajama, not a count")
         return self
 
 
@@ -234,6 +264,18 @@ class Dataset(Section):
     )
     seed: int = Field(0, ge=0, lt=2**63)
 
+    @model_validator(mode="after")
+    def _fits(self) -> "Dataset":
+        length = self.sequence_length
+        if self.short_sequence_probability and length < 3:
+            raise ValueError(f"short_sequence_probability cuts rows of 3 tokens or more; sequence_length is {length}")
+        if self.minimum_length > length + 1:
+            raise ValueError(
+                f"minimum_length is {self.minimum_length}, which no window reaches; "
+                f"valid with sequence_length {length}: at most {length + 1}"
+            )
+        return self
+
 
 def _datasets() -> list[Dataset]:
     return [
@@ -243,11 +285,21 @@ def _datasets() -> list[Dataset]:
     ]
 
 
+def _word(value: Any) -> str:
+    return "one" if isinstance(value, str) else "many"
+
+
+Workers = Annotated[
+    Annotated[Annotated[int, Field(ge=0, le=4096)], Tag("many")] | Annotated[Literal["auto"], Tag("one")],
+    Discriminator(_word),
+]
+
+
 class Engine(Section):
     """Where the work is done. Results never depend on it."""
 
     kind: Literal["local"] = Field("local", description="a pool of processes on this machine")
-    workers: int | Literal["auto"] = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
+    workers: Workers = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
     memory: Bytes = Field(2 << 30, description="working memory for all workers together, such as `4 GiB`")
 
 
@@ -287,8 +339,13 @@ class CorpusConfig(Section):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{what}: {', '.join(map(repr, twice))} named twice; names must differ")
-        if self.split.method == "slimpajama" and any(source.holdout is not None for source in self.sources):
-            raise ValueError("split.method slimpajama takes no holdout per source")
+        return self
+
+    @model_validator(mode="after")
+    def _one_holdout_for_compat(self) -> "CorpusConfig":
+        own = [f"sources.{place}.holdout" for place, source in enumerate(self.sources) if source.holdout is not None]
+        if self.split.method == "slimpajama" and own:
+            raise ValueError(f"{', '.join(own)}: split.method slimpajama takes no holdout per source; leave it out")
         return self
 
 
@@ -310,23 +367,38 @@ def load_config(path: str | Path) -> CorpusConfig:
     try:
         if file.stat().st_size > MAX_CONFIG_BYTES:
             raise ConfigError(f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}")
-        values = yaml.safe_load(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{file}: not YAML: {error}") from None
-    return parse_config(values, str(file))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: not UTF-8: {error}") from None
+    config = parse_config(load_yaml(text, str(file)), str(file))
+    _check_places(config, file)
+    return config
 
 
 def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
     """Check plain values, with the chosen profile under them."""
     if not isinstance(values, dict):
-        raise ConfigError(f"{where}: received {_shown(values)}; valid is a mapping with at least `sources`")
+        raise ConfigError(f"{where}: received {shown(values)}; valid is a mapping with at least `sources`")
+    merged = _with_profile(values)
     try:
-        return CorpusConfig.model_validate(_with_profile(values))
+        return CorpusConfig.model_validate(merged)
     except ValidationError as error:
-        faults = "\n".join(f"  {fault}" for fault in _faults(error))
-        raise ConfigError(f"{where}: cannot be used\n{faults}") from None
+        found = "\n".join(f"  {fault}" for fault in faults(error, CorpusConfig, merged))
+        raise ConfigError(f"{where}: cannot be used\n{found}") from None
+
+
+def _check_places(config: CorpusConfig, file: Path) -> None:
+    """The corpus must not be among its own raw files, nor they among what it writes and removes."""
+    root = (file.parent / config.storage.root).resolve()
+    for place, source in enumerate(config.sources):
+        location = (file.parent / source.location).resolve()
+        if location.is_relative_to(root) or root.is_relative_to(location):
+            raise ConfigError(
+                f"{file}: cannot be used\n  sources.{place}.location: received {source.location!r}, which overlaps "
+                f"storage.root {config.storage.root!r}; valid are two folders of which neither holds the other"
+            )
 
 
 def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
@@ -336,58 +408,3 @@ def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
         given = values.get(section, {})
         merged[section] = {**defaults, **given} if isinstance(given, dict) else given
     return merged
-
-
-def _faults(error: ValidationError) -> Iterator[str]:
-    for detail in error.errors():
-        path = ".".join(str(part) for part in detail["loc"] if not _is_branch(part)) or "(top level)"
-        yield f"{path}: {_fault(detail)}"
-
-
-def _is_branch(part: int | str) -> bool:
-    """Pydantic names the branch of a union in the path; a reader of corpus.yaml does not know it."""
-    return isinstance(part, str) and (part in {"HoldoutCount", "float", "str", "int", "list[str]"} or "[" in part)
-
-
-def _fault(detail: ErrorDetails) -> str:
-    kind = detail["type"]
-    if kind == "extra_forbidden":
-        return f"unknown key{_suggestion(detail)}"
-    if kind == "missing":
-        return "missing, but required"
-    if kind == "literal_error":
-        return f"received {_shown(detail['input'])}; valid: {detail['ctx']['expected']}"
-    if kind == "value_error":
-        received = (
-            "" if isinstance(detail["input"], BaseModel | dict) else f"received {_shown(detail['input'])}; valid: "
-        )
-        return f"{received}{detail['ctx']['error']}"
-    return f"received {_shown(detail['input'])}; {detail['msg'][0].lower()}{detail['msg'][1:]}"
-
-
-def _suggestion(detail: ErrorDetails) -> str:
-    valid = sorted(_fields_at(detail["loc"][:-1]))
-    close = difflib.get_close_matches(str(detail["loc"][-1]), valid, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"{hint} (valid: {', '.join(valid)})" if valid else hint
-
-
-def _fields_at(path: tuple[int | str, ...]) -> set[str]:
-    """Keys that are valid where an unknown one was found."""
-    model: type[BaseModel] = CorpusConfig
-    kinds = {
-        "sources": Source,
-        "datasets": Dataset,
-        "train": TrainedTokenizer,
-        "tokenizer_json": TokenizerFile,
-    }
-    kinds |= {"gpt2": Gpt2Tokenizer, "neox": NeoxTokenizer, "HoldoutCount": HoldoutCount}
-    for part in path:
-        found = kinds.get(str(part)) or getattr(model.model_fields.get(str(part)), "annotation", None)
-        model = found if isinstance(found, type) and issubclass(found, BaseModel) else model
-    return set(model.model_fields)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

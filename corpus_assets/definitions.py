@@ -1,5 +1,6 @@
 """Assembles assets, checks, jobs, schedule, sensor and resources; holds no logic."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ import dagster as dg
 from corpus_assets.checks import corpus_checks
 from corpus_assets.corpus import Corpus
 from corpus_assets.schedules import build_job, corpus_schedule, corpus_sensor, group_jobs
-from corpus_assets.stage import Seen, asset_key, register_shards, stage_asset
+from corpus_assets.stage import Seen, register_shards, stage_asset
 from resources.io_managers import io_managers
 
 
@@ -20,6 +21,23 @@ class Assembly:
     assets: list[dg.AssetsDefinition]
     checks: list[dg.AssetChecksDefinition]
     resources: dict[str, Any]
+
+    def job(self) -> dg.JobDefinition:
+        """The job that materializes any of the assets, without their checks."""
+        found = dg.Definitions(assets=self.assets, resources=self.resources, executor=dg.in_process_executor)
+        return found.resolve_implicit_global_asset_job_def()
+
+    def check_job(self, checks: Sequence[dg.AssetChecksDefinition]) -> dg.JobDefinition:
+        """A job that runs the given checks and nothing else."""
+        chosen = dg.define_asset_job("asset_checks", dg.AssetSelection.checks(*checks))
+        found = dg.Definitions(
+            assets=self.assets,
+            asset_checks=checks,
+            jobs=[chosen],
+            resources=self.resources,
+            executor=dg.in_process_executor,
+        )
+        return found.resolve_job_def("asset_checks")
 
     def register(self, instance: dg.DagsterInstance) -> None:
         """Make Dagster's shard partitions equal to the raw files that are there."""

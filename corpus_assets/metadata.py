@@ -11,6 +11,7 @@ from resources.ledger import Record
 MAX_EXAMPLES = 10
 MAX_FILES = 20
 _LABELS = {"text_bytes": "text (MB)", "raw_bytes": "raw (MB)", "bytes": "raw (MB)"}
+_ROW_COUNT = {True: "dagster/row_count", False: "dagster/partition_row_count"}
 _NOT_SHOWN = {"seconds", "cpu_seconds", "modified"}
 
 
@@ -50,7 +51,7 @@ def partition_metadata(record: Record, reasons: Iterable[str], recomputed: bool,
         "CPU seconds": float(record.statistics.get("cpu_seconds", 0)),
         **_speed(record.statistics, seconds),
         "stored (MB)": _megabytes(sum(file.bytes for file in record.files)),
-        "dagster/row_count": int(record.statistics.get("rows_out") or 0),
+        _ROW_COUNT[record.partition is None]: int(record.statistics.get("rows_out") or 0),
         **_examples(record.statistics),
         "stored as": dg.MetadataValue.md(_file_list(record)),
         "recipe": record.recipe,
@@ -59,12 +60,13 @@ def partition_metadata(record: Record, reasons: Iterable[str], recomputed: bool,
 
 def _numbers(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """Counts of the stage under readable names; bytes of content in MB."""
-    shown = {name: value for name, value in statistics.items() if name not in _NOT_SHOWN}
-    return {
-        _LABELS.get(name, name.replace("_", " ")): _megabytes(value) if name in _LABELS else value
-        for name, value in shown.items()
-        if isinstance(value, int | float | str)
-    }
+    found: dict[str, Any] = {}
+    for name, value in statistics.items():
+        if name in _LABELS:
+            found[_LABELS[name]] = _megabytes(value)
+        elif name not in _NOT_SHOWN and isinstance(value, int | float | str):
+            found[name.replace("_", " ")] = value
+    return found
 
 
 def _dropped(statistics: Mapping[str, Any], reasons: Iterable[str]) -> dict[str, int]:

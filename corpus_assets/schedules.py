@@ -1,12 +1,13 @@
 """Jobs, a schedule and a sensor that launch just what the plan says is not fresh."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 
 from corpus_assets.build import RANGE_END, RANGE_START, build, ranges
 from corpus_assets.corpus import Corpus
+from corpus_assets.dagster_home import close_abandoned_runs
 from corpus_assets.stage import asset_key, register_shards
 from resources.execute import Outcome
 from resources.graph import Partitioning, Stage
@@ -14,7 +15,7 @@ from resources.hashing import content_digest
 from resources.plan import Decision, Planner, Status
 
 MAX_RUNS = 8
-MAX_PARTITIONS_PER_RUN = 500
+MAX_PARTITIONS = 500
 INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
 
@@ -22,15 +23,16 @@ RETRY_SECONDS = 3600
 def next_requests(planner: Planner, shard_order: Sequence[str], now: float = 0) -> Iterator[dg.RunRequest]:
     """Runs for everything that could start now: not fresh, and what it reads is.
 
-    Each run takes one range of partitions of one asset. Its key names the state it was asked in, so that a partition
-    that fails is tried again when something changed, and otherwise once in `RETRY_SECONDS`.
+    Each run takes one range of partitions of one asset, at most `MAX_PARTITIONS` of an asset at a time. Its key names
+    the state it was asked in, so that a partition that fails is tried again when something changed, and otherwise once
+    in `RETRY_SECONDS`.
 
     shard_order: shard partitions as Dagster orders them. now: seconds since the epoch.
     """
     for stage in planner.graph:
         decisions = planner.decisions(stage)
         ready = {key: d for key, d in decisions.items() if d.status is not Status.FRESH and not d.blocked}
-        for part, tags in _batches(stage, list(decisions), ready, shard_order):
+        for part, tags in _batches(stage, decisions, ready, shard_order):
             chosen = [ready[key] for key in part]
             more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
             yield dg.RunRequest(
@@ -41,7 +43,10 @@ def next_requests(planner: Planner, shard_order: Sequence[str], now: float = 0) 
 
 
 def _batches(
-    stage: Stage, keys: Sequence[str | None], ready: dict[str | None, Decision], shard_order: Sequence[str]
+    stage: Stage,
+    decisions: Mapping[str | None, Decision],
+    ready: Mapping[str | None, Decision],
+    shard_order: Sequence[str],
 ) -> Iterator[tuple[list[str | None], dict[str, str]]]:
     """The ready partitions of a stage, cut into runs; with each the tags that say which range it is."""
     if not ready:
@@ -49,10 +54,11 @@ def _batches(
     if stage.partitioning is Partitioning.NONE:
         yield [None], {}
         return
-    named = [key for key in keys if key is not None]
+    named = [key for key in decisions if key is not None]
     order = list(shard_order) if stage.partitioning is Partitioning.SHARD else named
-    chosen = [key for key in order if key in ready][:MAX_PARTITIONS_PER_RUN]
-    for start, end in ranges(chosen, order, MAX_RUNS):
+    chosen = [key for key in order if key in ready][:MAX_PARTITIONS]
+    waiting = [key for key in named if decisions[key].blocked]
+    for start, end in ranges(chosen, order, MAX_RUNS, waiting):
         inside = order[order.index(start) : order.index(end) + 1]
         yield [key for key in inside if key in ready], {RANGE_START: start, RANGE_END: end}
 
@@ -94,6 +100,7 @@ def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
         "an hour.",
     )
     def sensor(context: dg.SensorEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
+        close_abandoned_runs(context.instance)
         active = context.instance.get_runs(dg.RunsFilter(statuses=_ACTIVE), limit=3)
         if active:
             names = ", ".join(run.run_id[:8] for run in active)

@@ -4,7 +4,7 @@ import contextlib
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait as wait_for
@@ -42,51 +42,62 @@ class LocalEngine:
         if self.workers == 0:
             yield from map(self._work, jobs)
             return
-        suspects: list[Job] = []
-        waiting: dict[Future[Outcome], Job] = {}
         queue = iter(jobs)
-        while True:
-            self._submit(queue, waiting)
-            if not waiting:
-                break
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                job = waiting.pop(future)
-                try:
-                    yield future.result()
-                except BrokenProcessPool:
-                    suspects.append(job)
-            if suspects:
-                suspects += waiting.values()
-                waiting.clear()
-                self.close()
-                yield from self._one_by_one(suspects)
-                suspects = []
+        while suspects := (yield from self._pooled(queue)):
+            yield from map(self._alone, suspects)
 
-    def _submit(self, queue: Iterator[Job], waiting: dict[Future[Outcome], Job]) -> None:
+    def _pooled(self, queue: Iterator[Job]) -> Generator[Outcome, None, list[Job]]:
+        """Outcomes until all is done or the pool breaks; returns the jobs that the broken pool left without one."""
+        waiting: dict[Future[Outcome], Job] = {}
+        suspects: list[Job] = []
+        while not suspects and self._submit(queue, waiting, suspects):
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from _settled(done, waiting, suspects)
+        if suspects:
+            self.close()
+            yield from _settled(list(waiting), waiting, suspects)
+        return suspects
+
+    def _submit(self, queue: Iterator[Job], waiting: dict[Future[Outcome], Job], suspects: list[Job]) -> bool:
         """Keep a few jobs ready per worker, so that a long list is never held in the pool's queue."""
-        while len(waiting) < self.workers * _AHEAD:
+        while len(waiting) < self.workers * _AHEAD and not suspects:
             job = next(queue, None)
             if job is None:
-                return
-            if self._pool is None:
-                self._pool = _pool(self.workers)
-            waiting[self._pool.submit(self._work, job)] = job
+                break
+            self._pool = self._pool or _pool(self.workers)
+            try:
+                waiting[self._pool.submit(self._work, job)] = job
+            except BrokenProcessPool:
+                suspects.append(job)
+        return bool(waiting or suspects)
 
-    def _one_by_one(self, suspects: list[Job]) -> Iterator[Outcome]:
-        for job in suspects:
-            with _pool(1) as pool:
-                try:
-                    yield pool.submit(self._work, job).result()
-                except BrokenProcessPool:
-                    problem = f"{job.name}: the worker process died (killed, or out of memory)"
-                    yield Outcome(job.name, job.stage.name, job.partition, error=problem)
+    def _alone(self, job: Job) -> Outcome:
+        with _pool(1) as pool:
+            try:
+                return pool.submit(self._work, job).result()
+            except BrokenProcessPool:
+                problem = f"{job.name}: the worker process died (killed, or out of memory)"
+                return Outcome(job.name, job.stage.name, job.partition, error=problem)
 
     def close(self) -> None:
         """See `Engine.close`."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
+
+
+def _settled(
+    futures: Iterable[Future[Outcome]], waiting: dict[Future[Outcome], Job], suspects: list[Job]
+) -> Iterator[Outcome]:
+    """Outcomes of settled futures, which wait no more; jobs whose pool broke become suspects."""
+    for future in futures:
+        job = waiting.pop(future)
+        try:
+            outcome = future.result()
+        except BrokenProcessPool:
+            suspects.append(job)
+        else:
+            yield outcome
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:

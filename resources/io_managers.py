@@ -7,8 +7,10 @@ from typing import Any
 
 import dagster as dg
 import h5py
+import msgspec
 from numpy.typing import NDArray
 
+from resources.attributes import AttributeRow
 from resources.documents import Document
 from resources.errors import LedgerError
 from resources.ledger import Ledger
@@ -22,23 +24,26 @@ class PartIOManager(dg.ConfigurableIOManager):
     root: str
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
-        """Note what the step produced; every partition is already committed and has its own record."""
-        records = obj.records().values()
-        context.add_output_metadata({"partitions": len(records), "computed": len(obj.outcomes)})
+        """Nothing is left to write: every partition of the step is committed and has its own record."""
 
     def load_input(self, context: dg.InputContext) -> Any:
-        """One lazy handle, or for several partitions one per key."""
+        """A lazy handle when the input is the partition being made (or has none), else one per key.
+
+        Raises LedgerError for a partition that was not built.
+        """
         asset = "/".join(context.asset_key.path)
         if not context.has_asset_partitions:
             return self.wrap(self._part(asset, None))
         handles = {key: self.wrap(self._part(asset, key)) for key in context.asset_partition_keys}
-        return next(iter(handles.values())) if len(handles) == 1 else handles
+        own = context.partition_key if context.has_partition_key else None
+        return handles[own] if own is not None and list(handles) == [own] else handles
 
     def _part(self, asset: str, partition: str | None) -> Part:
         storage = LocalStorage(Path(self.root))
         record = Ledger(storage).read(asset, partition)
         if record is None:
-            raise LedgerError(f"{asset}/{partition} does not exist; build it first: corpus build --select {asset}")
+            name = asset if partition is None else f"{asset}/{partition}"
+            raise LedgerError(f"{name} does not exist; build it first: corpus build --select +{asset}")
         return Part(storage, record)
 
     @abstractmethod
@@ -46,8 +51,8 @@ class PartIOManager(dg.ConfigurableIOManager):
         """The handle for one partition."""
 
 
-class Documents:
-    """Documents or attribute rows of one partition, read when iterated, as often as wanted."""
+class Rows:
+    """Rows of one partition, read when iterated, as often as wanted: documents, attribute rows, or plain objects."""
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -55,12 +60,32 @@ class Documents:
     def __len__(self) -> int:
         return int(self.part.record.statistics["rows_out"])
 
-    def __iter__(self) -> Iterator[Document]:
-        return self.part.documents()
+    def __iter__(self) -> Iterator[Any]:
+        decoder: msgspec.json.Decoder[Any] | None = None
+        for line in self.lines():
+            decoder = decoder or _decoder(line)
+            yield decoder.decode(line)
 
     def lines(self) -> Iterator[bytes]:
-        """The raw JSON lines."""
-        return self.part.lines()
+        """The JSON lines as they are stored; of a scattered shard those of one chunk after the other."""
+        if any(file.path.endswith(".jsonl.gz") for file in self.part.record.files):
+            yield from self.part.lines()
+            return
+        for name in self.part.segments():
+            yield from self.part.segment_lines(name)
+
+
+class _Shape(msgspec.Struct):
+    text: msgspec.Raw = msgspec.Raw()
+    attributes: msgspec.Raw = msgspec.Raw()
+
+
+def _decoder(first: bytes) -> msgspec.json.Decoder[Any]:
+    """All rows of a file are of one type, which the first one shows."""
+    shape = msgspec.json.decode(first, type=_Shape)
+    if bytes(shape.text):
+        return msgspec.json.Decoder(Document)
+    return msgspec.json.Decoder(AttributeRow if bytes(shape.attributes) else dict[str, Any])
 
 
 class Arrays:
@@ -86,11 +111,11 @@ class TokenRows:
 
 
 class DocumentsIOManager(PartIOManager):
-    """`jsonl.gz` documents and attributes."""
+    """Documents, attributes and other rows in `jsonl.gz`."""
 
-    def wrap(self, part: Part) -> Documents:
+    def wrap(self, part: Part) -> Rows:
         """See `PartIOManager.wrap`."""
-        return Documents(part)
+        return Rows(part)
 
 
 class ArraysIOManager(PartIOManager):

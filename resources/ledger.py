@@ -53,8 +53,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
-    """Digest of (asset, code version, parameters, content digests of the inputs): equal recipe, equal content."""
-    body = msgspec.json.encode([asset, code_version, parameters, inputs], order="deterministic")
+    """Digest of (asset, code version, parameters, content digests of the inputs): equal recipe, equal content.
+
+    The order of the parameters does not matter; that of the inputs does, since it is the order they are read in.
+    """
+    body = msgspec.json.encode([asset, code_version, parameters, list(inputs.items())], order="deterministic")
     return content_digest(body)
 
 

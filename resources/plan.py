@@ -216,7 +216,8 @@ def input_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     removed = [key for key in before if key not in now]
     changed = [key for key in now if key in before and before[key] != now[key]]
     parts = [_some(changed, "changed"), _some(added, "added"), _some(removed, "removed")]
-    return ", ".join(part for part in parts if part)
+    reordered = "" if any(parts) or list(before) == list(now) else "order of inputs changed"
+    return ", ".join(part for part in parts if part) or reordered
 
 
 def _some(keys: list[str], what: str) -> str:

@@ -190,7 +190,7 @@ def shard_name(path: str) -> str:
     """Path of the shard in the store, `[a-z0-9._-/]` only: the raw path without its data suffix.
 
     A path that does not survive that unchanged (other characters, `--`, too long) gets a hash of the raw path, so
-    that two files never share a name.
+    that paths that differ in more than the suffix never share a name.
     """
     stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
     plain = "/".join(re.sub(r"[^a-z0-9._-]", "-", part.lower()) or "-" for part in stem.split("/"))

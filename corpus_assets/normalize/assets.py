@@ -78,6 +78,7 @@ def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
         id_key=task["source.id_key"],
         ids=task["source.ids"],
         metadata_key=task["source.metadata_key"],
+        lone_surrogates="keep" if task["normalize.method"] == "ftfy" else "refuse",
     )
     for row in read_documents(RawFile(shard.path, shard.open, shard.open_member), rules):
         if isinstance(row, BadRow):

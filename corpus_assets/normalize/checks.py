@@ -1,12 +1,12 @@
 """Attributes lie row by row beside their documents."""
 
 from itertools import zip_longest
-from typing import Any
 
 import dagster as dg
 import msgspec
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.evaluation import UNREADABLE, current_parts, result
 from corpus_assets.stage import asset_key
 from resources.hashing import keyed_hash
 from resources.task import Part
@@ -24,10 +24,13 @@ _DECODER = msgspec.json.Decoder(_Id)
 
 def misaligned(documents: Part, attributes: Part) -> str | None:
     """The first row where the ids of documents and attributes differ, in words; None when all agree."""
-    for row, pair in enumerate(zip_longest(documents.lines(), attributes.lines())):
-        ids = [None if line is None else _DECODER.decode(line).id for line in pair]
-        if ids[0] != ids[1]:
-            return f"{documents.partition} row {row}: document {ids[0]!r}, attribute {ids[1]!r}"
+    try:
+        for row, pair in enumerate(zip_longest(documents.lines(), attributes.lines())):
+            ids = [None if line is None else _DECODER.decode(line).id for line in pair]
+            if ids[0] != ids[1]:
+                return f"{documents.partition} row {row}: document {ids[0]!r}, attribute {ids[1]!r}"
+    except UNREADABLE as error:
+        return f"{documents.partition}: cannot be read: {error}"
     return None
 
 
@@ -36,20 +39,19 @@ def row_alignment(corpus: Corpus, asset: str) -> dg.AssetChecksDefinition:
 
     @dg.asset_check(asset=asset_key(asset), name=ROW_ALIGNMENT, description=row_alignment.__doc__)
     def check() -> dg.AssetCheckResult:
-        documents = corpus.ledger.records("normalized_documents")
-        attributes = corpus.ledger.records(asset)
-        keys = [
-            key for key in (shard.key for shard in corpus.listing().shards) if key in documents and key in attributes
-        ]
-        faults = [
-            f"{key}: {documents[key].files[0].rows} documents, {attributes[key].files[0].rows} attribute rows"
-            for key in keys
-            if documents[key].files[0].rows != attributes[key].files[0].rows
-        ]
-        read = sorted(keys, key=lambda key: keyed_hash("alignment", 0, key))[:MAX_SHARDS_READ]
-        pairs = ((Part(corpus.storage, documents[key]), Part(corpus.storage, attributes[key])) for key in read)
-        faults += [fault for pair in pairs if (fault := misaligned(*pair))]
-        metadata: dict[str, Any] = {"shards": len(keys), "shards read row by row": len(read), "faults": faults[:20]}
-        return dg.AssetCheckResult(passed=not faults and bool(keys), metadata=metadata)
+        documents = {part.partition: part for part in current_parts(corpus, "normalized_documents")}
+        attributes = {part.partition: part for part in current_parts(corpus, asset)}
+        both = [key for key in attributes if key in documents]
+        faults = [f"{key}: attributes of documents that do not exist" for key in attributes if key not in documents]
+        faults += [fault for key in both if (fault := _other_count(documents[key], attributes[key]))]
+        read = sorted(both, key=lambda key: keyed_hash("alignment", 0, key or ""))[:MAX_SHARDS_READ]
+        faults += [fault for key in read if (fault := misaligned(documents[key], attributes[key]))]
+        return result(faults, {"shards": len(attributes), "shards read row by row": len(read)})
 
     return check
+
+
+def _other_count(documents: Part, attributes: Part) -> str | None:
+    """Row counts as recorded, compared; None when they agree."""
+    rows = [part.file(".jsonl.gz").rows for part in (documents, attributes)]
+    return None if rows[0] == rows[1] else f"{documents.partition}: {rows[0]} documents, {rows[1]} attribute rows"

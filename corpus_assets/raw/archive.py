@@ -21,6 +21,13 @@ class Member(NamedTuple):
     stream: BinaryIO
 
 
+class Skipped(NamedTuple):
+    """A member that holds no data for us: its name in the archive, and what it is."""
+
+    name: str
+    kind: str
+
+
 class _BoundedReads:
     """Refuses single reads that a damaged header would stretch to the whole file."""
 
@@ -35,12 +42,13 @@ class _BoundedReads:
         return self._raw.read(size)
 
 
-def data_members(raw: BinaryIO, where: str) -> Iterator[Member]:
+def members(raw: BinaryIO, where: str) -> Iterator[Member | Skipped]:
     """Regular members that end in `.jsonl.zst`, in archive order; equal names are all data.
 
-    Other members, links and AppleDouble files (`._*`) are skipped. A member's stream is valid until the next
-    one is asked for. Raises `BadFileError` or `tarfile.TarError` unless every header is sound and the archive
-    ends with its end mark: a block of zeros with nothing but zeros after it.
+    Files of other names, links and devices come as `Skipped`, so that a caller can count them; folders and
+    AppleDouble files (`._*`, written by the archiver, not by the author) are passed over. A member's stream
+    is valid until the next one is asked for. Raises `BadFileError` or `tarfile.TarError` unless every header
+    is sound and the archive ends with its end mark: a block of zeros with nothing but zeros after it.
     """
     source = cast(BinaryIO, _BoundedReads(raw))
     try:
@@ -51,17 +59,23 @@ def data_members(raw: BinaryIO, where: str) -> Iterator[Member]:
                     raise BadFileError(where, f"tar header at byte {member.offset} has an impossible size")
                 position = member.offset
                 cast(Any, archive).members.clear()  # it keeps every header it has seen
-                if _is_data(member):
+                base = member.name.rpartition("/")[2]
+                if member.isdir() or base.startswith(_APPLE_DOUBLE):
+                    continue
+                if member.isreg() and base.lower().endswith(MEMBER_SUFFIX):
                     stream = cast(BinaryIO, archive.extractfile(member))
                     yield Member(printable(member.name), member.size, stream)
+                else:
+                    yield Skipped(printable(member.name), _kind(member))
             _check_end(raw, archive.offset, where)
     except _HEADER_FAULTS as fault:
         raise BadFileError(where, f"tar header is damaged: {fault}") from fault
 
 
-def _is_data(member: tarfile.TarInfo) -> bool:
-    base = member.name.rpartition("/")[2]
-    return member.isreg() and base.lower().endswith(MEMBER_SUFFIX) and not base.startswith(_APPLE_DOUBLE)
+def _kind(member: tarfile.TarInfo) -> str:
+    if member.isreg():
+        return f"a file that does not end in {MEMBER_SUFFIX}"
+    return "a link" if member.issym() or member.islnk() else "a device or pipe"
 
 
 def _check_end(raw: BinaryIO, offset: int, where: str) -> None:

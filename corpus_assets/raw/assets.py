@@ -3,6 +3,7 @@
 import msgspec
 
 from resources.graph import Input, Partitioning, Stage
+from resources.hashing import content_digest
 from resources.plan import listing_inputs
 from resources.sources import Listing
 from resources.task import Task
@@ -20,9 +21,13 @@ def inventory(task: Task) -> dict[str, str]:
 
 
 def raw_source(task: Task) -> dict[str, str]:
-    """Record the content digest of one raw file. Nothing is copied: the file stays where it is."""
+    """Record the content digest of one raw file. Nothing is copied: the file stays where it is.
+
+    What can never be read (a dangling link, a pipe) has its fault as content; `source.on_bad_file` then decides
+    whether normalizing it fails.
+    """
     shard = task.shard
-    digest = shard.digest()
+    digest = content_digest(b"problem", shard.problem.encode()) if shard.problem else shard.digest()
     task.segments["file"] = digest
     task.count(bytes=shard.bytes, modified=shard.modified, file=shard.label, files=1 + len(shard.members))
     return {"file": digest}

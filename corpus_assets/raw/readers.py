@@ -82,8 +82,11 @@ def _open_lines(raw: BinaryIO, kind: str, limits: Limits) -> io.BufferedReader:
 
 
 def _archive_documents(raw: BinaryIO, reader: RowReader, limits: Limits, where: str) -> Iterator[Document | BadRow]:
-    for member in archive.data_members(raw, where):
+    for member in archive.members(raw, where):
         inside = f"{where} member {member.name}"
+        if isinstance(member, archive.Skipped):
+            yield BadRow(inside, "skipped_member", member.kind)
+            continue
         with _faults(inside):
             stream = open_zstd(member.stream, limits.decompressed(member.size))
             yield from jsonl.read_rows(stream, reader, limits.line_bytes, inside, f"{where}/{member.name}")

@@ -1,5 +1,6 @@
 """One raw row to one document: text, id and metadata by rules, or a typed reason why not."""
 
+import json
 import math
 import re
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ class RowRules:
     `ids`: `given` demands an id in every row, `derived` makes one from file and row for every row, `auto`
     follows the first good row of each file: with an id there, rows without one are bad; without, only rows
     that have none get a derived one. `metadata_key` None means `metadata`, or `meta` where a row has no
-    `metadata`.
+    `metadata`. `lone_surrogates`: whether a text with an escape of half a surrogate pair is a bad row, or keeps
+    it for a normalization that repairs it (as the reference does; specs/slimpajama.md section 2).
     """
 
     source: str
@@ -26,6 +28,7 @@ class RowRules:
     id_key: str = "id"
     ids: Literal["auto", "given", "derived"] = "auto"
     metadata_key: str | None = None
+    lone_surrogates: Literal["refuse", "keep"] = "refuse"
 
 
 @dataclass(frozen=True)
@@ -136,17 +139,30 @@ class RowReader:
         if self._may_be_dolma and (document := self._dolma(line)) is not None:
             return document
         try:
-            if bare_strings and line.lstrip().startswith(b'"'):
-                return self._document(_STRING.decode(line), {}, place)
-            fields = _OBJECT.decode(line)
-            text = fields.pop(self._rules.text_key, None)
-            if text is None:
-                raise self._no_text(fields)
-            if (kind := _kind(text)) != "string":
-                raise RowError("text_not_a_string", f"key {self._rules.text_key!r} holds {kind}")
-            return self._document(_STRING.decode(text), fields, place)
+            if self._rules.lone_surrogates == "keep" and _has_lone_surrogate(line):
+                return self._document(*self._with_surrogates(line, bare_strings), place)
+            return self._document(*self._values(line, bare_strings), place)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             raise _decode_error(line, fault) from None
+
+    def _values(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
+        """The text of a row, and its other values."""
+        if bare_strings and line.lstrip().startswith(b'"'):
+            return _STRING.decode(line), {}
+        fields = _OBJECT.decode(line)
+        text = fields.pop(self._rules.text_key, None)
+        if text is None:
+            raise self._no_text(fields)
+        if (kind := _kind(text)) != "string":
+            raise RowError("text_not_a_string", f"key {self._rules.text_key!r} holds {kind}")
+        return _STRING.decode(text), fields
+
+    def _with_surrogates(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
+        """As `_values`, with lone surrogates kept in the text, and U+FFFD in their place anywhere else."""
+        _, fields = self._values(_ESCAPE.sub(_replaced, line), bare_strings)
+        # Numbers stay strings: only the text is taken, and a long integer would be refused.
+        row = json.loads(line.decode(), parse_int=str, parse_float=str)
+        return (row if isinstance(row, str) else row[self._rules.text_key]), fields
 
     def _dolma(self, line: bytes) -> Document | None:
         """The document of a plain Dolma row, in one pass; None when the row wants the general way.
@@ -303,6 +319,14 @@ def _check_json(raw: bytes, nesting: int) -> None:
             raise RowError("number_out_of_range", f"metadata holds {token[:20].decode()}..., beyond a double")
 
 
+def _has_lone_surrogate(line: bytes) -> bool:
+    return (b"\\ud" in line or b"\\uD" in line) and any(escape[1] for escape in _ESCAPE.finditer(line))
+
+
+def _replaced(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if escape[1] else escape[0]
+
+
 def _decode_error(line: bytes, fault: Exception) -> RowError:
     """The reason word for what the JSON decoder met."""
     if isinstance(fault, UnicodeDecodeError):
@@ -311,6 +335,6 @@ def _decode_error(line: bytes, fault: Exception) -> RowError:
         return RowError("too_deep", "nests deeper than the JSON decoder goes")
     if isinstance(fault, msgspec.ValidationError):
         return RowError("not_an_object", str(fault))
-    if any(escape[1] for escape in _ESCAPE.finditer(line)):
+    if _has_lone_surrogate(line):
         return RowError("lone_surrogate", "a \\u escape of half a surrogate pair is no character")
     return RowError("invalid_json", str(fault))

@@ -39,7 +39,7 @@ def tokenizer(task: Task) -> None:
         files = {TOKENIZER_JSON: train_bpe(_training_texts(task, settings), settings["vocabulary"])}
         spec = TokenizerSpec("neox")
     else:
-        files = {name: _read(path) for name, path in _paths(settings).items()}
+        files = {name: _read(*place) for name, place in _paths(settings).items()}
         spec = TokenizerSpec(
             settings["kind"],
             eos=settings.get("eos"),
@@ -64,24 +64,30 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
                 yield document.text
 
 
-def _paths(settings: Mapping[str, Any]) -> dict[str, Path]:
-    """The files of a tokenizer by the names the loader knows them by; declared tokens lie beside them."""
+def _paths(settings: Mapping[str, Any]) -> dict[str, tuple[str, Path]]:
+    """The files of a tokenizer, with the key that names each, by the names the loader knows them by.
+
+    Declared tokens lie beside the main file, where they may be absent.
+    """
     if settings["kind"] == "gpt2":
-        return {GPT2_MERGES: Path(settings["merges"]), GPT2_TABLE: Path(settings["encoder"])}
-    main = Path(settings["path"])
-    beside = {name: main.with_name(name) for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP)}
-    if settings.get("config"):
-        beside[TOKENIZER_CONFIG] = Path(settings["config"])
-    return {TOKENIZER_JSON: main} | {name: path for name, path in beside.items() if path.is_file()}
+        names = {GPT2_MERGES: "merges", GPT2_TABLE: "encoder"}
+    else:
+        names = {TOKENIZER_JSON: "path"} | ({TOKENIZER_CONFIG: "config"} if settings.get("config") else {})
+    files = {name: (f"tokenizer.{key}", Path(settings[key])) for name, key in names.items()}
+    if settings["kind"] != "gpt2":
+        main = Path(settings["path"])
+        beside = {name: main.with_name(name) for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP) if name not in files}
+        files |= {name: ("tokenizer.path", path) for name, path in beside.items() if path.is_file()}
+    return files
 
 
-def _read(path: Path) -> bytes:
+def _read(key: str, path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_TOKENIZER_BYTES:
-            raise ConfigError(f"tokenizer: {path.name} is over the limit of {MAX_TOKENIZER_BYTES} bytes")
+            raise ConfigError(f"{key}: {path.name} is over the limit of {MAX_TOKENIZER_BYTES} bytes")
         return path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"tokenizer: {path} cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{key}: {str(path)!r} cannot be read: {error.strerror}") from None
 
 
 def tokenizer_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +95,7 @@ def tokenizer_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
     chosen = settings["tokenizer"]
     if chosen["kind"] == "train":
         return {"tokenizer": chosen}
-    digests = {name: content_digest(_read(path)) for name, path in _paths(chosen).items()}
+    digests = {name: content_digest(_read(*place)) for name, place in _paths(chosen).items()}
     options = {key: value for key, value in chosen.items() if key not in _PLACES}
     return {"tokenizer": options, "tokenizer files": digests}
 

@@ -1,6 +1,7 @@
 """Tokenizers from the bytes of their files, and the way from texts to ids."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
@@ -23,6 +24,7 @@ GPT2_TABLE = "encoder.json"
 END_OF_TEXT = "<|endoftext|>"
 PADDING = "<|padding|>"
 BATCH_CHARACTERS = 1 << 20
+_WORD_START = re.compile(r"(?<=\w) (?=\w)")
 
 
 class Tokenizer(Protocol):
@@ -74,7 +76,11 @@ class TokenizerSpec:
 
 @dataclass(frozen=True)
 class LoadedTokenizer:
-    """`Tokenizer` over the tokenizers library. Results do not depend on its number of threads."""
+    """`Tokenizer` over the tokenizers library. Results do not depend on its number of threads.
+
+    words_apart: no token and no rule of the tokenizer reaches across the space between two words, so a long text
+    may be encoded in parts. The library takes about 170 bytes of memory per character of one text.
+    """
 
     encoder: Encoder
     vocab_size: int
@@ -82,10 +88,16 @@ class LoadedTokenizer:
     pad_id: int
     adds_bos: bool
     add_special_tokens: bool
+    words_apart: bool
     digest: str
 
     def encode_batch(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         """One int32 array of ids per text."""
+        if self.words_apart and any(len(text) > BATCH_CHARACTERS for text in texts):
+            return [np.concatenate([self._encode([part])[0] for part in _parts(text)]) for text in texts]
+        return self._encode(texts)
+
+    def _encode(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         encodings = self.encoder.encode_batch_fast(list(texts), add_special_tokens=self.add_special_tokens)
         return [np.array(encoding.ids, dtype=np.int32) for encoding in encodings]
 
@@ -117,8 +129,32 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
         pad_id=pad_id,
         adds_bos=bool(probe.special_tokens_mask[:1] == [1]),
         add_special_tokens=spec.add_special_tokens,
+        words_apart=_words_apart(encoder) and not any(probe.special_tokens_mask),
         digest=_digest(files, spec),
     )
+
+
+def _words_apart(encoder: Encoder) -> bool:
+    """Whether ` word` always starts a token after a word: byte-level BPE with the pattern of GPT-2, plain or NFC."""
+    parts = json.loads(encoder.to_str())
+    normalizer, splitter, model = (parts[name] or {} for name in ("normalizer", "pre_tokenizer", "model"))
+    added = parts["added_tokens"]
+    return (
+        model.get("type") == "BPE"
+        and (splitter.get("type"), splitter.get("use_regex")) == ("ByteLevel", True)
+        and normalizer.get("type") in (None, "NFC")
+        and not any(token["lstrip"] or token["rstrip"] for token in added)
+        and all(token["content"].isspace() or not re.search(r"\s", token["content"]) for token in added)
+    )
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The text cut where a word starts, about every `BATCH_CHARACTERS` characters."""
+    start = 0
+    while cut := _WORD_START.search(text, start + BATCH_CHARACTERS):
+        yield text[start : cut.start()]
+        start = cut.start()
+    yield text[start:]
 
 
 def _digest(files: Mapping[str, bytes], spec: TokenizerSpec) -> str:

@@ -164,14 +164,11 @@ def opened(folder: Path) -> Corpus:
 
 
 def live_records(corpus: Corpus) -> dict[Key, Record]:
-    """Every record of a partition that the corpus has now."""
+    """Every record of a partition that the corpus has now, in the order in which partitions are read."""
     planner = corpus.planner()
-    return {
-        (stage.name, key): record
-        for stage in corpus.graph
-        for key, record in corpus.ledger.records(stage.name).items()
-        if key in set(planner.partitions(stage))
-    }
+    wanted = [(stage, key) for stage in corpus.graph for key in planner.partitions(stage)]
+    found = ((stage.name, key, planner.records(stage.name).get(key)) for stage, key in wanted)
+    return {(asset, key): record for asset, key, record in found if record is not None}
 
 
 def digests(corpus: Corpus) -> dict[Key, str]:
@@ -208,9 +205,7 @@ def _decompressed(part: Part, path: str) -> Iterator[bytes]:
 
 def statuses(plan: Plan) -> dict[Key, tuple[str, str]]:
     """Status and reason of every partition that is not fresh."""
-    return {
-        (d.asset, d.partition): (str(d.status), d.reason) for d in plan.decisions if d.status is not Status.FRESH
-    }
+    return {(d.asset, d.partition): (str(d.status), d.reason) for d in plan.decisions if d.status is not Status.FRESH}
 
 
 def entitled(graph: Graph, before: Mapping[Key, Record], after: Mapping[Key, Record]) -> set[Key]:
@@ -225,7 +220,7 @@ def _may_change(
     if old is None or (old.code_version, old.parameters) != (record.code_version, record.parameters):
         return True
     if stage.observed:
-        return old.inputs != record.inputs
+        return list(old.inputs.items()) != list(record.inputs.items())
     return any(
         _read(edge.asset, edge.mapping, key, before) != _read(edge.asset, edge.mapping, key, after)
         for edge in stage.inputs
@@ -233,14 +228,14 @@ def _may_change(
     )
 
 
-def _read(asset: str, mapping: Reads, key: str | None, records: Mapping[Key, Record]) -> dict[Key, str]:
-    """Content of an upstream asset as one partition sees it."""
+def _read(asset: str, mapping: Reads, key: str | None, records: Mapping[Key, Record]) -> list[tuple[Key, str]]:
+    """Content of an upstream asset as one partition sees it, in the order in which it is read."""
     found = {name: record for name, record in records.items() if name[0] == asset}
     if mapping is Reads.SAME:
         found = {name: record for name, record in found.items() if name[1] in (key, None)}
     if mapping is Reads.SEGMENT:
-        return {name: record.segments.get(key or "", "") for name, record in found.items()}
-    return {name: record.digest for name, record in found.items()}
+        return [(name, record.segments.get(key or "", "")) for name, record in found.items()]
+    return [(name, record.digest) for name, record in found.items()]
 
 
 class Work:
@@ -248,7 +243,11 @@ class Work:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.before = live_records(opened(folder))
+        self.look()
+
+    def look(self) -> None:
+        """Remember what is there, as the state that the next build begins with."""
+        self.before = live_records(opened(self.folder))
 
     def rows(self, path: str, rows: Rows) -> None:
         """Replace a raw file."""

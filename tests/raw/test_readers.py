@@ -183,7 +183,34 @@ def test_derived_ids_are_unique_across_members_of_one_name() -> None:
     assert [row.id for row in found if isinstance(row, Document)] == [
         f"a.jsonl.zst.tar/m.jsonl.zst:{row}" for row in (0, 2, 3, 5)
     ]
-    assert [row.where for row in found if isinstance(row, BadRow)] == ["a.jsonl.zst.tar member m.jsonl.zst line 2"] * 2
+    assert [row.where for row in found if isinstance(row, BadRow)] == [
+        "a.jsonl.zst.tar member m.jsonl.zst line 2",
+        "a.jsonl.zst.tar member skip.txt",
+        "a.jsonl.zst.tar member m.jsonl.zst line 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "told"),
+    [
+        ("notes.txt", tarfile.REGTYPE, "does not end in .jsonl.zst"),
+        ("link.jsonl.zst", tarfile.SYMTYPE, "a link"),
+        ("hard.jsonl.zst", tarfile.LNKTYPE, "a link"),
+        ("null.jsonl.zst", tarfile.CHRTYPE, "a device"),
+        ("pipe.jsonl.zst", tarfile.FIFOTYPE, "a device or pipe"),
+        ("folder.jsonl.zst", tarfile.DIRTYPE, None),
+        ("deep/._m.jsonl.zst", tarfile.REGTYPE, None),
+    ],
+)
+def test_members_that_are_skipped_are_counted(name: str, kind: bytes, told: str | None) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as packed:
+        info = tarfile.TarInfo(name)
+        info.type, info.linkname = kind, "/etc/hostname" if kind in (tarfile.SYMTYPE, tarfile.LNKTYPE) else ""
+        packed.addfile(info)
+    found = read("a.jsonl.zst.tar", buffer.getvalue())
+    assert [row.where for row in found if isinstance(row, BadRow)] == [f"a.jsonl.zst.tar member {name}"] * bool(told)
+    assert all(isinstance(row, BadRow) and row.reason == "skipped_member" and str(told) in row.detail for row in found)
 
 
 def test_ids_auto_follow_the_first_good_row() -> None:
@@ -398,3 +425,41 @@ def test_names_that_are_no_utf8_are_spelled_out() -> None:
     assert isinstance(found, Document) and found.id == "bad\\xff.jsonl:0"
     (bad,) = read("bad\udcff.jsonl", b"7")
     assert isinstance(bad, BadRow) and bad.where == "bad\\xff.jsonl line 1"
+
+
+KEEP = RowRules("s", lone_surrogates="keep")
+
+
+@given(st.text(st.characters() | st.characters(categories=["Cs"]), max_size=20))
+def test_lone_surrogates_are_kept_for_a_normalization_that_repairs_them(text: str) -> None:
+    """What the standard library reads, which joins the halves of a pair."""
+    line = json.dumps({"text": text}).encode()
+    (found,) = read("a.jsonl", line, KEEP)
+    assert isinstance(found, Document)
+    assert found.text == json.loads(line)["text"]
+
+
+def test_lone_surrogates_outside_the_text_are_replaced() -> None:
+    line = (
+        rb'{"id":"\ud800","text":"\udfff \ud83d\ude00 \\ud800","metadata":{"\ud800":["\udc00",' + b"9" * 5000 + b"]}}"
+    )
+    (found,) = read("a.jsonl", line.replace(b"9" * 5000, b"9" * 300), KEEP)
+    assert isinstance(found, Document)
+    assert (found.id, found.text) == ("\ufffd", "\udfff \U0001f600 \\ud800")
+    assert list(metadata(found)) == ["\ufffd"]
+    assert reasons(read("a.jsonl", line, KEEP)) == ["number_out_of_range"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (rb'{"text":"\ud800 \x"}', "lone_surrogate"),
+        (b'{"text":"\\ud800 \x01"}', "lone_surrogate"),
+        (b'{"text":"\\ud800 \xff"}', "invalid_utf8"),
+        (b'{"text":"\\ud800 \xed\xa0\x80"}', "invalid_utf8"),
+        (rb'{"text":["\ud800"]}', "text_not_a_string"),
+        (rb'["\ud800"]', "not_an_object"),
+    ],
+)
+def test_what_is_no_row_is_not_kept_for_its_surrogates(line: bytes, reason: str) -> None:
+    assert reasons(read("a.jsonl", line, KEEP)) == [reason]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize import tokenizers
 from corpus_assets.tokenize.cleaning import CleaningSettings
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, encode_texts, load_tokenizer
@@ -32,6 +33,9 @@ BOS_TEMPLATE = {
     "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
     "special_tokens": {"<|padding|>": {"id": "<|padding|>", "ids": [1], "tokens": ["<|padding|>"]}},
 }
+
+
+ADDED = {"id": 400, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": False}
 
 
 @cache
@@ -209,3 +213,44 @@ def test_encoding_counts_texts_and_leaves_empty_ones_out() -> None:
     assert (statistics.processed_files, statistics.discarded_files) == (3, 1)
     assert statistics.discarded_documents == {"empty_text": 1}
     assert (statistics.raw_chars_count, statistics.normalized_chars_count) == (7, 5)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["the cat", " ", "  ", "\n", "naïve", "12", "'s", ".", "e\u0301", "\u0301", "<|padding|>"])
+    )
+)
+def test_a_long_text_is_encoded_in_parts_with_equal_ids(pieces: list[str]) -> None:
+    text = "".join(pieces) * 40
+    for raw in (trained(), changed(normalizer={"type": "NFC"})):
+        tokenizer = loaded(TokenizerSpec("neox", match_special_tokens=True), raw)
+        assert tokenizer.words_apart
+        whole = tokenizer.encode_batch([text])[0]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tokenizers, "BATCH_CHARACTERS", 7)
+            assert np.array_equal(tokenizer.encode_batch([text, "the cat"])[0], whole)
+
+
+def test_a_text_longer_than_a_batch_is_cut_at_words() -> None:
+    text = "the cat sat " * 200_000
+    tokenizer = loaded(TokenizerSpec("neox"))
+    (ids,) = tokenizer.encode_batch([text])
+    assert tokenizer.decode(ids.tolist()) == text
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"normalizer": {"type": "Lowercase"}},
+        {"normalizer": {"type": "Replace", "pattern": {"String": "t s"}, "content": "ts"}},
+        {"pre_tokenizer": None},
+        {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}},
+        {"post_processor": BOS_TEMPLATE},
+        {"added_tokens": [ADDED | {"content": "cat sat"}]},
+        {"added_tokens": [ADDED | {"content": "cat", "rstrip": True}]},
+        {"added_tokens": [ADDED | {"content": "cat", "lstrip": True}]},
+    ],
+)
+def test_tokenizers_that_look_across_spaces_are_given_whole_texts(parts: dict[str, object]) -> None:
+    added = [*json.loads(trained())["added_tokens"], *parts.get("added_tokens", [])]  # type: ignore[misc]
+    assert not loaded(TokenizerSpec("neox"), changed(**{**parts, "added_tokens": added})).words_apart

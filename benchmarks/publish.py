@@ -1,0 +1,77 @@
+"""Runs every benchmark and writes `docs/benchmarks.md`: `python -m benchmarks.publish [--quick]`."""
+
+import argparse
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks import demo, plan, stages
+
+TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+
+PAGE = """# Benchmarks
+
+Written by `python -m benchmarks.publish`; every figure comes from the script named beside it, in one run, on a machine
+with {cores} cores and Python {python}. Rates are MB (10^6 bytes) of document text per CPU-second of one core.
+They are to be compared with each other rather than with another machine's.
+
+## Stages
+
+`python -m benchmarks.stages`: {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in, each stage in a process of its own.
+`pipeline` is raw to decontaminated train. Stages that handle integers only are given as MB of the whole corpus.
+
+{stages}
+
+MinHash signatures are computed by datasketch here, which is most of the pipeline's time.
+
+## The sample corpus
+
+`python -m benchmarks.demo`: `make demo` without the installation of packages, then the same build again.
+
+{demo}
+
+## The plan
+
+`python -m benchmarks.plan`: seconds to decide every partition of a corpus that is fresh, from a warm snapshot of the ledger.
+
+{plan}
+"""
+
+
+def stage_table(figures: Mapping[str, Any]) -> str:
+    """One row per stage."""
+    rows = ["| stage | MB per CPU-second | peak memory, MB |", "|---|---:|---:|"]
+    for key, value in figures.items():
+        if key.endswith("_mb_per_cpu_s"):
+            name = key.removesuffix("_mb_per_cpu_s")
+            rows.append(f"| {name} | {value:,.1f} | {figures[f'{name}_peak_rss_mb']:,.0f} |")
+    return "\n".join(rows)
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """One row per figure."""
+    rows = [f"| {name.replace('_', ' ')} | {value:,} |" for name, value in figures.items()]
+    return "\n".join(["| figure | value |", "|---|---:|", *rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small inputs, to see that everything runs")
+    quick = parser.parse_args().quick
+    by_stage = stages.measure(stages.QUICK_MEGABYTES if quick else stages.MEGABYTES)
+    page = PAGE.format(
+        cores=len(os.sched_getaffinity(0)),
+        python=platform.python_version(),
+        text_mb=by_stage["text_mb"],
+        corpus=by_stage["corpus"],
+        stages=stage_table(by_stage),
+        demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
+        plan=table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS)),
+    )
+    TARGET.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

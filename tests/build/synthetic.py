@@ -1,0 +1,51 @@
+"""A finished corpus of any number of shards that was never computed: raw files, records and empty outputs."""
+
+from pathlib import Path
+
+from corpus_assets.corpus import Corpus
+from resources.graph import Partitioning, Stage
+from resources.ledger import FileRecord, Record, recipe_digest
+from resources.plan import Planner, listing_inputs
+from resources.sources import Shard
+from tests.build.small import opened, write_config
+
+
+def write_synthetic(folder: Path, shards: int) -> Corpus:
+    """Make every partition of a corpus of so many shards fresh."""
+    for source in ("books", "web", "notes"):
+        (folder / "raw" / source).mkdir(parents=True)
+    for number in range(shards):
+        source = ("books", "web", "notes")[number % 3]
+        (folder / f"raw/{source}/s{number:05d}.jsonl").write_bytes(b"x")
+    write_config(folder)
+    corpus = opened(folder)
+    for stage in corpus.graph:
+        planner = corpus.planner()
+        by_key = planner.listing.by_key()
+        for key in planner.partitions(stage):
+            corpus.ledger.write(_record(corpus, planner, stage, key, by_key.get(key or "")))
+    return opened(folder)
+
+
+def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, shard: Shard | None) -> Record:
+    parameters = corpus.settings.parameters(stage, shard)
+    inputs = planner.inputs(stage, key)
+    if stage.observed:
+        inputs = {"file": shard.digest()} if shard else listing_inputs(planner.listing)
+    path = f"{stage.name.replace('/', '.')}/{key}"
+    (corpus.storage.root / path).parent.mkdir(parents=True, exist_ok=True)
+    (corpus.storage.root / path).touch()
+    segments = corpus.settings.bands() if stage.name == "band_keys" else corpus.settings.chunks()
+    many = stage.partitioning is Partitioning.SHARD
+    return Record(
+        asset=stage.name,
+        partition=key,
+        recipe=recipe_digest(stage.name, stage.code_version, parameters, inputs),
+        digest=f"{stage.name} {key}",
+        inputs=inputs,
+        parameters=parameters,
+        code_version=stage.code_version,
+        files=[FileRecord(path, 0, "", 0)],
+        segments=dict.fromkeys(segments, f"{key}") if many else {},
+        statistics={"bytes": shard.bytes, "modified": shard.modified} if shard else {},
+    )

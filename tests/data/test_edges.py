@@ -1,0 +1,119 @@
+"""Corpora with next to nothing in them still build to the end."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from corpus_assets.corpus import Corpus
+from tests.data.building import assert_conserved, build, documents, open_corpus, rows_of, token_rows, write_rows
+
+LONG = "A text that is long enough for the shortest document of a corpus. " * 8
+
+
+def nothing(folder: Path) -> None:
+    """The folder is there, and no file in it."""
+
+
+def one_document(folder: Path) -> None:
+    write_rows(folder / "a.jsonl", [{"id": "only", "text": LONG}])
+
+
+def only_empty_files(folder: Path) -> None:
+    (folder / "a.jsonl").write_bytes(b"")
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(b""))
+    (folder / "c.jsonl.zst").write_bytes(zstandard.compress(b""))
+    (folder / "d.txt").write_bytes(b"")
+
+
+def only_blank_lines(folder: Path) -> None:
+    (folder / "a.jsonl").write_bytes(b"\n \n\r\n")
+
+
+def only_bad_rows(folder: Path) -> None:
+    (folder / "a.jsonl").write_bytes(b"[]\n{}\nnot json\n")
+
+
+def only_short_documents(folder: Path) -> None:
+    write_rows(folder / "a.jsonl", [{"id": str(n), "text": "short" * n} for n in range(9)])
+
+
+def only_copies(folder: Path) -> None:
+    for shard in "abc":
+        write_rows(folder / f"{shard}.jsonl", [{"id": f"{shard}{n}", "text": LONG} for n in range(5)])
+
+
+def one_filled_file_among_empty_ones(folder: Path) -> None:
+    only_empty_files(folder)
+    write_rows(folder / "e.jsonl", [{"id": str(n), "text": f"{n} {LONG}{n**n}"} for n in range(30)])
+
+
+CASES: list[tuple[Callable[[Path], None], int, int]] = [  # documents read, documents mixed
+    (nothing, 0, 0),
+    (one_document, 1, 1),
+    (only_empty_files, 0, 0),
+    (only_blank_lines, 0, 0),
+    (only_bad_rows, 0, 0),
+    (only_short_documents, 9, 0),
+    (only_copies, 15, 1),
+]
+
+
+def small(folder: Path, **values: Any) -> Corpus:
+    return open_corpus(folder, {"sources": [{"name": "s", "location": "raw"}], "mix": {"chunks": 2}, **values})
+
+
+@pytest.mark.parametrize(("fill", "read", "mixed"), CASES, ids=[case[0].__name__ for case in CASES])
+def test_builds_to_the_end(tmp_path: Path, fill: Callable[[Path], None], read: int, mixed: int) -> None:
+    (tmp_path / "raw").mkdir()
+    fill(tmp_path / "raw")
+    corpus = small(tmp_path)
+    build(corpus)
+    assert rows_of(corpus, "normalized_documents") == read
+    assert rows_of(corpus, "mixed_pass2") == mixed
+    assert_conserved(corpus)
+    assert build(corpus) == {}
+    assert (token_rows(corpus, "train") > 0) == (rows_of(corpus, "decontaminated_train") > 0)
+    assert (token_rows(corpus, "test") > 0) == (rows_of(corpus, "test") > 0)
+
+
+@pytest.mark.parametrize("values", [{"split": {"holdout": 0.0}}, {"split": {"holdout": {"count": 99}}}])
+def test_no_holdout_and_nothing_but_holdout(tmp_path: Path, values: dict[str, Any]) -> None:
+    (tmp_path / "raw").mkdir()
+    one_filled_file_among_empty_ones(tmp_path / "raw")
+    corpus = small(tmp_path, minhash={"width": 1000}, **values)
+    build(corpus)
+    held = 0 if values["split"]["holdout"] == 0.0 else 30
+    assert (rows_of(corpus, "holdout"), rows_of(corpus, "decontaminated_train")) == (held, 30 - held)
+    assert_conserved(corpus)
+
+
+def test_a_source_that_is_never_used(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    one_document(tmp_path / "raw")
+    corpus = small(tmp_path, sources=[{"name": "s", "location": "raw", "epochs": 0}])
+    build(corpus)
+    assert list(documents(corpus, "mixed_pass2")) == []
+    assert_conserved(corpus)
+
+
+def test_more_chunks_than_documents(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    one_document(tmp_path / "raw")
+    corpus = small(tmp_path, mix={"chunks": 20})
+    build(corpus)
+    assert len(list(documents(corpus, "mixed_pass2"))) == 1
+    assert_conserved(corpus)
+
+
+def test_the_slimpajama_profile_over_one_document(tmp_path: Path) -> None:
+    """The reference stops with an IndexError where the holdout has fewer rows than files (section 11)."""
+    (tmp_path / "raw").mkdir()
+    one_document(tmp_path / "raw")
+    corpus = small(tmp_path, compat="slimpajama")
+    build(corpus)
+    assert (rows_of(corpus, "holdout"), rows_of(corpus, "train")) == (0, 1)
+    assert_conserved(corpus)

@@ -1,0 +1,95 @@
+"""The graph: order, selection, and what it refuses; and the settings a stage sees."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from resources.errors import ConfigError
+from resources.graph import Graph, Input, Partitioning, Stage, same
+from resources.plan import input_change
+from resources.settings import Settings
+from resources.sources import Shard
+
+
+def nothing(_: Any) -> None:
+    return None
+
+
+def stage(name: str, *reads: str, group: str = "g", **more: Any) -> Stage:
+    inputs: tuple[Input, ...] = tuple(same(asset) for asset in reads)
+    return Stage(name, group, "", Partitioning.SHARD, nothing, "1", "records", inputs, **more)
+
+
+DIAMOND = Graph([stage("d", "b", "c", group="late"), stage("b", "a"), stage("c", "a"), stage("a"), stage("e")])
+
+
+def names(stages: list[Stage]) -> list[str]:
+    return [found.name for found in stages]
+
+
+def test_stages_come_after_what_they_read() -> None:
+    assert [found.name for found in DIAMOND] == ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        (["b"], ["b"]),
+        (["+b"], ["a", "b"]),
+        (["b+"], ["b", "d"]),
+        (["+b+"], ["a", "b", "d"]),
+        (["+group:late"], ["a", "b", "c", "d"]),
+        (["group:g"], ["a", "b", "c", "e"]),
+        (["e", "a"], ["a", "e"]),
+    ],
+)
+def test_selection(selection: list[str], expected: list[str]) -> None:
+    assert names(DIAMOND.select(selection)) == expected
+
+
+def test_what_does_not_exist_is_named_with_what_does() -> None:
+    with pytest.raises(ConfigError, match="no asset named 'x'; assets are: a, b"):
+        DIAMOND.select(["x+"])
+    with pytest.raises(ConfigError, match="no assets in group 'x'; groups are: g, late"):
+        DIAMOND.select(["group:x"])
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ([stage("a", "b"), stage("b", "a")], "depends on itself"),
+        ([stage("a", "a")], "depends on itself"),
+        ([stage("a", "nowhere")], "reads 'nowhere', which does not exist"),
+        ([stage("a"), stage("a")], "two assets are named 'a'"),
+    ],
+)
+def test_impossible_graphs_are_refused(stages: list[Stage], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Graph(stages)
+
+
+VALUES: Mapping[str, Any] = {
+    "mix": {"seed": 3},
+    "minhash": {"bands": 2},
+    "sources": [{"name": "a", "epochs": 1.0}, {"name": "b", "epochs": 2.0}],
+}
+
+
+def test_a_stage_sees_what_it_declared_and_nothing_else() -> None:
+    settings = Settings(VALUES)
+    shard = Shard("b--x", "b", "x", "", "x", 0, "")
+    own = stage("s", parameters=("mix.seed", "source.epochs"), extra_parameters=lambda values: {"n": len(values)})
+    assert settings.parameters(own, shard) == {"mix.seed": 3, "source.epochs": 2.0, "n": 3}
+    assert settings.sources() == ["a", "b"]
+    assert settings.bands() == ["band-00", "band-01"]
+    with pytest.raises(ConfigError, match=r"no configuration value named 'mix\.none'"):
+        settings.get("mix.none")
+
+
+def test_a_change_of_inputs_in_words() -> None:
+    old = {"a": "1", "b": "2", "c": "3"}
+    assert input_change(old, old) == ""
+    assert input_change(old, {"a": "1", "b": "9", "c": "3"}) == "b changed"
+    assert input_change(old, {"a": "9", "b": "9", "d": "4"}) == "a and 1 more changed, d added, c removed"
+    assert input_change(old, {"b": "2", "a": "1", "c": "3"}) == "order of inputs changed"

@@ -1,0 +1,123 @@
+"""Commit records: written whole, read once, and worth nothing when damaged."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resources.errors import LedgerError
+from resources.ledger import FileRecord, Ledger, Record, recipe_digest, record_path
+from resources.storage import LocalStorage
+
+
+def record(partition: str | None, digest: str = "d", asset: str = "a") -> Record:
+    return Record(
+        asset=asset,
+        partition=partition,
+        recipe="r",
+        digest=digest,
+        inputs={"up/x": "1"},
+        parameters={"k": [1, {"n": None}]},
+        code_version="1",
+        files=[FileRecord("a/x.npy", 7, "f", 3)],
+        segments={"band-00": "s"},
+    )
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(LocalStorage(tmp_path, sync=False))
+
+
+def test_what_is_written_is_read(ledger: Ledger) -> None:
+    for key in ("one", "two", None):
+        ledger.write(record(key))
+    assert ledger.read("a", "one") == record("one")
+    assert ledger.records("a") == {key: record(key) for key in ("one", "two", None)}
+    assert ledger.read("a", "three") is None
+    assert ledger.records("b") == {}
+    assert ledger.assets() == {"a"}
+
+
+def test_an_asset_with_a_slash_does_not_hold_its_neighbours(ledger: Ledger) -> None:
+    ledger.write(record("x", asset="tokens"))
+    ledger.write(record("x", asset="tokens/train"))
+    assert set(ledger.records("tokens")) == {"x"}
+    assert ledger.assets() == {"tokens", "tokens/train"}
+
+
+def test_changes_and_removals_are_seen_by_a_ledger_that_looked_before(ledger: Ledger) -> None:
+    for number in range(30):
+        ledger.write(record(f"p{number}"))
+    assert len(ledger.records("a")) == 30
+    other = Ledger(ledger.storage)
+    other.write(record("p3", digest="changed"))
+    other.forget("a", "p4")
+    other.write(record("p30"))
+    found = ledger.records("a")
+    assert found["p3"].digest == "changed"
+    assert "p4" not in found
+    assert "p30" in found
+
+
+def test_a_second_look_reads_one_snapshot_and_no_record(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(100):
+        ledger.write(record(f"p{number}"))
+    ledger.records("a")
+    opened: list[str] = []
+    plain = LocalStorage.open
+
+    def counting(storage: LocalStorage, path: str) -> BinaryIO:
+        opened.append(path)
+        return plain(storage, path)
+
+    monkeypatch.setattr(LocalStorage, "open", counting)
+    again = Ledger(ledger.storage)
+    assert len(again.records("a")) == 100
+    assert len(again.records("a")) == 100
+    assert opened == ["ledger/.snapshots/a.json"]
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"[1]", b'{"x": {"bytes": 1}}', b"\xff\xfe"])
+def test_a_damaged_snapshot_is_read_anew(ledger: Ledger, content: bytes) -> None:
+    for number in range(20):
+        ledger.write(record(f"p{number}"))
+    ledger.records("a")
+    (snapshot,) = [entry.path for entry in ledger.storage.entries("ledger/.snapshots")]
+    ledger.storage.write(snapshot, content)
+    assert len(Ledger(ledger.storage).records("a")) == 20
+
+
+def test_a_record_in_another_partitions_place_is_none(ledger: Ledger) -> None:
+    ledger.write(record("one"))
+    with ledger.storage.open(record_path("a", "one")) as file:
+        ledger.storage.write(record_path("a", "two"), file.read())
+    assert set(ledger.records("a")) == {"one"}
+    with pytest.raises(LedgerError, match="it is that of a/one"):
+        ledger.read("a", "two")
+    assert record_path("a", "two") in ledger.unreadable
+    ledger.write(record("two"))
+    assert set(ledger.records("a")) == {"one", "two"}
+    assert not ledger.unreadable
+
+
+@given(content=st.binary(max_size=60))
+def test_no_bytes_in_a_record_are_a_crash(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    ledger = Ledger(LocalStorage(tmp_path_factory.getbasetemp() / "fuzz", sync=False))
+    ledger.storage.write(record_path("a", "one"), content)
+    assert ledger.records("a") == {}
+
+
+def test_a_recipe_depends_on_every_part_and_on_the_order_of_inputs() -> None:
+    base = recipe_digest("a", "1", {"x": 1, "y": 2}, {"u": "1", "v": "2"})
+    assert recipe_digest("a", "1", {"y": 2, "x": 1}, {"u": "1", "v": "2"}) == base
+    others = [
+        recipe_digest("b", "1", {"x": 1, "y": 2}, {"u": "1", "v": "2"}),
+        recipe_digest("a", "2", {"x": 1, "y": 2}, {"u": "1", "v": "2"}),
+        recipe_digest("a", "1", {"x": 1, "y": "2"}, {"u": "1", "v": "2"}),
+        recipe_digest("a", "1", {"x": 1, "y": 2}, {"u": "1", "v": "3"}),
+        recipe_digest("a", "1", {"x": 1, "y": 2}, {"v": "2", "u": "1"}),
+    ]
+    assert len({base, *others}) == 6
