@@ -13,13 +13,14 @@ TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 PAGE = """# Benchmarks
 
-Written by `python -m benchmarks.publish`; every figure comes from the script named beside it, in one run, on a machine
-with {cores} cores and Python {python}. Rates are MB (10^6 bytes) of document text per CPU-second of one core.
-They are to be compared with each other rather than with another machine's.
+Written by `python -m benchmarks.publish`; every figure comes from the script named beside it, in one run, on a
+machine with {cores} cores and Python {python}. Rates are MB (10^6 bytes) of document text per CPU-second of one core.
+Compare them with each other rather than with those of another machine.
 
 ## Stages
 
-`python -m benchmarks.stages`: {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in, each stage in a process of its own.
+`python -m benchmarks.stages`: {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in,
+each stage in a process of its own.
 `pipeline` is raw to decontaminated train. Stages that handle integers only are given as MB of the whole corpus.
 
 {stages}
@@ -34,7 +35,7 @@ MinHash signatures are computed by datasketch here, which is most of the pipelin
 
 ## The plan
 
-`python -m benchmarks.plan`: seconds to decide every partition of a corpus that is fresh, from a warm snapshot of the ledger.
+`python -m benchmarks.plan`: seconds to decide every partition of a fresh corpus, by number of shards.
 
 {plan}
 """

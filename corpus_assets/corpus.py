@@ -130,6 +130,7 @@ class Pending:
                 partition=decision.partition,
                 shards=self._shards(shard),
                 parameters=self._corpus.settings.parameters(self.stage, shard),
+                places=self.stage.places(self._corpus.settings.values) if self.stage.places else {},
                 expected=self._expected(decision.partition),
                 storage=self._corpus.storage,
                 memory=memory,

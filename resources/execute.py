@@ -4,7 +4,7 @@ import platform
 import resource
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -32,6 +32,7 @@ class Job:
     expected: Mapping[str, tuple[str | None, ...]]
     storage: Storage
     memory: int
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -81,6 +82,7 @@ def _compute(job: Job) -> Record:
         job.partition,
         shards=job.shards,
         parameters=job.parameters,
+        places=job.places,
         inputs=parts,
         storage=job.storage,
         memory=job.memory,

@@ -68,7 +68,9 @@ class Stage:
 
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.<key>` is the key of the shard's own
     source. compute: a module-level function of a `Task`. code_version goes up in the commit that changes what is
-    computed. kind: which IO manager hands its content out. observed: the function looks at something outside the
+    computed. kind: which IO manager hands its content out. places: where files outside
+    the store lie that the function reads; their content counts (as extra parameters), their place does not.
+    observed: the function looks at something outside the
     store and returns what it saw as further inputs of the recipe.
     """
 
@@ -82,6 +84,7 @@ class Stage:
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
     extra_parameters: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    places: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
     observed: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] = ()

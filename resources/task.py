@@ -88,6 +88,7 @@ class Task:
         *,
         shards: tuple[Shard, ...],
         parameters: Mapping[str, Any],
+        places: Mapping[str, str],
         inputs: Mapping[str, list[Part]],
         storage: Storage,
         memory: int,
@@ -96,6 +97,7 @@ class Task:
         self.partition = partition
         self.shards = shards
         self.parameters = parameters
+        self.places = places
         self.memory = memory
         self.files: list[FileRecord] = []
         self.segments: dict[str, str] = {}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _OVERHEAD = 3
+MAX_BUCKETS = 128
 
 
 def keyed_order(order: NDArray[np.uint64], copy: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -31,12 +32,12 @@ def in_order(
     """Lines rearranged: output k is input `order[k]`.
 
     size: bytes of all lines. When they do not fit `memory`, output positions are cut into ranges, each spilled to a
-    temporary file of its own and arranged alone. The result does not depend on `memory`.
+    temporary file of its own and arranged alone, again by files if need be. The result does not depend on `memory`.
     """
-    buckets = max(1, -(-size * _OVERHEAD // max(1, memory)))
+    buckets = min(-(-size * _OVERHEAD // max(1, memory)), MAX_BUCKETS, len(order))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    if buckets == 1:
+    if buckets <= 1:
         held = list(lines)
         yield from (held[position] for position in order)
         return
@@ -45,6 +46,8 @@ def in_order(
     for line, bucket in zip(lines, bucket_of, strict=True):
         files[bucket].write(line)
     for number, file in enumerate(files):
-        file.seek(0)
-        held = list(file)
-        yield from (held[position] for position in np.argsort(rank[bucket_of == number]))
+        part = np.argsort(rank[bucket_of == number])
+        with file:
+            written = file.tell()
+            file.seek(0)
+            yield from in_order(file, part, written, memory, spill)

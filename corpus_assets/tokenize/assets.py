@@ -39,7 +39,7 @@ def tokenizer(task: Task) -> None:
         files = {TOKENIZER_JSON: train_bpe(_training_texts(task, settings), settings["vocabulary"])}
         spec = TokenizerSpec("neox")
     else:
-        files = {name: _read(*place) for name, place in _paths(settings).items()}
+        files = {name: _read("tokenizer", Path(path)) for name, path in task.places.items()}
         spec = TokenizerSpec(
             settings["kind"],
             eos=settings.get("eos"),
@@ -88,6 +88,12 @@ def _read(key: str, path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{key}: {str(path)!r} cannot be read: {error.strerror}") from None
+
+
+def tokenizer_places(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Where the tokenizer's files lie, by the names the loader knows them by."""
+    chosen = settings["tokenizer"]
+    return {} if chosen["kind"] == "train" else {name: str(path) for name, (_, path) in _paths(chosen).items()}
 
 
 def tokenizer_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,6 +202,7 @@ def tokenizer_stage(kind: str) -> Stage:
         kind="records",
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
         extra_parameters=tokenizer_parameters,
+        places=tokenizer_places,
         tools=("json",),
     )
 

@@ -111,9 +111,13 @@ class RowBuilder:
 
     def rows(self, token_lists: Iterable[TokenList]) -> Iterator[Ids]:
         """Blocks of the rows that these documents complete."""
-        build = self._packed_rows if self.settings.pack else self._separate_rows
-        for documents in self._batches(token_lists):
-            yield from build(documents)
+        if self.settings.pack:
+            for pieces in self._batches(self._pieces(token_lists)):
+                yield from self._packed_rows(pieces)
+        else:
+            whole = (np.concatenate([np.asarray(ids, np.int32), self._eos]) for ids in token_lists)
+            for documents in self._batches(whole):
+                yield from self._separate_rows(documents)
 
     def finish(self) -> Iterator[Ids]:
         """The packed remainder: a padded last row, or counted as dropped. Nothing when it holds no label."""
@@ -128,23 +132,30 @@ class RowBuilder:
         window[0, : tail.size] = tail
         yield self._block(window, np.array([tail.size]))
 
-    def _batches(self, token_lists: Iterable[TokenList]) -> Iterator[list[Ids]]:
-        """Documents with their end-of-text id, grouped to about one block of ids."""
+    def _pieces(self, token_lists: Iterable[TokenList]) -> Iterator[Ids]:
+        """The packed stream: documents with their end-of-text id, the long ones in pieces of a block."""
+        size = self._block_rows * self._length
+        for ids in token_lists:
+            document = np.asarray(ids, np.int32)
+            yield from (document[first : first + size] for first in range(0, document.size, size))
+            yield self._eos
+
+    def _batches(self, parts: Iterable[Ids]) -> Iterator[list[Ids]]:
+        """Grouped to about one block of ids."""
         batch: list[Ids] = []
         held = 0
-        for ids in token_lists:
-            document = np.concatenate([np.asarray(ids, np.int32), self._eos])
-            batch.append(document)
-            held += document.size
+        for part in parts:
+            batch.append(part)
+            held += part.size
             if held > self._block_rows * self._length:
                 yield batch
                 batch, held = [], 0
         if batch:
             yield batch
 
-    def _packed_rows(self, documents: list[Ids]) -> Iterator[Ids]:
+    def _packed_rows(self, pieces: list[Ids]) -> Iterator[Ids]:
         length = self._length
-        stream = np.concatenate([self.remainder, *documents])
+        stream = np.concatenate([self.remainder, *pieces])
         self.statistics.document_tokens += stream.size - self.remainder.size
         if stream.size and not self._started:
             self._started = True

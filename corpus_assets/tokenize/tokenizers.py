@@ -24,7 +24,7 @@ GPT2_TABLE = "encoder.json"
 END_OF_TEXT = "<|endoftext|>"
 PADDING = "<|padding|>"
 BATCH_CHARACTERS = 1 << 20
-_WORD_START = re.compile(r"(?<=\w) (?=\w)")
+_WORD_START = re.compile(r"(?<=\S)[ \n](?=\S)")
 
 
 class Tokenizer(Protocol):
@@ -78,8 +78,8 @@ class TokenizerSpec:
 class LoadedTokenizer:
     """`Tokenizer` over the tokenizers library. Results do not depend on its number of threads.
 
-    words_apart: no token and no rule of the tokenizer reaches across the space between two words, so a long text
-    may be encoded in parts. The library takes about 170 bytes of memory per character of one text.
+    words_apart: no token and no rule of the tokenizer reaches across a space or line feed that stands alone, so a
+    long text may be encoded in parts. The library takes about 170 bytes of memory per character of one text.
     """
 
     encoder: Encoder
@@ -94,8 +94,14 @@ class LoadedTokenizer:
     def encode_batch(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         """One int32 array of ids per text."""
         if self.words_apart and any(len(text) > BATCH_CHARACTERS for text in texts):
-            return [np.concatenate([self._encode([part])[0] for part in _parts(text)]) for text in texts]
+            return [self._encode_long(text) for text in texts]
         return self._encode(texts)
+
+    def _encode_long(self, text: str) -> NDArray[np.int32]:
+        ids = bytearray()  # grows in place, where joining arrays would hold all ids twice
+        for part in _parts(text):
+            ids += self._encode([part])[0].data
+        return np.frombuffer(ids, dtype=np.int32)
 
     def _encode(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         encodings = self.encoder.encode_batch_fast(list(texts), add_special_tokens=self.add_special_tokens)
@@ -135,13 +141,14 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
 
 
 def _words_apart(encoder: Encoder) -> bool:
-    """Whether ` word` always starts a token after a word: byte-level BPE with the pattern of GPT-2, plain or NFC."""
+    """Whether a single space or line feed always starts a token: byte-level BPE, pattern of GPT-2, plain or NFC."""
     parts = json.loads(encoder.to_str())
     normalizer, splitter, model = (parts[name] or {} for name in ("normalizer", "pre_tokenizer", "model"))
     added = parts["added_tokens"]
     return (
         model.get("type") == "BPE"
         and (splitter.get("type"), splitter.get("use_regex")) == ("ByteLevel", True)
+        and not splitter["add_prefix_space"]
         and normalizer.get("type") in (None, "NFC")
         and not any(token["lstrip"] or token["rstrip"] for token in added)
         and all(token["content"].isspace() or not re.search(r"\s", token["content"]) for token in added)
@@ -149,7 +156,7 @@ def _words_apart(encoder: Encoder) -> bool:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The text cut where a word starts, about every `BATCH_CHARACTERS` characters."""
+    """The text cut before such a space, about every `BATCH_CHARACTERS` characters."""
     start = 0
     while cut := _WORD_START.search(text, start + BATCH_CHARACTERS):
         yield text[start : cut.start()]

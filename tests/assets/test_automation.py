@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 
 from corpus_assets import schedules
+from corpus_assets.build import RANGE_END, RANGE_START
 from corpus_assets.corpus import Corpus
 from corpus_assets.dagster_home import PROCESS_TAG, close_abandoned_runs, process_tags
 from corpus_assets.definitions import assemble, definitions
@@ -68,12 +69,12 @@ def test_after_a_change_only_what_follows_from_it_is_asked_for(built: Runs) -> N
     first = evaluate(built)
     assert isinstance(first, list)
     assert [_names(request) for request in first] == [["inventory"], ["raw_source"]]
-    assert first[1].tags[schedules.RANGE_START] == first[1].tags[schedules.RANGE_END] == "books--three"
-    assert "raw_source/books--three: raw shard three.jsonl changed" in first[1].tags["corpus/why"]
+    assert first[1].tags[RANGE_START] == first[1].tags[RANGE_END] == "books--three"
+    assert "raw_source/books--three: raw shard books/three.jsonl changed" in first[1].tags["corpus/why"]
     made = loop(built)
     assert built.not_fresh() == []
     shard_stages = [request for request in made if _names(request) == ["normalized_documents"]]
-    assert [request.tags[schedules.RANGE_END] for request in shard_stages] == ["books--three"]
+    assert [request.tags[RANGE_END] for request in shard_stages] == ["books--three"]
 
 
 def _names(request: dg.RunRequest) -> list[str]:
@@ -116,7 +117,7 @@ def test_the_sensor_waits_while_a_run_is_active(built: Runs) -> None:
 def test_a_partition_that_fails_is_asked_for_again_only_when_something_changed(
     built: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedules.time, "time", lambda: 10_000.0)
+    monkeypatch.setattr("corpus_assets.schedules.time.time", lambda: 10_000.0)
     bad = built.folder / "raw/books/bad.jsonl.gz"
     bad.write_bytes(b"this is no gzip file")
     for _ in range(3):

@@ -95,7 +95,12 @@ def test_a_missing_attribute_row_and_a_cut_file_are_found(built: Runs) -> None:
         ("mixed_pass2", CHUNK, {"rows_out": 0}, "kept + repeats = mixed"),
         ("holdout", CHUNK, {"dropped": {"repeat_of_held_out": 50}}, "mixed = train + holdout + repeats of held-out"),
         ("validation", CHUNK, {"rows_out": 77}, "holdout = validation + test"),
-        ("decontaminated_train", CHUNK, {"dropped": {"text_in_holdout": 5}}, "train = decontaminated + text in holdout"),
+        (
+            "decontaminated_train",
+            CHUNK,
+            {"dropped": {"text_in_holdout": 5}},
+            "train = decontaminated + text in holdout",
+        ),
     ],
 )
 def test_a_row_that_is_not_accounted_for_is_found(

@@ -5,10 +5,10 @@ from typing import BinaryIO
 
 import pytest
 
+from benchmarks.synthetic import write_synthetic
 from resources.sources import Shard
 from resources.storage import LocalStorage
 from tests.build.small import opened
-from tests.build.synthetic import write_synthetic
 
 SHARDS = 1000
 

@@ -4,7 +4,7 @@ import os
 import random
 import signal
 import subprocess
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -19,17 +19,11 @@ KILLS = 20
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float, float]:
-    """A finished build, with the seconds until its first commit and until its end."""
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_small(tmp_path_factory.mktemp("undisturbed"), {"engine.workers": 2})
-    started, first = time.monotonic(), 0.0
-    process = start(folder, "build", "--json", "--no-checks")
-    while process.poll() is None:
-        if not first and (folder / "corpus/ledger").exists():
-            first = time.monotonic() - started
-    assert process.communicate()
-    assert process.returncode == 0
-    return folder, first, time.monotonic() - started
+    code, _, err = run(folder, "build", "--json", "--no-checks")
+    assert code == 0, err
+    return folder
 
 
 def session(leader: int) -> list[psutil.Process]:
@@ -44,16 +38,25 @@ def session(leader: int) -> list[psutil.Process]:
     return found
 
 
-def kill_after(folder: Path, seconds: float) -> None:
-    """Kill a build's main process at a moment; everything it had started goes with it."""
+def kill_at(folder: Path, commits: float, more: float) -> None:
+    """Kill a build's main process so many commits and seconds after its start; what it had started goes with it."""
     process = start(folder, "build", "--json", "--no-checks")
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
+    goal = committed(folder) + commits
+    while process.poll() is None and committed(folder) < goal:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.005)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(more)
+    process.kill()
     process.communicate()
+    assert process.returncode == -signal.SIGKILL
     _, alive = psutil.wait_procs(session(process.pid), timeout=20)
     assert not alive, "processes outlived their build"
+
+
+def committed(folder: Path) -> int:
+    """Number of records in the ledger."""
+    return sum(1 for _ in (folder / "corpus/ledger").glob("[!.]*/**/*.json"))
 
 
 def stored_files(folder: Path) -> dict[str, bytes]:
@@ -67,42 +70,52 @@ def stored_files(folder: Path) -> dict[str, bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(KILLS))
 def test_a_killed_build_leaves_whole_partitions_and_the_next_one_finishes(
-    undisturbed: tuple[Path, float, float], tmp_path: Path, number: int
+    undisturbed: Path, tmp_path: Path, number: int
 ) -> None:
-    reference, first, end = undisturbed
-    moment = first + (end - first) * (number + random.Random(number).random()) / (KILLS + 1)
+    chance = random.Random(number)
     write_small(tmp_path, {"engine.workers": 2})
-    kill_after(tmp_path, moment)
+    kill_at(tmp_path, (number + chance.random()) / (KILLS + 1) * committed(undisturbed), chance.random() / 20)
 
     corpus = opened(tmp_path)
     assert verify(corpus, deep=True).bad == []
-    whole = stored_files(reference)
+    whole = stored_files(undisturbed)
     assert all(whole[name] == content for name, content in stored_files(tmp_path).items())
-    committed = live_records(corpus)
+    kept = live_records(corpus)
 
     code, out, err = run(tmp_path, "build", "--json", "--no-checks")
     assert code == 0, err
     expected: dict[str, int] = {}
-    for name in digests(opened(reference)):
-        if name not in committed:
+    for name in digests(opened(undisturbed)):
+        if name not in kept:
             expected[name[0]] = expected.get(name[0], 0) + 1
     assert last_json(out)["by_asset"] == expected
     after = live_records(opened(tmp_path))
-    assert {name: after[name] for name in committed} == committed
-    assert {name: record.digest for name, record in after.items()} == digests(opened(reference))
-    assert contents(opened(tmp_path)) == contents(opened(reference))
+    assert {name: after[name] for name in kept} == kept
+    assert {name: record.digest for name, record in after.items()} == digests(opened(undisturbed))
+    assert contents(opened(tmp_path)) == contents(opened(undisturbed))
     assert not list((tmp_path / "corpus" / TEMPORARY).glob("*"))
 
 
+def changed_seed(folder: Path) -> bool:
+    """Whether any chunk is mixed anew."""
+    records = opened(folder).ledger.records("mixed_pass1").values()
+    return any(record.parameters["mix.seed"] == 5 for record in records)
+
+
 @pytest.mark.slow
-def test_a_change_of_mind_in_the_middle_of_a_build(undisturbed: tuple[Path, float, float], tmp_path: Path) -> None:
+def test_a_change_of_mind_in_the_middle_of_a_build(undisturbed: Path, tmp_path: Path) -> None:
     """Configuration A is built, B is killed midway, and A again is what it was."""
-    reference, first, end = undisturbed
     write_small(tmp_path, {"engine.workers": 2})
     assert not drive(opened(tmp_path)).failed
     write_small(tmp_path, {"engine.workers": 2, "short_documents.threshold": 90, "mix.seed": 5})
-    kill_after(tmp_path, (first + end) / 2)
+    process = start(tmp_path, "build", "--json", "--no-checks")
+    while process.poll() is None and not changed_seed(tmp_path):
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.005)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
     write_small(tmp_path, {"engine.workers": 2})
     code, _, err = run(tmp_path, "build", "--json", "--no-checks")
     assert code == 0, err
-    assert contents(opened(tmp_path)) == contents(opened(reference))
+    assert contents(opened(tmp_path)) == contents(opened(undisturbed))

@@ -242,6 +242,7 @@ def test_a_text_longer_than_a_batch_is_cut_at_words() -> None:
     "parts",
     [
         {"normalizer": {"type": "Lowercase"}},
+        {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}},
         {"normalizer": {"type": "Replace", "pattern": {"String": "t s"}, "content": "ts"}},
         {"pre_tokenizer": None},
         {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}},

@@ -2,29 +2,33 @@
 
 from pathlib import Path
 
+import yaml
+
 from corpus_assets.corpus import Corpus
 from resources.graph import Partitioning, Stage
 from resources.ledger import FileRecord, Record, recipe_digest
 from resources.plan import Planner, listing_inputs
 from resources.sources import Shard
-from tests.build.small import opened, write_config
+
+SOURCES = ("books", "web", "notes")
 
 
 def write_synthetic(folder: Path, shards: int) -> Corpus:
     """Make every partition of a corpus of so many shards fresh."""
-    for source in ("books", "web", "notes"):
+    for source in SOURCES:
         (folder / "raw" / source).mkdir(parents=True)
     for number in range(shards):
-        source = ("books", "web", "notes")[number % 3]
-        (folder / f"raw/{source}/s{number:05d}.jsonl").write_bytes(b"x")
-    write_config(folder)
-    corpus = opened(folder)
+        (folder / f"raw/{SOURCES[number % 3]}/s{number:05d}.jsonl").write_bytes(b"x")
+    sources = [{"name": name, "location": f"raw/{name}"} for name in SOURCES]
+    config = {"sources": sources, "storage": {"root": "corpus", "sync": False}, "engine": {"workers": 0}}
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config))
+    corpus = Corpus.open(folder / "corpus.yaml")
     for stage in corpus.graph:
         planner = corpus.planner()
         by_key = planner.listing.by_key()
         for key in planner.partitions(stage):
             corpus.ledger.write(_record(corpus, planner, stage, key, by_key.get(key or "")))
-    return opened(folder)
+    return Corpus.open(folder / "corpus.yaml")
 
 
 def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, shard: Shard | None) -> Record:

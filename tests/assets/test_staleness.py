@@ -1,0 +1,77 @@
+"""Dagster's own stale marks agree with the plan wherever Dagster can tell (fewer than 100 upstream partitions)."""
+
+from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
+from dagster._core.loader import LoadingContextForTest
+
+from corpus_assets.build import build
+from corpus_assets.definitions import definitions
+from corpus_assets.stage import asset_key
+from resources.execute import Outcome
+from resources.graph import Stage
+from tests.assets.runs import Runs
+from tests.build.small import prose, write_raw
+
+
+class Silent:
+    """A progress that nobody watches."""
+
+    def stage(self, stage: Stage, todo: int) -> None: ...
+
+    def outcome(self, outcome: Outcome) -> None: ...
+
+
+def build_all(runs: Runs) -> None:
+    """`corpus build` on the instance of the test."""
+    corpus = runs.corpus
+    assert build(corpus, list(corpus.graph), Silent(), instance=runs.instance).ok
+
+
+def statuses(runs: Runs) -> dict[tuple[str, str | None], StaleStatus]:
+    """What Dagster says of every partition."""
+    corpus = runs.corpus
+    graph = definitions(corpus).resolve_asset_graph()
+    resolver = CachingStaleStatusResolver(runs.instance, graph, LoadingContextForTest(runs.instance))
+    planner = corpus.planner()
+    return {
+        (stage.name, key): resolver.get_status(asset_key(stage.name), key)
+        for stage in corpus.graph
+        for key in planner.partitions(stage)
+    }
+
+
+def stale(runs: Runs) -> set[tuple[str, str | None]]:
+    return {name for name, status in statuses(runs).items() if status is not StaleStatus.FRESH}
+
+
+def test_everything_is_fresh_after_a_build(empty: Runs) -> None:
+    build_all(empty)
+    assert stale(empty) == set()
+    for stage in empty.corpus.graph:
+        assert empty.versions(stage.name) == empty.recorded(stage.name)
+        assert len(empty.events(stage.name)) == len(empty.recorded(stage.name))
+
+
+def test_everything_is_fresh_after_materializing_asset_by_asset(empty: Runs) -> None:
+    empty.materialize("inventory")
+    for stage in empty.corpus.graph:
+        keys = [key for key in empty.corpus.planner().partitions(stage) if key is not None]
+        order = empty.shards() if stage.partitioning.value == "shard" else keys
+        assert empty.materialize(stage.name, between=(order[0], order[-1]) if keys else None).success
+    assert stale(empty) == set()
+    assert empty.not_fresh() == []
+
+
+def test_a_changed_shard_is_stale_downstream_and_equal_content_is_not(empty: Runs) -> None:
+    build_all(empty)
+    rows = [{"id": f"new-{n}", "text": prose(f"new {n}")} for n in range(4)]
+    write_raw(empty.folder, "books/three.jsonl", rows)
+    assert empty.materialize("raw_source", partition="books--three").success
+    assert ("normalized_documents", "books--three") in stale(empty)
+    assert ("normalized_documents", "books--one") not in stale(empty)
+    before = empty.versions("train")
+    build_all(empty)
+    assert empty.not_fresh() == []
+    assert empty.versions("train") == empty.recorded("train")
+    assert empty.versions("train") != before
+    same = {stage: empty.versions(stage) for stage in ("short_documents", "minhashes")}
+    assert all(versions == empty.recorded(stage) for stage, versions in same.items())

@@ -1,0 +1,66 @@
+"""`corpus ui` on a loopback port, and the questions a browser asks it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+START_SECONDS = 120
+
+
+class Server:
+    """A running web server; `ask` sends GraphQL."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        """The data of a GraphQL answer; AssertionError when it has errors."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        with urlopen(Request(f"{self.url}/graphql", body, {"content-type": "application/json"}), timeout=60) as answer:
+            found = json.load(answer)
+        assert not found.get("errors"), found["errors"]
+        return found["data"]
+
+    def wait(self) -> None:
+        """Return when the code location is loaded."""
+        query = "{ workspaceOrError { ... on Workspace { locationEntries { loadStatus } } } }"
+        for _ in range(START_SECONDS):
+            try:
+                entries = self.ask(query)["workspaceOrError"]["locationEntries"]
+            except (URLError, ConnectionError):
+                entries = []
+            if entries and all(entry["loadStatus"] == "LOADED" for entry in entries):
+                return
+            time.sleep(1)
+        raise AssertionError("the web server did not come up")
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """`corpus ui` in a folder with a corpus.yaml, in a process group of its own that ends with the test."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-c", "from corpus_assets.cli import main; main()", "ui", "--port", str(port)]
+    environment = {key: value for key, value in os.environ.items() if key not in {"DAGSTER_HOME", "CORPUS_CONFIG"}}
+    with (folder / "ui.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        server = Server(port)
+        server.wait()
+        yield server
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

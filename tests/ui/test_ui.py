@@ -1,0 +1,116 @@
+"""The web UI on a built corpus: what a user finds there, and that backfills and single runs started there work."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resources.plan import Status
+from tests.build.small import digests, drive, opened, write_small
+from tests.ui.server import Server, serving
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+SHARD_CHAIN = ["raw_source", "normalized_documents", "short_documents", "minhashes", "band_keys"]
+BACKFILL_SECONDS = 500
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Raw files and configuration; nothing is built yet."""
+    found = write_small(tmp_path_factory.mktemp("ui"))
+    shutil.copyfile(ROOT / "dagster.yaml", found / "dagster.yaml")
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Server]:
+    with serving(folder) as found:
+        yield found
+
+
+def test_the_code_location_shows_assets_groups_partitions_checks_and_jobs(server: Server, folder: Path) -> None:
+    query = """{ repositoriesOrError { ... on RepositoryConnection { nodes { location { name } jobs { name }
+        sensors { name } schedules { name } assetNodes { assetKey { path } groupName description
+        partitionKeys assetChecksOrError { ... on AssetChecks { checks { name } } } } } } } }"""
+    (repository,) = server.ask(query)["repositoriesOrError"]["nodes"]
+    corpus = opened(folder)
+    assert repository["location"]["name"] == "corpus"
+    nodes = {"/".join(node["assetKey"]["path"]): node for node in repository["assetNodes"]}
+    assert nodes.keys() == corpus.graph.stages.keys()
+    planner = corpus.planner()
+    for stage in corpus.graph:
+        node = nodes[stage.name]
+        assert node["groupName"] == stage.group
+        assert node["description"].startswith(stage.description)
+        assert set(node["partitionKeys"]) == {key for key in planner.partitions(stage) if key is not None}
+    checks = {name: [c["name"] for c in node["assetChecksOrError"].get("checks", [])] for name, node in nodes.items()}
+    assert checks["decontaminated_train"] == ["conservation_of_rows", "no_holdout_text_in_train"]
+    assert {"build_corpus", "build_dedup", "build_tokenize"} <= {job["name"] for job in repository["jobs"]}
+    assert [sensor["name"] for sensor in repository["sensors"]] == ["build_what_is_not_fresh"]
+    assert [schedule["name"] for schedule in repository["schedules"]] == ["nightly_build"]
+
+
+def test_a_backfill_over_shards_bands_and_components_ends_with_all_of_it_fresh(
+    server: Server, folder: Path, tmp_path: Path
+) -> None:
+    chosen = [*SHARD_CHAIN, "duplicate_pairs", "components"]
+    mutation = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) { __typename
+        ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+    keys = [{"path": name.split("/")} for name in ["inventory", *chosen]]
+    launched = server.ask(mutation, p={"allPartitions": True, "assetSelection": keys})["launchPartitionBackfill"]
+    assert launched["__typename"] == "LaunchBackfillSuccess", launched
+    assert _backfill_status(server, launched["backfillId"]) == "COMPLETED_SUCCESS"
+    corpus = opened(folder)
+    planner = corpus.planner()
+    for name in chosen:
+        assert {d.status for d in planner.decisions(corpus.graph[name]).values()} == {Status.FRESH}
+    other = opened(write_small(tmp_path / "other"))
+    drive(other, [other.graph[name] for name in ["inventory", *chosen]])
+    assert digests(corpus) == digests(other)
+    computed = _computed(server, chosen)
+    assert len(computed) == len(set(computed)) == sum(len(planner.partitions(corpus.graph[name])) for name in chosen)
+
+
+def _backfill_status(server: Server, backfill: str) -> str:
+    query = "query($b: String!) { partitionBackfillOrError(backfillId: $b) { ... on PartitionBackfill { status } } }"
+    for _ in range(BACKFILL_SECONDS):
+        status: str = server.ask(query, b=backfill)["partitionBackfillOrError"]["status"]
+        if status not in {"REQUESTED", "CANCELING"}:
+            return status
+        time.sleep(1)
+    return "still running"
+
+
+def _computed(server: Server, assets: list[str]) -> list[tuple[str, str | None]]:
+    """Every event that says a partition was computed (and not just found fresh)."""
+    query = """query($k: AssetKeyInput!) { assetOrError(assetKey: $k) { ... on Asset { assetMaterializations(limit: 500)
+        { partition metadataEntries { label ... on TextMetadataEntry { text } } } } } }"""
+    found: list[tuple[str, str | None]] = []
+    for name in assets:
+        events: list[dict[str, Any]] = server.ask(query, k={"path": name.split("/")})["assetOrError"][
+            "assetMaterializations"
+        ]
+        for event in events:
+            why = [entry["text"] for entry in event["metadataEntries"] if entry["label"] == "why"]
+            if why and not why[0].startswith("fresh"):
+                found.append((name, event["partition"]))
+    return found
+
+
+def test_the_pages_render_in_a_browser(server: Server, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("no chromium on this machine (Debian package: chromium)")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
+    flags += ["--disable-background-networking", "--disable-component-update", "--virtual-time-budget=20000"]
+    page = f"{server.url}/assets/normalized_documents"
+    command = [browser, *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert "normalized_documents" in shown
+    assert "Documents of one raw file in the Dolma schema" in shown
