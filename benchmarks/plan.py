@@ -6,6 +6,7 @@ chunks. `first_look` reads every record; `again` is a new process's look with th
 
 import argparse
 import json
+import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from typing import Any
 
 from benchmarks.synthetic import write_synthetic
 from corpus_assets.corpus import Corpus
+from resources.ledger import SNAPSHOTS
 from resources.plan import Status
 
 SHARDS, QUICK_SHARDS = (1_000, 10_000), (1_000,)
@@ -24,7 +26,8 @@ def measure(shards: Sequence[int]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for number in shards:
         with tempfile.TemporaryDirectory() as folder:
-            write_synthetic(Path(folder), number)
+            corpus = write_synthetic(Path(folder), number)
+            shutil.rmtree(corpus.storage.resolve(SNAPSHOTS))
             config = Path(folder) / "corpus.yaml"
             figures[f"plan_{number}_shards_first_look_s"], _ = _plan(config)
             figures[f"plan_{number}_shards_again_s"], figures[f"plan_{number}_shards_partitions"] = _plan(config)
