@@ -148,15 +148,13 @@ def _report_json(report: Report) -> dict[str, Any]:
 def _show_report(report: Report, corpus: Corpus) -> None:
     out = Console()
     out.print(f"{report.recomputed:,} partitions recomputed, {report.fresh:,} fresh, in {report.seconds} s")
-    for title, lines in (
-        ("failed", report.failed),
-        ("waiting", report.waiting),
-        ("check", report.failed_checks),
-    ):
+    for title, lines in (("failed", report.failed), ("check", report.failed_checks)):
         for line in lines[:MAX_SHOWN]:
             out.print(f"[red]{title}[/red] {line}", highlight=False)
         if len(lines) > MAX_SHOWN:
-            out.print(f"... and {len(lines) - MAX_SHOWN} more; see `corpus plan`")
+            out.print(f"... and {len(lines) - MAX_SHOWN} more")
+    if report.waiting:
+        out.print(f"{len(report.waiting):,} partitions wait for what failed or was not selected; see `corpus plan`")
     if report.ok:
         out.print(f"The corpus is in {corpus.storage.root}")
 

@@ -1,313 +1,32 @@
 """`corpus.yaml`: the one typed schema. Strict: unknown keys, wrong types and impossible combinations are refused."""
 
-import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, ValidationError, model_validator
 
 from corpus_assets.config_faults import faults, shown
+from corpus_assets.config_sections import (
+    Dataset,
+    Dedup,
+    Engine,
+    MinHash,
+    Mix,
+    Name,
+    Normalize,
+    Section,
+    ShortDocuments,
+    Source,
+    Split,
+    Storage,
+    Tokenizer,
+    TrainedTokenizer,
+    default_datasets,
+)
 from corpus_assets.config_yaml import load_yaml
 from resources.errors import ConfigError
 
 MAX_CONFIG_BYTES = 4 << 20
-_UNITS = {
-    "": 1,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-    "tib": 2**40,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-}
-
-
-def _byte_count(value: Any) -> Any:
-    """`4 GiB` as a number of bytes; anything else is left to the type check."""
-    if not isinstance(value, str):
-        return value
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)
-    unit = _UNITS.get(match[2].lower()) if match else None
-    if match is None or unit is None:
-        raise ValueError(f"a size such as 512 MiB or 4 GiB (units: {', '.join(u for u in _UNITS if u)})")
-    return int(float(match[1]) * unit)
-
-
-def _name(value: str) -> str:
-    if not re.fullmatch(r"[a-z0-9](?:[a-z0-9._]|-(?!-))*", value) or value.endswith(("-", ".")):
-        raise ValueError("a name of a-z, 0-9, '.', '_' and single '-', starting with a letter or digit")
-    return value
-
-
-Bytes = Annotated[int, BeforeValidator(_byte_count), Field(gt=0)]
-Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-
-
-class Section(BaseModel):
-    """Base of every section: strict types, no unknown keys, immutable."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class HoldoutCount(Section):
-    """A holdout of a fixed number of documents."""
-
-    count: int = Field(ge=0, description="documents to hold out of each source")
-
-
-def _container(value: Any) -> str:
-    """Which branch of a union a value is meant for, so that a fault of it is told once."""
-    return "many" if isinstance(value, dict | list | BaseModel) else "one"
-
-
-Holdout = Annotated[Annotated[Share, Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)]
-Pattern = Annotated[str, Field(min_length=1)]
-Globs = Annotated[
-    Annotated[Pattern, Tag("one")] | Annotated[list[Pattern], Field(min_length=1), Tag("many")],
-    Discriminator(_container),
-]
-
-
-class Source(Section):
-    """One source: a folder of raw files that share a format and a purpose."""
-
-    name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: str = Field(
-        min_length=1, description="folder of the raw files; relative paths start at the folder of corpus.yaml"
-    )
-    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
-    format: Literal[
-        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
-    ] = Field(
-        "auto",
-        description="`auto` goes by suffix and content; `txt_list` is a text file that lists `.txt` files",
-    )
-    text_key: str = Field("text", description="key or column that holds the text")
-    id_key: str = Field("id", description="key or column that holds the id")
-    ids: Literal["auto", "given", "derived"] = Field(
-        "auto",
-        description="`given`: a row without an id is bad; `derived`: from source, file and row; `auto`: by file",
-    )
-    metadata_key: str | None = Field(
-        None, description="key that holds the metadata object; by default `metadata`, else `meta`"
-    )
-    on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its shard")
-    on_bad_file: Literal["fail", "skip"] = Field(
-        "fail", description="fail a shard whose file cannot be read, or go on without it and count it"
-    )
-    epochs: float = Field(
-        1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half (or: `weight`)"
-    )
-    holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
-    licence: str | None = Field(None, description="licence of the texts, for the record")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _weight(cls, values: Any) -> Any:
-        if not isinstance(values, dict) or "weight" not in values:
-            return values
-        if "epochs" in values:
-            raise ValueError("weight and epochs are two names of one value; give one of them")
-        return {"epochs" if key == "weight" else key: value for key, value in values.items()}
-
-    @model_validator(mode="after")
-    def _fits(self) -> "Source":
-        if self.ids == "given" and self.format in ("txt", "txt_list"):
-            raise ValueError(f"ids: given cannot be with format {self.format}, which has no ids; valid: auto, derived")
-        keys = [key for key in (self.text_key, self.id_key, self.metadata_key) if key is not None]
-        if len(set(keys)) < len(keys):
-            raise ValueError(f"text_key, id_key and metadata_key must differ; received {', '.join(map(repr, keys))}")
-        return self
-
-
-class Normalize(Section):
-    """Text normalization."""
-
-    method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
-
-
-class ShortDocuments(Section):
-    """The short-document list."""
-
-    threshold: int = Field(200, ge=0, description="documents with fewer cleaned characters are dropped from the mix")
-
-
-class MinHash(Section):
-    """MinHash signatures and their bands."""
-
-    family: Literal["affine32", "legacy"] = Field("affine32", description="datasketch's scheme; `legacy` is pre-2.0")
-    permutations: int = Field(128, ge=1, le=4096, description="values per signature")
-    seed: int = Field(1, ge=0, lt=2**32)
-    width: int = Field(13, ge=1, le=1000, description="shingle width in characters of the cleaned text")
-    bands: int = Field(
-        9, ge=1, le=100, description="bands; with `rows` the steepness of the match around the threshold"
-    )
-    rows: int = Field(13, ge=1, description="signature values per band")
-
-    @model_validator(mode="after")
-    def _fits(self) -> "MinHash":
-        if self.bands * self.rows > self.permutations:
-            used = f"{self.bands} x {self.rows} = {self.bands * self.rows}"
-            raise ValueError(f"bands x rows = {used} values, but a signature has {self.permutations}")
-        return self
-
-
-class Dedup(Section):
-    """Which documents may be duplicates, and which one is kept."""
-
-    short_documents: Literal["exclude", "include"] = Field(
-        "exclude",
-        description="whether short and featureless documents take part (`include` is SlimPajama's defect)",
-    )
-
-
-class Mix(Section):
-    """Scattering the kept documents over chunks, and the order inside a chunk."""
-
-    chunks: int = Field(8, ge=1, le=9999, description="number of chunks; one chunk should fit `engine.memory`")
-    seed: int = Field(0, ge=0, lt=2**63)
-    order: Literal["keyed", "slimpajama"] = Field(
-        "keyed",
-        description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
-    )
-
-
-class Split(Section):
-    """Holdout and decontamination."""
-
-    seed: int = Field(0, ge=0, lt=2**63)
-    holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
-    validation: float = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
-    method: Literal["content_hash", "slimpajama"] = Field(
-        "content_hash", description="`slimpajama`: the first documents of each shuffled chunk (needs a share)"
-    )
-
-    @model_validator(mode="after")
-    def _share_for_compat(self) -> "Split":
-        if self.method == "slimpajama" and isinstance(self.holdout, HoldoutCount):
-            raise ValueError("holdout must be a share with method slimpajama, not a count")
-        return self
-
-
-class TrainedTokenizer(Section):
-    """A byte-level BPE trained on the train split, once."""
-
-    kind: Literal["train"] = "train"
-    vocabulary: int = Field(8192, ge=260, le=2**20, description="number of tokens, special ones included")
-    sample: Bytes = Field(8 << 20, description="bytes of text to train on, chosen by keyed hash")
-    seed: int = Field(0, ge=0, lt=2**63)
-    generation: int = Field(
-        1, ge=1, description="raise it to train anew; otherwise it is kept whatever the corpus does"
-    )
-
-
-class TokenizerFile(Section):
-    """Any `tokenizer.json` of the tokenizers library."""
-
-    kind: Literal["tokenizer_json"]
-    path: str = Field(description="path of the tokenizer.json")
-    eos: str | int | None = Field(
-        None, description="end-of-text token or its id; by default what tokenizer_config.json beside it says"
-    )
-    pad: str | int | None = Field(
-        None, description="padding token or its id; by default what tokenizer_config.json says, else eos"
-    )
-    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` spelled in a text becomes its id")
-
-
-class Gpt2Tokenizer(Section):
-    """GPT-2's two files."""
-
-    kind: Literal["gpt2"]
-    merges: str = Field(description="path of vocab.bpe")
-    encoder: str = Field(description="path of encoder.json")
-
-
-class NeoxTokenizer(Section):
-    """GPT-NeoX's one file, with an optional tokenizer_config.json."""
-
-    kind: Literal["neox"]
-    path: str = Field(description="path of the encoder file (a tokenizers-library JSON)")
-    config: str | None = Field(None, description="path of tokenizer_config.json")
-    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` spelled in a text becomes its id")
-
-
-Tokenizer = Annotated[TrainedTokenizer | TokenizerFile | Gpt2Tokenizer | NeoxTokenizer, Field(discriminator="kind")]
-
-
-class Dataset(Section):
-    """A tokenized dataset made from one split."""
-
-    name: Name
-    mode: Literal["lm"] = Field("lm", description="language modelling: input ids, loss mask, labels")
-    input: Literal["train", "decontaminated_train", "holdout", "validation", "test"] = "decontaminated_train"
-    sequence_length: int = Field(2048, ge=2, le=2**20, description="tokens per row")
-    pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
-    minimum_length: int = Field(6, ge=0, description="unpacked: shorter windows are dropped and counted")
-    keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
-    inverted_mask: bool = Field(False, description="write 0 where the loss counts and 1 elsewhere")
-    short_sequence_probability: float = Field(0.0, ge=0, le=1, description="share of windows cut to a random length")
-    split_text: int | None = Field(
-        None, ge=1, description="cut texts at spaces into pieces of about so many characters"
-    )
-    seed: int = Field(0, ge=0, lt=2**63)
-
-    @model_validator(mode="after")
-    def _fits(self) -> "Dataset":
-        length = self.sequence_length
-        if self.short_sequence_probability and length < 3:
-            raise ValueError(f"short_sequence_probability cuts rows of 3 tokens or more; sequence_length is {length}")
-        if self.minimum_length > length + 1:
-            raise ValueError(
-                f"minimum_length is {self.minimum_length}, which no window reaches; "
-                f"valid with sequence_length {length}: at most {length + 1}"
-            )
-        return self
-
-
-def _datasets() -> list[Dataset]:
-    return [
-        Dataset(name="train", input="decontaminated_train"),
-        Dataset(name="validation", input="validation"),
-        Dataset(name="test", input="test"),
-    ]
-
-
-def _word(value: Any) -> str:
-    return "one" if isinstance(value, str) else "many"
-
-
-Workers = Annotated[
-    Annotated[Annotated[int, Field(ge=0, le=4096)], Tag("many")] | Annotated[Literal["auto"], Tag("one")],
-    Discriminator(_word),
-]
-
-
-class Engine(Section):
-    """Where the work is done. Results never depend on it."""
-
-    kind: Literal["local"] = Field("local", description="a pool of processes on this machine")
-    workers: Workers = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
-    memory: Bytes = Field(2 << 30, description="working memory for all workers together, such as `4 GiB`")
-
-
-class Storage(Section):
-    """Where the corpus lives."""
-
-    root: str = Field("corpus", description="folder; relative paths start at the folder of corpus.yaml")
-    sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
 
 
 class CorpusConfig(Section):
@@ -325,7 +44,7 @@ class CorpusConfig(Section):
     mix: Mix = Mix()
     split: Split = Split()
     tokenizer: Tokenizer = TrainedTokenizer()
-    datasets: list[Dataset] = Field(default_factory=_datasets)
+    datasets: list[Dataset] = Field(default_factory=default_datasets)
     stages: list[str] = Field(default_factory=list, description="modules with stages of your own (docs/own-stage.md)")
     engine: Engine = Engine()
     storage: Storage = Storage()

@@ -108,7 +108,10 @@ class Graph:
             raise ConfigError(f"no asset named {name!r}; assets are: {', '.join(self.stages)}") from None
 
     def select(self, names: Sequence[str]) -> list[Stage]:
-        """Stages by name; `+name` adds all that it reads, `name+` all that reads it, `group:x` a whole group."""
+        """Stages by name; `+name` adds all that it reads, `name+` all that reads it, `group:x` a whole group.
+
+        What looks at the raw files is always among them: nothing can be decided without it.
+        """
         chosen: set[str] = set()
         for name in names:
             core = name.strip("+")
@@ -121,7 +124,8 @@ class Graph:
             for start in found:
                 chosen |= self._reach(start, self._upstream) if name.startswith("+") else set()
                 chosen |= self._reach(start, self._downstream) if name.endswith("+") else set()
-        return [stage for stage in self if stage.name in chosen]
+        read = {upstream for name in chosen for upstream in self._reach(name, self._upstream)}
+        return [stage for stage in self if stage.name in chosen or (stage.observed and stage.name in read)]
 
     def _upstream(self, name: str) -> set[str]:
         return {edge.asset for edge in self.stages[name].inputs}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from resources.errors import BadFileError
 from resources.graph import Graph, Input, Partitioning, Reads, Stage
 from resources.hashing import content_digest
 from resources.ledger import Ledger, Record, recipe_digest
@@ -164,7 +165,7 @@ class Planner:
         seen = record.statistics
         if (shard.bytes, shard.modified) == (seen.get("bytes"), seen.get("modified")):
             return Decision(stage.name, key, Status.FRESH)
-        if shard.problem or shard.bytes != seen.get("bytes") or shard.digest() != record.inputs.get("file"):
+        if shard.bytes != seen.get("bytes") or _digest(shard) != record.inputs.get("file"):
             return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} changed")
         return Decision(stage.name, key, Status.FRESH, touched=True)
 
@@ -246,6 +247,14 @@ def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any], path: 
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _digest(shard: Shard) -> str:
+    """Content digest of a raw file that may be one now; empty when it cannot be read."""
+    try:
+        return shard.digest()
+    except BadFileError:
+        return ""
 
 
 def _damage(record: Record, sizes: Mapping[str, int]) -> str:

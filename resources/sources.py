@@ -154,8 +154,11 @@ def _found(item: "os.DirEntry[str]", path: str) -> _Found:
         info = item.stat()
     except OSError as error:
         return _Found(path, 0, "0", f"cannot be read: {error.strerror}")
-    problem = None if stat.S_ISREG(info.st_mode) else "not a regular file (a pipe, socket or device)"
-    return _Found(path, info.st_size, str(info.st_mtime_ns), problem)
+    if not stat.S_ISREG(info.st_mode):
+        return _Found(path, info.st_size, str(info.st_mtime_ns), "not a regular file (a pipe, socket or device)")
+    if not os.access(item.path, os.R_OK):
+        return _Found(path, info.st_size, "unreadable", "cannot be read: permission denied")
+    return _Found(path, info.st_size, str(info.st_mtime_ns), None)
 
 
 def _named(folder: SourceFolder, found: list[_Found], members: Members) -> Iterator[Shard]:

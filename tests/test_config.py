@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from corpus_assets.config import PROFILES, CorpusConfig, HoldoutCount, load_config, parse_config
+from corpus_assets.config import PROFILES, CorpusConfig, load_config, parse_config
+from corpus_assets.config_sections import HoldoutCount
 from corpus_assets.corpus import Corpus
 from resources.errors import ConfigError
 

@@ -4,8 +4,9 @@ import io
 from collections.abc import Iterator
 from functools import partial
 
+from corpus_assets.raw.faults import BadRow, RowError
 from corpus_assets.raw.formats import UTF8_BOM, check_utf8_start
-from corpus_assets.raw.rows import BadRow, RowError, RowReader
+from corpus_assets.raw.rows import RowReader
 from resources.documents import Document
 from resources.errors import BadFileError
 

@@ -6,7 +6,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpus_assets.raw.rows import BadRow, RowError, RowReader
+from corpus_assets.raw.faults import BadRow, RowError
+from corpus_assets.raw.rows import RowReader
 from resources.documents import Document
 from resources.errors import BadFileError
 

@@ -10,8 +10,9 @@ from typing import BinaryIO, Final, cast
 import pyarrow as pa
 
 from corpus_assets.raw import archive, jsonl, parquet, text
+from corpus_assets.raw.faults import BadRow, RowError
 from corpus_assets.raw.formats import HEAD_BYTES, check_content, printable, resolve_format
-from corpus_assets.raw.rows import BadRow, Limits, RowError, RowReader, RowRules
+from corpus_assets.raw.rows import Limits, RowReader, RowRules
 from resources.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
 from resources.documents import Document
 from resources.errors import BadFileError, CorpusError

@@ -1,13 +1,13 @@
 """One raw row to one document: text, id and metadata by rules, or a typed reason why not."""
 
 import json
-import math
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
+from corpus_assets.raw.faults import ESCAPE, RowError, check_json, decode_error, has_lone_surrogate, replaced
 from resources.documents import NO_METADATA, Document
 
 
@@ -50,27 +50,6 @@ class Limits:
         return max(self.free_bytes, compressed_bytes * self.ratio)
 
 
-class BadRow(NamedTuple):
-    """A row that gives no document: `where` for a person, `reason` a stable word to count by."""
-
-    where: str
-    reason: str
-    detail: str
-
-
-class RowError(Exception):
-    """Why a row gives no document; the format module adds the place and yields a `BadRow`."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason = reason
-        self.detail = detail
-
-    def at(self, where: str) -> BadRow:
-        """The bad row with its place."""
-        return BadRow(where, self.reason, self.detail)
-
-
 Fields = dict[str, msgspec.Raw]
 """The values of a row by key, as JSON bytes."""
 
@@ -85,13 +64,6 @@ _KINDS: Final = {
     ord("n"): "null",
 }
 _INTEGER: Final = re.compile(rb"-?[0-9]+")
-_ESCAPE: Final = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]|-?[0-9][-+.0-9eE]*+', re.DOTALL)
-# Fewer digits and a shorter exponent cannot pass the largest double, about 1.8e308.
-_MAYBE_HUGE: Final = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{199})")
 
 
 class _Dolma(msgspec.Struct, forbid_unknown_fields=True):
@@ -139,11 +111,11 @@ class RowReader:
         if self._may_be_dolma and (document := self._dolma(line)) is not None:
             return document
         try:
-            if self._rules.lone_surrogates == "keep" and _has_lone_surrogate(line):
+            if self._rules.lone_surrogates == "keep" and has_lone_surrogate(line):
                 return self._document(*self._with_surrogates(line, bare_strings), place)
             return self._document(*self._values(line, bare_strings), place)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-            raise _decode_error(line, fault) from None
+            raise decode_error(line, fault) from None
 
     def _values(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
         """The text of a row, and its other values."""
@@ -159,7 +131,7 @@ class RowReader:
 
     def _with_surrogates(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
         """As `_values`, with lone surrogates kept in the text, and U+FFFD in their place anywhere else."""
-        _, fields = self._values(_ESCAPE.sub(_replaced, line), bare_strings)
+        _, fields = self._values(ESCAPE.sub(replaced, line), bare_strings)
         # Numbers stay strings: only the text is taken, and a long integer would be refused.
         row = json.loads(line.decode(), parse_int=str, parse_float=str)
         return (row if isinstance(row, str) else row[self._rules.text_key]), fields
@@ -178,7 +150,7 @@ class RowReader:
         if not row.id or row.source not in ("", self._rules.source) or metadata[:1] not in (b"", b"{"):
             return None
         if metadata:
-            _check_json(metadata, self._limits.nesting)
+            check_json(metadata, self._limits.nesting)
         self._id_required = True if self._id_required is None else self._id_required
         held = msgspec.Raw(metadata) if metadata else NO_METADATA
         return Document(row.id, row.text, self._rules.source, row.added, row.created, held)
@@ -266,7 +238,7 @@ class RowReader:
             encoded = bytes(own)
         else:
             return NO_METADATA
-        _check_json(encoded, self._limits.nesting)
+        check_json(encoded, self._limits.nesting)
         # A carriage return between JSON tokens would end the line for readers with universal newlines.
         return msgspec.Raw(encoded.replace(b"\r", b" "))
 
@@ -295,46 +267,3 @@ def _take_string(fields: Fields, key: str) -> str | None:
         return None
     del fields[key]
     return _STRING.decode(raw) if kind == "string" else None
-
-
-def _check_json(raw: bytes, nesting: int) -> None:
-    """Refuse JSON that common readers cannot take: bytes that are no UTF-8, deep nesting, infinite numbers.
-
-    The decoder skips over values that nobody asked for, so their strings have not been looked at yet.
-    """
-    if not raw.isascii():
-        raw.decode()
-    if raw.count(b"[") + raw.count(b"{") <= nesting and not _MAYBE_HUGE.search(raw):
-        return
-    depth = 0
-    for match in _TOKEN.finditer(raw):
-        token = match[0]
-        if token in (b"[", b"{"):
-            depth += 1
-            if depth > nesting:
-                raise RowError("too_deep", f"metadata nests deeper than {nesting} levels")
-        elif token in (b"]", b"}"):
-            depth -= 1
-        elif not token.startswith(b'"') and math.isinf(float(token)):
-            raise RowError("number_out_of_range", f"metadata holds {token[:20].decode()}..., beyond a double")
-
-
-def _has_lone_surrogate(line: bytes) -> bool:
-    return (b"\\ud" in line or b"\\uD" in line) and any(escape[1] for escape in _ESCAPE.finditer(line))
-
-
-def _replaced(escape: re.Match[bytes]) -> bytes:
-    return rb"\ufffd" if escape[1] else escape[0]
-
-
-def _decode_error(line: bytes, fault: Exception) -> RowError:
-    """The reason word for what the JSON decoder met."""
-    if isinstance(fault, UnicodeDecodeError):
-        return RowError("invalid_utf8", f"byte 0x{fault.object[fault.start]:02x}: {fault.reason}")
-    if isinstance(fault, RecursionError):
-        return RowError("too_deep", "nests deeper than the JSON decoder goes")
-    if isinstance(fault, msgspec.ValidationError):
-        return RowError("not_an_object", str(fault))
-    if _has_lone_surrogate(line):
-        return RowError("lone_surrogate", "a \\u escape of half a surrogate pair is no character")
-    return RowError("invalid_json", str(fault))
