@@ -6,6 +6,10 @@ import msgspec
 
 Span = tuple[int, int, float]
 
+SHORT = "short_documents__cleaned__short"
+DUPLICATE = "duplicates__minhash__duplicate"
+CLUSTER_SIZE = "duplicates__minhash__cluster_size"
+
 
 class AttributeRow(msgspec.Struct, omit_defaults=True):
     """Spans per attribute key, in code points of the text; `kept` names the document a duplicate gave way to."""

@@ -4,6 +4,14 @@ import hashlib
 
 import msgspec
 
+DOCUMENT_COLUMNS = {
+    "id": "string",
+    "text": "string",
+    "source": "string",
+    "added": "string",
+    "created": "string",
+    "metadata": "json",
+}
 NO_METADATA = msgspec.Raw(b"")
 
 

@@ -22,7 +22,7 @@ def keyed_hash(purpose: str, seed: int, *parts: str | bytes | int) -> int:
     return hasher.intdigest()
 
 
-def content_digest(*parts: bytes) -> str:
+def content_digest(*parts: bytes | bytearray) -> str:
     """xxh3-128 of the parts as 32 hex digits; parts are length-prefixed."""
     hasher = xxhash.xxh3_128()
     for part in parts:

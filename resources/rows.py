@@ -1,5 +1,6 @@
 """Row tables beside documents: what is known of each row without parsing it again."""
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,19 @@ TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,))])
 """Beside normalized documents: UTF-8 bytes and SHA-256 of each text."""
 
 Rows = NDArray[np.void]
+
+_ROW = struct.Struct(f"<QII{SOURCE_BYTES}s32s")
+assert _ROW.size == ROW.itemsize
+
+
+def pack_row(order: int, copy: int, size: int, source: bytes, digest: bytes) -> bytes:
+    """One row of the table as bytes: what a scattering stage can hold many of."""
+    return _ROW.pack(order, copy, size, source, digest)
+
+
+def packed_rows(packed: bytes | bytearray) -> Rows:
+    """Rows packed one after another as an array."""
+    return np.frombuffer(packed, dtype=ROW)
 
 
 def digests(rows: Rows) -> list[bytes]:

@@ -10,16 +10,13 @@ from corpus_assets.dedup.clusters import Numbering, cluster_digest
 from corpus_assets.dedup.components import UnionFind
 from corpus_assets.dedup.pairs import star_pairs
 from corpus_assets.dedup.signatures import SignatureScheme, featureless, sign
-from resources.attributes import attribute_line, attribute_rows, flags
+from resources.attributes import CLUSTER_SIZE, DUPLICATE, SHORT, attribute_line, attribute_rows, flags
 from resources.errors import LedgerError
 from resources.graph import Partitioning, Stage, every, same, segment
 from resources.hashing import content_digest
 from resources.settings import band_key
 from resources.task import Task
 
-SHORT = "short_documents__cleaned__short"
-DUPLICATE = "duplicates__minhash__duplicate"
-CLUSTER_SIZE = "duplicates__minhash__cluster_size"
 _BLOCK = 1024
 
 

@@ -4,42 +4,42 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from corpus_assets.mix.scatter import Placed, scatter
+from corpus_assets.mix.scatter import scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
-from resources.attributes import flags
+from resources.attributes import DUPLICATE, SHORT, flags
+from resources.documents import DOCUMENT_COLUMNS
 from resources.graph import Partitioning, Stage, same, segment
 from resources.hashing import content_digest
-from resources.rows import ROW, Rows
+from resources.rows import ROW, Rows, pack_row, packed_rows
 from resources.settings import chunk_key
 from resources.task import Part, Task
-
-SHORT = "short_documents__cleaned__short"
-DUPLICATE = "duplicates__minhash__duplicate"
-DOCUMENT_COLUMNS = {"id": "string", "text": "string", "source": "string", "metadata": "json"}
 
 
 def mixed_pass1(task: Task) -> None:
     """Scatter a shard's kept documents over the chunks: one seekable file with a segment per chunk."""
     source, path = task.shard.source, f"mixed/pass1/{task.shard.source}/{task.shard.name}"
     chunks = [chunk_key(chunk) for chunk in range(task["mix.chunks"])]
-    rows: dict[str, list[Placed]] = {chunk: [] for chunk in chunks}
+    packed = {chunk: bytearray() for chunk in chunks}
     kept = _Kept(task)
+    placed = scatter(kept, source=source, epochs=task["source.epochs"], seed=task["mix.seed"], chunks=len(chunks))
     with task.segmented(f"{path}.jsonl.zst", chunks) as out:
-        for placed in scatter(
-            kept, source=source, epochs=task["source.epochs"], seed=task["mix.seed"], chunks=len(chunks)
-        ):
-            out.write(chunks[placed.chunk], placed.line)
-            rows[chunks[placed.chunk]].append(placed._replace(line=b""))
+        for use in placed:
+            chunk = chunks[use.chunk]
+            out.write(chunk, use.line)
+            packed[chunk] += pack_row(use.order, use.copy, use.size, source.encode(), use.digest)
+    uses = first_uses = text_bytes = 0
     with task.array(f"{path}.rows.npy", ROW) as table:
         for chunk in chunks:
-            block = _row_block(rows[chunk], source)
-            table.append(block)
-            task.segments[chunk] = content_digest(out.index[chunk].digest.encode(), block.tobytes())
-    uses = sum(len(placed) for placed in rows.values())
-    used = sum(1 for placed in rows.values() for use in placed if use.copy == 0)
-    task.drop("not_in_this_epoch", kept.count - used) if kept.count > used else None
-    text_bytes = sum(use.size for placed in rows.values() for use in placed)
-    task.count(rows_in=kept.seen, rows_out=uses, documents=used, repeats=uses - used, text_bytes=text_bytes)
+            rows = packed_rows(packed[chunk])
+            table.append(rows)
+            task.segments[chunk] = content_digest(out.index[chunk].digest.encode(), packed[chunk])
+            uses += len(rows)
+            first_uses += int((rows["copy"] == 0).sum())
+            text_bytes += int(rows["bytes"].sum(dtype=np.uint64))
+    if kept.count > first_uses:
+        task.drop("not_in_this_epoch", kept.count - first_uses)
+    task.count(rows_in=kept.seen, rows_out=uses, documents=first_uses, repeats=uses - first_uses)
+    task.count(text_bytes=text_bytes)
 
 
 class _Kept:
@@ -65,16 +65,6 @@ class _Kept:
                 continue
             self.count += 1
             yield line, digests[32 * row : 32 * row + 32], size
-
-
-def _row_block(placed: list[Placed], source: str) -> Rows:
-    block = np.zeros(len(placed), dtype=ROW)
-    block["order"] = [use.order for use in placed]
-    block["copy"] = [use.copy for use in placed]
-    block["bytes"] = [use.size for use in placed]
-    block["source"] = source.encode()
-    block["digest"] = np.frombuffer(b"".join(use.digest for use in placed), dtype=np.uint8).reshape(-1, 32)
-    return block
 
 
 def mixed_pass2(task: Task) -> None:

@@ -6,25 +6,16 @@ import numpy as np
 
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
-from resources.attributes import attribute_line
+from resources.attributes import SHORT, attribute_line
 from resources.cleaning import is_short
-from resources.documents import Document, text_digest
-from resources.errors import BadFileError
+from resources.documents import DOCUMENT_COLUMNS, Document, text_digest
+from resources.errors import BadFileError, StorageError
 from resources.graph import Partitioning, Stage, same
 from resources.rows import TEXT
 from resources.sources import Shard
 from resources.task import Task
 
-DOCUMENT_COLUMNS = {
-    "id": "string",
-    "text": "string",
-    "source": "string",
-    "added": "string",
-    "created": "string",
-    "metadata": "json",
-}
 ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
-SHORT = "short_documents__cleaned__short"
 _BLOCK = 4096
 
 
@@ -89,7 +80,7 @@ def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
         else:
             yield row
     if shard.changed():
-        raise BadFileError(shard.label, "changed while it was being read; run again")
+        raise StorageError(f"{shard.label} changed while it was being read; build again")
 
 
 def short_documents(task: Task) -> None:

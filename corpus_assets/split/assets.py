@@ -16,11 +16,10 @@ from corpus_assets.split.holdout import (
     leading,
     share_threshold,
 )
+from resources.documents import DOCUMENT_COLUMNS
 from resources.graph import Partitioning, Stage, every, same
 from resources.rows import Rows, digests, sources
 from resources.task import Part, Task
-
-DOCUMENT_COLUMNS = {"id": "string", "text": "string", "source": "string", "metadata": "json"}
 
 
 def holdout_selection(task: Task) -> None:

@@ -15,7 +15,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.mix.shuffle import slimpajama_order
 from corpus_assets.split.decontaminate import contaminated, unique_digests
 from corpus_assets.split.holdout import leading
-from resources.attributes import flags
+from resources.attributes import DUPLICATE, SHORT, flags
 from resources.cleaning import cleaned_length
 from tests.data.building import assert_conserved, build, documents, open_corpus, parts
 from tests.dedup.slimpajama import documents as golden_documents
@@ -23,8 +23,6 @@ from tests.dedup.slimpajama import golden, json_lines, numbers, signatures, tabl
 
 SOURCES = ("arxiv", "book", "c4", "common_crawl", "github", "stackexchange", "wikipedia")
 EPOCHS = 4.0
-SHORT = "short_documents__cleaned__short"
-DUPLICATE = "duplicates__minhash__duplicate"
 
 
 @pytest.fixture(scope="module")
