@@ -25,7 +25,7 @@ MAX_RUNS_PER_STAGE = 16
 class Progress(Protocol):
     """Who wants to know how a build goes."""
 
-    def stage(self, stage: Stage, todo: int) -> None:
+    def stage(self, stage: Stage, due: int) -> None:
         """A stage starts, with so many partitions to compute."""
 
     def outcome(self, outcome: Outcome) -> None:
@@ -83,17 +83,17 @@ def _build(
     planner = corpus.planner()
     for stage in stages:
         decisions = list(planner.decisions(stage).values())
-        todo = [d for d in decisions if d.status is not Status.FRESH and not d.blocked]
+        due = [d for d in decisions if d.status is not Status.FRESH and not d.blocked]
         blocked = [d for d in decisions if d.blocked]
         report.fresh += sum(d.status is Status.FRESH for d in decisions)
         report.waiting += [f"{_label(d)}: {d.blocked}" for d in blocked]
         if touched := [d.partition for d in decisions if d.touched]:
             corpus.pending(stage, touched).drive()
-        if todo:
-            progress.stage(stage, len(todo))
+        if due:
+            progress.stage(stage, len(due))
             runner = runner or _Runner(corpus, report, progress, instance)
-            runner.run(stage, todo, blocked)
-        if todo or touched:
+            runner.run(stage, due, blocked)
+        if due or touched:
             planner = corpus.planner()
     if runner is not None and checks:
         runner.check(stages)
@@ -129,9 +129,9 @@ class _Runner:
         self._report.recomputed += 1
         self._report.by_asset[outcome.asset] = self._report.by_asset.get(outcome.asset, 0) + 1
 
-    def run(self, stage: Stage, todo: Sequence[Decision], blocked: Sequence[Decision]) -> None:
+    def run(self, stage: Stage, due: Sequence[Decision], blocked: Sequence[Decision]) -> None:
         """Materialize the given partitions of one stage, and none of those that wait for something."""
-        keys = {decision.partition for decision in todo}
+        keys = {decision.partition for decision in due}
         waiting = {decision.partition for decision in blocked if decision.partition is not None}
         if stage.partitioning is Partitioning.NONE:
             self._materialize(stage, {})

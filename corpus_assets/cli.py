@@ -104,9 +104,9 @@ class _Bars:
         self._progress = progress
         self._task: TaskID | None = None
 
-    def stage(self, stage: Stage, todo: int) -> None:
+    def stage(self, stage: Stage, due: int) -> None:
         """See `build.Progress`."""
-        self._task = self._progress.add_task(stage.name, total=todo)
+        self._task = self._progress.add_task(stage.name, total=due)
 
     def outcome(self, outcome: Outcome) -> None:
         """See `build.Progress`."""

@@ -80,9 +80,9 @@ class Pending:
         self.unknown = [key for key in wanted if key not in decisions]
         chosen = [decisions[key] for key in wanted if key in decisions]
         self.fresh = [decision for decision in chosen if decision.status is Status.FRESH and not force]
-        todo = [decision for decision in chosen if decision.status is not Status.FRESH or force]
-        self.blocked = {decision.partition: why for decision in todo if (why := self._missing_input(decision))}
-        self.todo = [decision for decision in todo if decision.partition not in self.blocked]
+        due = [decision for decision in chosen if decision.status is not Status.FRESH or force]
+        self.blocked = {decision.partition: why for decision in due if (why := self._missing_input(decision))}
+        self.due = [decision for decision in due if decision.partition not in self.blocked]
 
     def _missing_input(self, decision: Decision) -> str | None:
         """An input without a record: nothing can be computed from it. (A stale one still has content.)"""
@@ -123,7 +123,7 @@ class Pending:
 
     def _jobs(self) -> Iterator[Job]:
         memory = self._corpus.config.engine.memory // max(1, self._corpus.engine.workers)
-        for decision in self.todo:
+        for decision in self.due:
             shard = self._by_key.get(decision.partition or "")
             yield Job(
                 stage=self.stage,

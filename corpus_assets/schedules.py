@@ -150,9 +150,9 @@ class _LogProgress:
     def __init__(self, log: dg.DagsterLogManager) -> None:
         self._log = log
 
-    def stage(self, stage: Stage, todo: int) -> None:
+    def stage(self, stage: Stage, due: int) -> None:
         """See `build.Progress`."""
-        self._log.info(f"{stage.name}: {todo} partitions to compute")
+        self._log.info(f"{stage.name}: {due} partitions to compute")
 
     def outcome(self, outcome: Outcome) -> None:
         """See `build.Progress`."""

@@ -133,7 +133,7 @@ def _observe(
         yield from _observe(corpus, upstream, keys, context)
         wanted = [None] if upstream.partitioning is Partitioning.NONE else keys
         pending = corpus.pending(upstream, wanted)
-        if pending.todo:
+        if pending.due:
             provenance = _provenance(upstream, context.instance)
             pending.drive(lambda outcome: _note(context, outcome, None))
             yield from _events(corpus, pending, provenance, fresh_too=False)
@@ -164,7 +164,7 @@ def _events(
     corpus: Corpus, pending: Pending, provenance: Mapping[str, str], *, fresh_too: bool
 ) -> Iterator[dg.AssetMaterialization]:
     """One event per partition with its own data version; the plan's reason becomes its metadata."""
-    why = {decision.partition: decision.reason for decision in pending.todo}
+    why = {decision.partition: decision.reason for decision in pending.due}
     new = {outcome.partition for outcome in pending.outcomes}
     reasons = drop_reasons(corpus.ledger.records(pending.stage.name).values())
     for key, record in sorted(pending.records().items(), key=lambda item: item[0] or ""):

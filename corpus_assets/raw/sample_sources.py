@@ -36,7 +36,7 @@ PYTHON = frozenset({".py"})
 NATIVE = frozenset({".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyx"})
 PROSE = frozenset({".html", ".md", ".rst", ".txt"})
 LICENCE_NAME = re.compile(r"(licen[cs]e|copying|copyright|notice)[^/]*$", re.IGNORECASE)
-PROSE_NAME = re.compile(r"(readme|changes|changelog|history|news|credits|help|todo)[^/]*$", re.IGNORECASE)
+PROSE_NAME = re.compile(r"(readme|changes|changelog|history|news|credits|help|due)[^/]*$", re.IGNORECASE)
 LICENCE_WORDS = re.compile(r"licen[cs]e|copyright", re.IGNORECASE)
 # A `#` is a comment unless it is a directive of the C preprocessor, which has no space after it.
 LEADING_COMMENT = re.compile(r"(?:[ \t]*(?:(?:#(?![a-z])|//).*)?\n)+|\s*/\*(?s:.*?)\*/")

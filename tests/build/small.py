@@ -148,8 +148,8 @@ def drive(corpus: Corpus, stages: Sequence[Stage] | None = None) -> Built:
     for stage in stages or corpus.graph:
         decisions = corpus.planner().decisions(stage).values()
         built.waiting += [f"{d.asset}/{d.partition}: {d.blocked}" for d in decisions if d.blocked]
-        todo = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.touched]
-        for outcome in corpus.pending(stage, todo).drive() if todo else []:
+        due = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.touched]
+        for outcome in corpus.pending(stage, due).drive() if due else []:
             if outcome.error is None:
                 built.recomputed.add((outcome.asset, outcome.partition))
             else:
