@@ -140,8 +140,13 @@ def _record(job: Job, task: Task, inputs: Mapping[str, str]) -> Record:
         segments=task.segments,
         statistics=task.statistics,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions={"python": platform.python_version(), "corpus-assets": version("corpus-assets")},
+        versions=_versions(),
     )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), "corpus-assets": version("corpus-assets")}
 
 
 def _with_sizes(record: Record, storage: Storage) -> Record:
