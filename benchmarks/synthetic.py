@@ -35,7 +35,7 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
     parameters = corpus.settings.parameters(stage, shard)
     inputs = planner.inputs(stage, key)
     if stage.observed:
-        inputs = {"file": shard.digest()} if shard else listing_inputs(planner.listing)
+        inputs = {"file": shard.digest(), "name": shard.path_digest()} if shard else listing_inputs(planner.listing)
     path = f"{stage.name.replace('/', '.')}/{key}"
     (corpus.storage.root / path).parent.mkdir(parents=True, exist_ok=True)
     (corpus.storage.root / path).touch()

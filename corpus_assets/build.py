@@ -41,6 +41,8 @@ class Report:
     failed: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     failed_checks: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    orphans: int = 0
     seconds: float = 0.0
     by_asset: dict[str, int] = field(default_factory=dict)
 
@@ -61,11 +63,12 @@ def build(
     """Bring the given stages up to date, in order. What fails does not keep other partitions from being built."""
     started = time.monotonic()
     report = Report()
-    remove_abandoned(corpus)
-    try:
-        _build(corpus, stages, progress, report, checks=checks, instance=instance)
-    finally:
-        corpus.engine.close()
+    with corpus.storage.exclusive():
+        corpus.storage.remove_abandoned()
+        try:
+            _build(corpus, stages, progress, report, checks=checks, instance=instance)
+        finally:
+            corpus.engine.close()
     report.seconds = round(time.monotonic() - started, 3)
     return report
 
@@ -95,13 +98,10 @@ def _build(
             runner.run(stage, due, blocked)
         if due or touched:
             planner = corpus.planner()
+    report.ignored = planner.listing.notes()
+    report.orphans = len(planner.orphans())
     if runner is not None and checks:
-        runner.check(stages)
-
-
-def remove_abandoned(corpus: Corpus) -> int:
-    """Remove temporary files that a killed run left."""
-    return corpus.storage.remove_abandoned()
+        runner.check()
 
 
 class _Runner:
@@ -148,6 +148,7 @@ class _Runner:
         return [key for key in self._corpus.planner().partitions(stage) if key is not None]
 
     def _materialize(self, stage: Stage, tags: dict[str, str]) -> None:
+        known = len(self._report.failed)
         result = self._job.execute_in_process(
             asset_selection=[self._asset_key(stage.name)],
             tags={**tags, **self._tags},
@@ -155,20 +156,18 @@ class _Runner:
             run_config=_QUIET,
             raise_on_error=False,
         )
-        if not result.success:
+        if not result.success and len(self._report.failed) == known:
             self._note_crash(stage, result)
 
     def _note_crash(self, stage: Stage, result: dg.ExecuteInProcessResult) -> None:
         """A step that failed for another reason than a partition's own error must not pass unseen."""
         for event in result.filter_events(lambda event: event.is_step_failure):
             error = event.step_failure_data.error
-            message = (error.message if error else "step failed").strip()
-            if "partitions failed" not in message:
-                self._report.failed.append(f"{stage.name}: {message}")
+            self._report.failed.append(f"{stage.name}: {error.message.strip() if error else 'step failed'}")
 
-    def check(self, stages: Sequence[Stage]) -> None:
-        """Run the asset checks of the given stages."""
-        keys = [self._asset_key(stage.name) for stage in stages]
+    def check(self) -> None:
+        """Run the asset checks of what was recomputed."""
+        keys = [self._asset_key(name) for name in self._report.by_asset]
         chosen = [check for check in self._parts.checks if any(k.asset_key in keys for k in check.check_keys)]
         if not chosen or self._report.failed or self._report.waiting:
             return

@@ -60,7 +60,7 @@ def plan(
     config: ConfigOption = None,
     select: SelectOption = None,
     as_json: JsonOption = False,
-    check: Annotated[bool, typer.Option("--check", help="Exit with 3 when anything is not fresh.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 3 when not all is fresh, as --json does.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List fresh partitions too.")] = False,
 ) -> None:
     """Say which partitions are not fresh, and why. Changes nothing."""
@@ -72,10 +72,10 @@ def plan(
             for d in found.decisions
         ]
         orphans = [{"asset": asset, "partition": partition} for asset, partition in found.orphans]
-        _print({"partitions": rows, "counts": found.counts(), "orphans": orphans})
+        _print({"partitions": rows, "counts": found.counts(), "orphans": orphans, "ignored": found.notes})
     else:
         _show_plan(found, every)
-    if check and any(decision.status is not Status.FRESH for decision in found.decisions):
+    if (check or as_json) and any(decision.status is not Status.FRESH for decision in found.decisions):
         raise typer.Exit(NOT_FRESH)
 
 
@@ -92,9 +92,17 @@ def _show_plan(found: Plan, every: bool) -> None:
     out = Console()
     if groups:
         out.print(table)
+    _show_notes(out, found.notes)
     if found.orphans:
         out.print(f"{len(found.orphans)} orphans (their raw file, band, chunk or asset is gone): corpus clean")
     out.print(", ".join(f"{count:,} {status}" for status, count in found.counts().items()))
+
+
+def _show_notes(out: Console, notes: list[str]) -> None:
+    for note in notes[:MAX_SHOWN]:
+        out.print(f"note: {note}", markup=False, highlight=False)
+    if len(notes) > MAX_SHOWN:
+        out.print(f"... and {len(notes) - MAX_SHOWN} more")
 
 
 class _Bars:
@@ -142,6 +150,8 @@ def _report_json(report: Report) -> dict[str, Any]:
         "seconds": report.seconds,
         "by_asset": report.by_asset,
         "errors": [*report.failed, *report.failed_checks],
+        "ignored": report.ignored,
+        "orphans": report.orphans,
     }
 
 
@@ -155,6 +165,9 @@ def _show_report(report: Report, corpus: Corpus) -> None:
             out.print(f"... and {len(lines) - MAX_SHOWN} more")
     if report.waiting:
         out.print(f"{len(report.waiting):,} partitions wait for what failed or was not selected; see `corpus plan`")
+    _show_notes(out, report.ignored)
+    if report.orphans:
+        out.print(f"{report.orphans} orphans are still stored (their raw file, band or chunk is gone): corpus clean")
     if report.ok:
         out.print(f"The corpus is in {corpus.storage.root}")
 
@@ -198,7 +211,7 @@ def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
 ) -> None:
     """Remove orphans (partitions whose raw file, band, chunk or asset is gone) and abandoned temporary files."""
-    from corpus_assets.verify import clean_corpus
+    from corpus_assets.clean import clean_corpus
 
     removed = clean_corpus(Corpus.open(config), dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
@@ -239,6 +252,6 @@ def main() -> None:
     except ConfigError as error:
         console.print(str(error), markup=False, highlight=False)
         sys.exit(USAGE)
-    except CorpusError as error:
+    except (CorpusError, OSError) as error:
         console.print(str(error), markup=False, highlight=False)
         sys.exit(FAILED)

@@ -1,5 +1,6 @@
 """`corpus.yaml`: the one typed schema. Strict: unknown keys, wrong types and impossible combinations are refused."""
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,6 +59,9 @@ class CorpusConfig(Section):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{what}: {', '.join(map(repr, twice))} named twice; names must differ")
+        folded = {re.sub("[-.]", "_", dataset.name) for dataset in self.datasets}
+        if len(folded) < len(self.datasets):
+            raise ValueError("datasets: two names differ by '-', '.' and '_' only; give them other names")
         return self
 
     @model_validator(mode="after")

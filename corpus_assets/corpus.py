@@ -44,7 +44,7 @@ class Corpus:
     def engine(self) -> Engine:
         """The configured engine; its workers start with the first job and stay."""
         workers = self.config.engine.workers
-        return LocalEngine(len(os.sched_getaffinity(0)) if workers == "auto" else workers)
+        return LocalEngine(_cores() if workers == "auto" else workers)
 
     def listing(self) -> Listing:
         """The raw files that are there now."""
@@ -101,11 +101,12 @@ class Pending:
 
     def drive(self, seen: Callable[[Outcome], None] | None = None) -> list[Outcome]:
         """Compute and commit everything to do; `seen` is called with each outcome as it comes."""
-        for outcome in self._corpus.engine.run(self._jobs()):
-            self.outcomes.append(outcome)
-            if seen is not None:
-                seen(outcome)
-        self._restamp()
+        with self._corpus.storage.exclusive():
+            for outcome in self._corpus.engine.run(self._jobs()):
+                self.outcomes.append(outcome)
+                if seen is not None:
+                    seen(outcome)
+            self._restamp()
         return self.outcomes
 
     def failures(self) -> list[str]:
@@ -137,7 +138,10 @@ class Pending:
             )
 
     def _shards(self, shard: Shard | None) -> tuple[Shard, ...]:
-        return self._planner.listing.shards if shard is None else (shard,)
+        """The raw files a job may look at: its own, or all of them where the whole corpus is one partition."""
+        if self.stage.partitioning is Partitioning.NONE:
+            return self._planner.listing.shards
+        return () if shard is None else (shard,)
 
     def _expected(self, key: str | None) -> dict[str, tuple[str | None, ...]]:
         return {edge.asset: tuple(self._input_keys(edge.asset, edge.mapping, key)) for edge in self.stage.inputs}
@@ -163,6 +167,11 @@ def _with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
     return config.model_copy(update={"sources": sources, "tokenizer": config.tokenizer.model_copy(update=paths)})
 
 
+def _cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _globs(glob: str | list[str]) -> tuple[str, ...]:
     return (glob,) if isinstance(glob, str) else tuple(glob)
 
@@ -174,8 +183,8 @@ def _own_stages(config: CorpusConfig, folder: Path) -> Iterator[Stage]:
     for name in config.stages:
         try:
             module = importlib.import_module(name)
-        except ImportError as error:
-            raise ConfigError(f"stages: module {name!r} cannot be imported: {error}") from None
+        except Exception as error:
+            raise ConfigError(f"stages: module {name!r} cannot be imported: {type(error).__name__}: {error}") from error
         stages = getattr(module, "STAGES", None)
         if not isinstance(stages, list | tuple) or not all(isinstance(stage, Stage) for stage in stages):
             raise ConfigError(f"stages: module {name!r} needs a list STAGES of resources.graph.Stage")

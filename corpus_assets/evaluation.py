@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import dagster as dg
-import msgspec
 
 from corpus_assets.corpus import Corpus
-from resources.errors import CorpusError
 from resources.ledger import Record
 from resources.plan import Planner, Status
 from resources.task import Part
 
 MAX_FAULTS = 20
-UNREADABLE = (OSError, EOFError, CorpusError, msgspec.DecodeError)
-"""What reading a damaged file raises; a check reports it as a fault."""
+UNREADABLE = Exception
+"""What reading a damaged file raises: libraries raise almost anything. A check reports it as a fault."""
 
 
 def current_parts(corpus: Corpus, asset: str) -> list[Part]:

@@ -1,4 +1,4 @@
-"""The ledger against the files, and removing what no record speaks for."""
+"""The ledger against the files."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -9,8 +9,7 @@ import xxhash
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.hdf5 import read_hdf5
-from resources.errors import CorpusError
-from resources.ledger import FileRecord, Record
+from resources.ledger import FileRecord
 from resources.task import Part
 from resources.writers import npy_description
 
@@ -64,8 +63,8 @@ def _content(part: Part, file: FileRecord) -> str | None:
     suffix = next((s for s in _DIGESTS if file.path.endswith(s)), "")
     try:
         found = _DIGESTS[suffix](part, file)
-    except (CorpusError, OSError, ValueError) as error:
-        return f"cannot be read: {error}"
+    except Exception as error:  # libraries raise almost anything over a damaged file
+        return f"cannot be read: {type(error).__name__}: {error}"
     return None if found == file.digest else f"content digest is {found}, its record says {file.digest}"
 
 
@@ -87,7 +86,7 @@ def _segmented(part: Part, _: FileRecord) -> str:
     """Reading a segment compares it with its own digest; the file's digest is over those."""
     whole = xxhash.xxh3_128()
     for name, segment in part.segments().items():
-        deque(part.segment_lines(name), maxlen=0)
+        deque(part.segment_lines(segment), maxlen=0)
         whole.update(f"{name} {segment.digest}\n".encode())
     return whole.hexdigest()
 
@@ -116,35 +115,3 @@ _DIGESTS: dict[str, Callable[[Part, FileRecord], str]] = {
     ".h5": _hdf5,
     "": _whole,
 }
-
-
-@dataclass(frozen=True)
-class Cleaned:
-    """What was removed, or would be."""
-
-    partitions: int
-    files: int
-    temporary: int
-
-
-def clean_corpus(corpus: Corpus, *, dry_run: bool) -> Cleaned:
-    """Remove orphans, record first, then files that no other partition owns; and abandoned temporary files."""
-    orphans = corpus.planner().plan().orphans
-    doomed = {orphan: corpus.ledger.records(orphan[0])[orphan[1]] for orphan in orphans}
-    owned = {file.path for record in _live(corpus, set(orphans)) for file in record.files}
-    files = {file.path for record in doomed.values() for file in record.files} - owned
-    temporary = corpus.storage.abandoned()
-    if not dry_run:
-        for asset, key in orphans:
-            corpus.ledger.forget(asset, key)
-        for path in files:
-            corpus.storage.delete(path)
-        corpus.storage.remove_abandoned()
-    return Cleaned(len(orphans), len(files), len(temporary))
-
-
-def _live(corpus: Corpus, orphans: set[tuple[str, str | None]]) -> Iterator[Record]:
-    for asset in corpus.ledger.assets():
-        for key, record in corpus.ledger.records(asset).items():
-            if (asset, key) not in orphans:
-                yield record

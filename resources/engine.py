@@ -13,7 +13,12 @@ from typing import Protocol
 from resources.execute import Job, Outcome, run_job
 
 _PRELOAD = ["numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.execute"]
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS", "ARROW_NUM_THREADS")
+_ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
 _AHEAD = 2
 
 
@@ -64,7 +69,7 @@ class LocalEngine:
             job = next(queue, None)
             if job is None:
                 break
-            self._pool = self._pool or _pool(self.workers)
+            self._pool = self._pool or _new_pool(self.workers)
             try:
                 waiting[self._pool.submit(self._work, job)] = job
             except BrokenProcessPool:
@@ -72,7 +77,7 @@ class LocalEngine:
         return bool(waiting or suspects)
 
     def _alone(self, job: Job) -> Outcome:
-        with _pool(1) as pool:
+        with _new_pool(1) as pool:
             try:
                 return pool.submit(self._work, job).result()
             except BrokenProcessPool:
@@ -100,17 +105,17 @@ def _settled(
             yield outcome
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
+def _new_pool(workers: int) -> ProcessPoolExecutor:
+    # Before the fork server starts: libraries read these when they are loaded.
+    for name, value in _ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOAD)
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
 
 
 def _start_worker() -> None:
-    """One thread per worker, and no worker without its parent: a killed run leaves nothing behind."""
-    for name in _THREADS:
-        os.environ[name] = "1"
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    """No worker without its parent: a killed run leaves nothing behind."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()

@@ -1,5 +1,7 @@
 """One exception class per kind of fault. A message says what was received, what is valid, and where."""
 
+import errno
+
 
 class CorpusError(Exception):
     """Base of every error this project raises on purpose; the message is meant for a person."""
@@ -30,3 +32,17 @@ class LedgerError(CorpusError):
 
 class StorageError(CorpusError):
     """The store refused an operation, or was asked for something outside its root."""
+
+
+_OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
+
+
+def file_fault(where: str, error: OSError) -> CorpusError:
+    """What an operating-system error on a raw file is: a fault of that file, or of the machine at that moment.
+
+    Libraries raise OSError without a number for damaged content. Only a fault of the file may let its shard be
+    skipped; one of the machine (too many open files, an I/O error) must never turn into an empty shard.
+    """
+    if error.errno is None or error.errno in _OF_THE_FILE:
+        return BadFileError(where, f"cannot be read: {error.strerror or error}")
+    return StorageError(f"{where}: cannot be read now: {error.strerror}")

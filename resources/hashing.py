@@ -4,8 +4,6 @@ import struct
 
 import xxhash
 
-MAX_U64 = 2**64 - 1
-
 
 def keyed_hash(purpose: str, seed: int, *parts: str | bytes | int) -> int:
     """Uniform 64-bit integer that depends on nothing but its arguments.

@@ -71,8 +71,8 @@ class Rows:
         if any(file.path.endswith(".jsonl.gz") for file in self.part.record.files):
             yield from self.part.lines()
             return
-        for name in self.part.segments():
-            yield from self.part.segment_lines(name)
+        for segment in self.part.segments().values():
+            yield from self.part.segment_lines(segment)
 
 
 class _Shape(msgspec.Struct):

@@ -102,7 +102,7 @@ class Ledger:
 
     def _damaged(self, path: str, why: str) -> LedgerError:
         self.unreadable[path] = why
-        return LedgerError(f"{path}: not a commit record ({why}); delete it to rebuild the partition")
+        return LedgerError(f"{path}: not a commit record ({why}); the next build makes the partition anew")
 
     def write(self, record: Record) -> None:
         """Commit: from here on the partition exists."""
@@ -131,7 +131,9 @@ class Ledger:
         for key in gone:
             del known[key]
         if len(changed) + len(gone) > max(8, len(known) // 20):
-            self.storage.write(_snapshot_path(asset), msgspec.json.encode(known))
+            # The snapshot only saves time; a look must work on a store that cannot be written.
+            with suppress(OSError):
+                self.storage.write(_snapshot_path(asset), msgspec.json.encode(known))
         return {None if key == UNPARTITIONED else key: seen.record for key, seen in known.items()}
 
     def assets(self) -> set[str]:

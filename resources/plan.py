@@ -8,10 +8,10 @@ from typing import Any
 from resources.errors import BadFileError
 from resources.graph import Graph, Input, Partitioning, Reads, Stage
 from resources.hashing import content_digest
-from resources.ledger import Ledger, Record, recipe_digest
+from resources.ledger import Ledger, Record, recipe_digest, record_path
 from resources.settings import Settings
 from resources.sources import Listing, Shard
-from resources.storage import Storage
+from resources.storage import Entry, Storage
 
 
 class Status(StrEnum):
@@ -45,6 +45,7 @@ class Plan:
 
     decisions: list[Decision] = field(default_factory=list)
     orphans: list[tuple[str, str | None]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
         """How many partitions have each status."""
@@ -70,17 +71,18 @@ class Planner:
         self._shards = listing.by_key()
         self._records: dict[str, dict[str | None, Record]] = {}
         self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
-        self._fresh: dict[str, dict[str | None, Decision]] = {}
+        self._decisions: dict[str, dict[str | None, Decision]] = {}
+        self._folders: dict[str, list[Entry]] = {}
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
-        """Decide every partition of the given stages (all by default) and of what they read."""
+        """Decide every partition of the given stages; by default of all, and what no stage owns any more."""
         wanted = {stage.name for stage in stages} if stages is not None else set(self.graph.stages)
-        plan = Plan()
+        plan = Plan(notes=self.listing.notes())
         for stage in self.graph:
             if stage.name in wanted:
                 plan.decisions += self.decisions(stage).values()
         if stages is None:
-            plan.orphans = self._orphans()
+            plan.orphans = self.orphans()
         return plan
 
     def partitions(self, stage: Stage) -> list[str | None]:
@@ -89,10 +91,10 @@ class Planner:
 
     def decisions(self, stage: Stage) -> dict[str | None, Decision]:
         """Decide every partition of one stage; what it reads is decided first."""
-        if stage.name not in self._fresh:
+        if stage.name not in self._decisions:
             sizes = self._stored_sizes(stage)
-            self._fresh[stage.name] = {key: self._decide(stage, key, sizes) for key in self.partitions(stage)}
-        return self._fresh[stage.name]
+            self._decisions[stage.name] = {key: self._decide(stage, key, sizes) for key in self.partitions(stage)}
+        return self._decisions[stage.name]
 
     def records(self, asset: str) -> dict[str | None, Record]:
         """Commit records of an asset, read once."""
@@ -128,7 +130,7 @@ class Planner:
         record = self.records(stage.name).get(key)
         blocked = self._blocked(stage, key)
         if record is None:
-            reason = "new shard" if stage.partitioning is Partitioning.SHARD else "never built"
+            reason = self._reason_of_absence(stage, key)
             return Decision(stage.name, key, Status.MISSING, reason, blocked=blocked)
         if damage := _damage(record, sizes):
             status = Status.MISSING if damage.startswith("file missing") else Status.STALE
@@ -144,6 +146,11 @@ class Planner:
         if recipe_digest(stage.name, stage.code_version, parameters, inputs) == record.recipe:
             return Decision(stage.name, key, Status.FRESH)
         return Decision(stage.name, key, Status.STALE, input_change(record.inputs, inputs))
+
+    def _reason_of_absence(self, stage: Stage, key: str | None) -> str:
+        if record_path(stage.name, key) in self.ledger.unreadable:
+            return "commit record damaged"
+        return "new shard" if stage.partitioning is Partitioning.SHARD else "never built"
 
     def _blocked(self, stage: Stage, key: str | None) -> str:
         """Which of the things a partition reads is not ready; empty when all are."""
@@ -163,6 +170,8 @@ class Planner:
             return Decision(stage.name, key, Status.STALE if change else Status.FRESH, change)
         shard = self._shards[key or ""]
         seen = record.statistics
+        if record.inputs.get("name") != shard.path_digest():
+            return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} was renamed")
         if (shard.bytes, shard.modified) == (seen.get("bytes"), seen.get("modified")):
             return Decision(stage.name, key, Status.FRESH)
         if shard.bytes != seen.get("bytes") or _digest(shard) != record.inputs.get("file"):
@@ -175,13 +184,12 @@ class Planner:
         folders = {file.path.split("/", 1)[0] for record in records for file in record.files}
         return {entry.path: entry.bytes for folder in folders for entry in self._listed(folder)}
 
-    def _listed(self, folder: str) -> list[Any]:
-        cache: dict[str, list[Any]] = self.__dict__.setdefault("_folders", {})
-        if folder not in cache:
-            cache[folder] = list(self.storage.entries(folder))
-        return cache[folder]
+    def _listed(self, folder: str) -> list[Entry]:
+        if folder not in self._folders:
+            self._folders[folder] = list(self.storage.entries(folder))
+        return self._folders[folder]
 
-    def _orphans(self) -> list[tuple[str, str | None]]:
+    def orphans(self) -> list[tuple[str, str | None]]:
         """Partitions with a record that the corpus no longer has: their shard, band, chunk or asset is gone."""
         found = []
         for asset in sorted(self.ledger.assets()):

@@ -1,6 +1,6 @@
-"""One file cut into named segments, each a zstd frame that is read alone; the whole is a valid `.zst` file.
+"""One file cut into named segments of zstd frames that are read alone; the whole is a valid `.zst` file.
 
-A shard scattered over a thousand chunks stays one file, and a chunk reads only its own frame of it.
+A shard scattered over a thousand chunks stays one file, and a chunk reads only its own frames of it.
 """
 
 import io
@@ -15,7 +15,8 @@ from resources.errors import LedgerError
 from resources.writers import Written
 
 _LEVEL = 1
-_BLOCK = 1 << 16
+_MIN_BLOCK = 1 << 14
+_ALL_BLOCKS = 1 << 24
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -29,10 +30,9 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class _Open:
-    """A frame being compressed, in blocks that wait in the scratch file."""
+    """A segment being written: lines that wait for a block, and the blocks that wait in the scratch file."""
 
     def __init__(self) -> None:
-        self.zstd = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
         self.hash = xxhash.xxh3_128()
         self.lines: list[bytes] = []
         self.held = 0
@@ -42,14 +42,17 @@ class _Open:
 
 
 class SegmentWriter:
-    """Scatters lines over segments in any order; `finish` puts each segment's frame in one piece.
+    """Scatters lines over segments in any order; `finish` puts each segment in one piece.
 
-    Memory is one compressor and one block per segment; compressed blocks wait in `scratch`.
+    Memory is one block of lines per segment, smaller the more segments there are. Each block is a zstd frame of its
+    own; compressed blocks wait in `scratch`.
     """
 
     def __init__(self, file: BinaryIO, scratch: BinaryIO, names: list[str]) -> None:
         self._file = file
         self._scratch = scratch
+        self._zstd = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        self._block = max(_MIN_BLOCK, _ALL_BLOCKS // max(1, len(names)))
         self._open = {name: _Open() for name in names}
         self.index: dict[str, Segment] = {}
 
@@ -59,27 +62,25 @@ class SegmentWriter:
         segment.lines.append(line)
         segment.held += len(line)
         segment.rows += 1
-        if segment.held >= _BLOCK:
+        if segment.held >= self._block:
             self._flush(segment)
 
     def _flush(self, segment: _Open) -> None:
+        if not segment.lines:
+            return
         block = b"".join(segment.lines)
         segment.hash.update(block)
         segment.bytes += segment.held
         segment.lines.clear()
         segment.held = 0
-        self._keep(segment, segment.zstd.compress(block))
-
-    def _keep(self, segment: _Open, compressed: bytes) -> None:
-        if compressed:
-            segment.blocks.append((self._scratch.tell(), len(compressed)))
-            self._scratch.write(compressed)
+        compressed = self._zstd.compress(block)
+        segment.blocks.append((self._scratch.tell(), len(compressed)))
+        self._scratch.write(compressed)
 
     def finish(self) -> Written:
-        """Write every segment's frame; `index` then says where each lies."""
+        """Write every segment's frames; `index` then says where each lies."""
         for segment in self._open.values():
             self._flush(segment)
-            self._keep(segment, segment.zstd.flush())
         whole = xxhash.xxh3_128()
         for name, segment in self._open.items():
             offset = self._file.tell()
@@ -95,13 +96,14 @@ class SegmentWriter:
 
 
 def segment_lines(file: BinaryIO, segment: Segment) -> Iterator[bytes]:
-    """Lines of one segment, newline included; `LedgerError` when the frame does not hold what the index says."""
+    """Lines of one segment, newline included; `LedgerError` when the frames do not hold what the index says."""
     file.seek(segment.offset)
-    frame = io.BytesIO(file.read(segment.length))
+    frames = io.BytesIO(file.read(segment.length))
     digest = xxhash.xxh3_128()
     rows = 0
     try:
-        with io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(frame), 1 << 20) as lines:
+        stream = zstandard.ZstdDecompressor().stream_reader(frames, read_across_frames=True)
+        with io.BufferedReader(stream, 1 << 20) as lines:
             for line in lines:
                 digest.update(line)
                 rows += 1

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from resources.errors import BadFileError, ConfigError
+from resources.errors import BadFileError, ConfigError, file_fault
 from resources.hashing import content_digest
 
 SUFFIXES = (".jsonl.zst.tar", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".jsonl", ".parquet", ".txt")
@@ -60,18 +60,33 @@ class Shard:
 
     def open_member(self, member: str) -> BinaryIO:
         """A file that a text list names; it must lie below the source's folder."""
-        top = Path(self.location).resolve()
-        path = Path(self.location, self.path).parent.joinpath(member).resolve()
-        if not path.is_relative_to(top):
+        return _open(self.member_path(member), f"{self.label} -> {printable(member)}")
+
+    def member_path(self, member: str) -> Path:
+        """Where a listed file lies; `BadFileError` when that is no file below the source's folder."""
+        try:
+            path = Path(self.location, self.path).parent.joinpath(member).resolve()
+            inside = path.is_relative_to(Path(self.location).resolve())
+        except (OSError, RuntimeError, ValueError) as error:
+            raise BadFileError(self.label, f"lists {member!r}, which is no path: {error}") from None
+        if not inside:
             raise BadFileError(self.label, f"lists {member!r}, which leaves the source's folder")
         if not path.is_file():
             raise BadFileError(self.label, f"lists {member!r}, which is no file")
-        return _open(path, f"{self.label} -> {printable(member)}")
+        return path
 
     def changed(self) -> bool:
-        """Whether the file on disk is another one than when it was listed."""
-        info = Path(self.location, self.path).stat()
-        return not self.members and (info.st_size, str(info.st_mtime_ns)) != (self.bytes, self.modified)
+        """Whether the file, or one that it lists, is another one on disk than when it was listed."""
+        try:
+            info = Path(self.location, self.path).stat()
+            size, modified = _with_member_sizes(self, info.st_size, str(info.st_mtime_ns))
+        except (BadFileError, OSError):
+            return True
+        return (size, modified) != (self.bytes, self.modified)
+
+    def path_digest(self) -> str:
+        """Digest of the file's path, whatever bytes are in it."""
+        return content_digest(os.fsencode(self.path))
 
     def digest(self) -> str:
         """xxh3-128 of the raw bytes, members included."""
@@ -86,10 +101,16 @@ class Listing:
 
     shards: tuple[Shard, ...]
     ignored: tuple[tuple[str, str], ...]
+    empty: tuple[str, ...] = ()
 
     def keys(self) -> list[str]:
         """Shard keys in canonical order."""
         return [shard.key for shard in self.shards]
+
+    def notes(self) -> list[str]:
+        """What a person should know: sources without a file, and what was passed over, with why."""
+        none = [f"source {name} has no raw files" for name in self.empty]
+        return none + [f"{label}: {why}" for label, why in self.ignored]
 
     def by_key(self) -> dict[str, Shard]:
         """Shards by partition key."""
@@ -103,10 +124,13 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
     """Look at every source's folder. `members(label, open)` reads the paths that a text list names."""
     shards: list[Shard] = []
     ignored: list[tuple[str, str]] = []
+    empty: list[str] = []
     for folder in folders:
         found = list(_files(folder, ignored))
+        if not found:
+            empty.append(folder.name)
         shards += sorted(_named(folder, found, members), key=lambda shard: shard.key)
-    return Listing(tuple(shards), tuple(ignored))
+    return Listing(tuple(shards), tuple(ignored), tuple(empty))
 
 
 @dataclass(frozen=True)
@@ -122,7 +146,7 @@ def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[_Fo
     if not top.is_dir():
         raise ConfigError(f"sources.{folder.name}.location: {folder.location!r} is not a folder")
     wanted = [_glob(pattern) for pattern in folder.globs]
-    for found in _walk(top):
+    for found in _walk(top, folder.name, ignored):
         label = f"{folder.name}/{printable(found.path)}"
         name = found.path.rpartition("/")[2]
         if not any(pattern.fullmatch(found.path) for pattern in wanted):
@@ -135,17 +159,24 @@ def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[_Fo
             yield found
 
 
-def _walk(top: Path) -> Iterator[_Found]:
+def _walk(top: Path, source: str, ignored: list[tuple[str, str]]) -> Iterator[_Found]:
     """Every file below `top`; folder links are not followed, so a loop cannot trap the walk."""
     pending = [""]
     while pending:
         relative = pending.pop()
-        with os.scandir(top / relative) as scan:
+        try:
+            scan = os.scandir(top / relative)
+        except OSError as error:
+            ignored.append((f"{source}/{printable(relative)}", f"folder cannot be listed: {error.strerror}"))
+            continue
+        with scan:
             for item in scan:
                 path = f"{relative}/{item.name}" if relative else item.name
                 if item.is_dir(follow_symlinks=False):
                     pending.append(path)
-                elif not (item.is_symlink() and item.is_dir()):
+                elif item.is_symlink() and item.is_dir():
+                    ignored.append((f"{source}/{printable(path)}", "link to a folder, not followed"))
+                else:
                     yield _found(item, path)
 
 
@@ -174,15 +205,22 @@ def _named(folder: SourceFolder, found: list[_Found], members: Members) -> Itera
 def _with_members(shard: Shard, members: Members) -> Shard:
     """A text list: its size and modification token cover the files it names."""
     try:
-        listed = tuple(members(shard.label, shard.open))
-        infos = [Path(shard.location, shard.path).parent.joinpath(member).stat() for member in listed]
+        listed = _replace(shard, members=tuple(members(shard.label, shard.open)))
+        size, modified = _with_member_sizes(listed, shard.bytes, shard.modified)
     except BadFileError as error:
         return _replace(shard, problem=error.problem)
     except OSError as error:
         return _replace(shard, problem=f"lists {error.filename!r}: {error.strerror}")
+    return _replace(listed, bytes=size, modified=modified)
+
+
+def _with_member_sizes(shard: Shard, size: int, modified: str) -> tuple[int, str]:
+    """Size and modification token of a shard, with those of the files that it lists."""
+    if not shard.members:
+        return size, modified
+    infos = [shard.member_path(member).stat() for member in shard.members]
     token = content_digest(*(f"{info.st_size} {info.st_mtime_ns}".encode() for info in infos))
-    size = shard.bytes + sum(info.st_size for info in infos)
-    return _replace(shard, members=listed, bytes=size, modified=f"{shard.modified}-{token[:16]}")
+    return size + sum(info.st_size for info in infos), f"{modified}-{token[:16]}"
 
 
 def _replace(shard: Shard, **changes: object) -> Shard:
@@ -196,7 +234,9 @@ def shard_name(path: str) -> str:
     that paths that differ in more than the suffix never share a name.
     """
     stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
-    plain = "/".join(re.sub(r"[^a-z0-9._-]", "-", part.lower()) or "-" for part in stem.split("/"))
+    *folders, last = (re.sub(r"[^a-z0-9._-]", "-", part.lower()) or "-" for part in stem.split("/"))
+    # A folder named like a file of ours would stand in that file's way.
+    plain = "/".join([*(part.replace(".", "-") if data_suffix(part) else part for part in folders), last])
     if plain == stem and "--" not in plain and len(plain) <= MAX_NAME and not plain.endswith((".", "-")):
         return plain
     return _with_hash(plain[:MAX_NAME].rstrip("/"), path)
@@ -214,8 +254,8 @@ def data_suffix(path: str) -> str | None:
 
 
 def printable(path: str) -> str:
-    """A path as text: bytes that are no UTF-8 and control characters are escaped."""
-    text = path.encode("utf-8", "backslashreplace").decode()
+    """A path as text: bytes that are no UTF-8 (kept as surrogates) and control characters are escaped."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
@@ -232,7 +272,7 @@ def _open(path: Path, label: str) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise BadFileError(label, f"cannot be opened: {error.strerror}") from None
+        raise file_fault(label, error) from None
 
 
 def _stream_digest(file: BinaryIO) -> str:

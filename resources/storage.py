@@ -4,20 +4,23 @@ A partition is published in one go: files are written under `.tmp/`, synced, and
 of them are complete. Nothing under any other folder is ever half-written.
 """
 
+import fcntl
 import os
 import re
 import secrets
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol, TextIO
 
 from resources.errors import StorageError
 
 TEMPORARY = ".tmp"
+LOCK = ".lock"
+_HELD: dict[Path, int] = {}
 _OWNER = re.compile(r"(?P<host>.+)\.(?P<pid>\d+)\.[0-9a-f]+")
 
 
@@ -70,6 +73,12 @@ class Storage(Protocol):
 
     def begin(self) -> Pending:
         """Start a set of files that become visible together."""
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Keep every other process from building on this store."""
+
+    def remove_abandoned(self) -> int:
+        """Remove what killed writers left behind."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +133,11 @@ class LocalStorage:
 
     def delete(self, path: str) -> None:
         """See `Storage.delete`."""
+        target = self.resolve(path)
         with suppress(FileNotFoundError):
-            self.resolve(path).unlink()
+            target.unlink()
+            if self.sync:
+                _sync_folder(target.parent)
 
     def write(self, path: str, content: bytes) -> None:
         """See `Storage.write`."""
@@ -139,6 +151,24 @@ class LocalStorage:
     def begin(self) -> "LocalPending":
         """See `Storage.begin`."""
         return LocalPending(self)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Keep every other process from building on this store; may be nested within a process.
+
+        `StorageError` when another process holds it. It is let go when the process ends, however it ends.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / LOCK).open("a+") as file:
+            if self.root not in _HELD:
+                _lock(file, self.root)
+            _HELD[self.root] = _HELD.get(self.root, 0) + 1
+            try:
+                yield
+            finally:
+                _HELD[self.root] -= 1
+                if not _HELD[self.root]:
+                    del _HELD[self.root]
 
     def abandoned(self) -> list[str]:
         """Temporary folders whose writer is gone: they hold nothing that was ever visible."""
@@ -176,7 +206,8 @@ class LocalPending:
 
     def scratch(self) -> BinaryIO:
         """See `Pending.scratch`."""
-        handle, _ = self._open()
+        handle, path = self._open()
+        path.unlink()
         self._scratch.append(handle)
         return handle
 
@@ -204,6 +235,18 @@ class LocalPending:
         self._files.clear()
         self._scratch.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _lock(file: TextIO, root: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        owner = file.read(100).strip() or "another process"
+        raise StorageError(f"{root}: {owner} is building on this store; wait until it is done") from None
+    file.truncate(0)
+    file.write(f"process {os.getpid()} on {socket.gethostname()}")
+    file.flush()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -72,10 +72,10 @@ class Part:
         with self.open(suffix) as file:
             return msgspec.json.decode(file.read(), type=dict[str, Segment])
 
-    def segment_lines(self, name: str, suffix: str = ".jsonl.zst") -> Iterator[bytes]:
+    def segment_lines(self, segment: Segment, suffix: str = ".jsonl.zst") -> Iterator[bytes]:
         """Lines of one segment."""
         with self.open(suffix) as file:
-            yield from segment_lines(file, self.segments()[name])
+            yield from segment_lines(file, segment)
 
 
 class Task:

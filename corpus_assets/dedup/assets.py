@@ -61,11 +61,11 @@ def duplicate_pairs(task: Task) -> None:
     band = task.key
     row = int(band.removeprefix("band-"))
     parts = task.inputs("band_keys")
-    arrays = [part.array(".bands.npy") for part in parts]
-    numbering = Numbering.of((part.partition or "", keys.shape[1]) for part, keys in zip(parts, arrays, strict=True))
+    # One shard is mapped at a time: a map holds a file descriptor.
+    numbering = Numbering.of((part.partition or "", part.array(".bands.npy").shape[1]) for part in parts)
     edges = 0
     with task.array(f"duplicate_pairs/{band}.npy", np.uint32, (2,)) as out:
-        rows = (keys[row] for keys in arrays)
+        rows = (part.array(".bands.npy")[row] for part in parts)
         for block in star_pairs(rows, memory=task.memory, spill=task.pending.scratch):
             out.append(block)
             edges += len(block)

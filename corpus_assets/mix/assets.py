@@ -1,6 +1,7 @@
 """Mixing: pass 1 scatters each shard over the chunks, pass 2 shuffles each chunk."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from resources.documents import DOCUMENT_COLUMNS
 from resources.graph import Partitioning, Stage, same, segment
 from resources.hashing import content_digest
 from resources.rows import ROW, Rows, pack_row, packed_rows
+from resources.segments import Segment
 from resources.settings import chunk_key
 from resources.task import Part, Task
 
@@ -71,13 +73,15 @@ def mixed_pass2(task: Task) -> None:
     """Shuffle one chunk: the segments of all shards, in keyed order."""
     chunk = task.key
     parts = task.inputs("mixed_pass1")
-    rows = np.concatenate([_segment_rows(part, chunk) for part in parts]) if parts else np.empty(0, ROW)
+    cuts = [_cut(part, chunk) for part in parts]
+    tables = [_rows(part, *cut) for part, cut in zip(parts, cuts, strict=True)]
+    rows = np.concatenate([np.empty(0, ROW), *tables])
     if task["mix.order"] == "slimpajama":
         order = slimpajama_order(len(rows), task["mix.seed"])
     else:
         order = keyed_order(rows["order"], rows["copy"])
-    size = sum(part.segments()[chunk].bytes for part in parts)
-    lines = (line for part in parts for line in part.segment_lines(chunk))
+    size = sum(cut.bytes for _, cut in cuts)
+    lines = (line for part, (_, cut) in zip(parts, cuts, strict=True) for line in part.segment_lines(cut))
     with task.lines(f"mixed/pass2/{chunk}.jsonl.gz") as out:
         for line in in_order(lines, order, size, task.memory, task.pending.scratch):
             out.write(line)
@@ -86,13 +90,16 @@ def mixed_pass2(task: Task) -> None:
     task.count(rows_in=len(rows), rows_out=len(rows), text_bytes=text_bytes)
 
 
-def _segment_rows(part: Part, chunk: str) -> Rows:
-    start = 0
-    for name, segment_ in part.segments().items():
-        if name == chunk:
-            return np.array(part.array(".rows.npy")[start : start + segment_.rows])
-        start += segment_.rows
-    raise AssertionError(f"{part.record.partition} has no segment {chunk}")
+def _rows(part: Part, start: int, cut: Segment) -> Rows:
+    """A copy, so that no shard's file stays mapped."""
+    return np.array(part.array(".rows.npy")[start : start + cut.rows])
+
+
+def _cut(part: Part, chunk: str) -> tuple[int, Segment]:
+    """Where a chunk's segment of a shard lies, and the number of its first row in the shard's row table."""
+    index = part.segments()
+    before = takewhile(lambda name: name != chunk, index)
+    return sum(index[name].rows for name in before), index[chunk]
 
 
 STAGES = [

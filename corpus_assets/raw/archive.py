@@ -4,8 +4,8 @@ import tarfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
-from corpus_assets.raw.formats import printable
 from resources.errors import BadFileError
+from resources.sources import printable
 
 MEMBER_SUFFIX: Final = ".jsonl.zst"
 MAX_READ_BYTES: Final = 16 << 20

@@ -23,14 +23,16 @@ def inventory(task: Task) -> dict[str, str]:
 def raw_source(task: Task) -> dict[str, str]:
     """Record the content digest of one raw file. Nothing is copied: the file stays where it is.
 
+    Its name is part of the content: the suffix chooses the reader, and derived ids are made from it.
     What can never be read (a dangling link, a pipe) has its fault as content; `source.on_bad_file` then decides
     whether normalizing it fails.
     """
     shard = task.shard
     digest = content_digest(b"problem", shard.problem.encode()) if shard.problem else shard.digest()
-    task.segments["file"] = digest
+    name = shard.path_digest()
+    task.segments |= {"file": digest, "name": name}
     task.count(bytes=shard.bytes, modified=shard.modified, file=shard.label, files=1 + len(shard.members))
-    return {"file": digest}
+    return {"file": digest, "name": name}
 
 
 STAGES = [

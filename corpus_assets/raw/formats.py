@@ -75,8 +75,3 @@ def check_utf8_start(where: str, head: bytes) -> None:
     """Raise `BadFileError` when decoded content starts like UTF-16 or UTF-32 instead of UTF-8."""
     if head.startswith(_WIDE_STARTS):
         raise BadFileError(where, "starts like UTF-16 or UTF-32; valid is UTF-8")
-
-
-def printable(name: str) -> str:
-    """`name` with bytes that are no UTF-8 (kept by the file system API as surrogates) spelled as `\\xff`."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from corpus_assets.raw import archive, jsonl, parquet, text
 from corpus_assets.raw.faults import BadRow, RowError
-from corpus_assets.raw.formats import HEAD_BYTES, check_content, printable, resolve_format
+from corpus_assets.raw.formats import HEAD_BYTES, check_content, resolve_format
 from corpus_assets.raw.rows import Limits, RowReader, RowRules
 from resources.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
 from resources.documents import Document
-from resources.errors import BadFileError, CorpusError
+from resources.errors import BadFileError, CorpusError, file_fault
+from resources.sources import printable
 
 __all__ = ["BadRow", "Limits", "RawFile", "RowRules", "listed_members", "read_documents"]
 
@@ -128,5 +129,7 @@ def _faults(where: str) -> Iterator[None]:
         raise BadFileError(where, str(fault)) from fault
     except CorpusError:
         raise
-    except (OSError, EOFError, tarfile.TarError, pa.ArrowException) as fault:
+    except (EOFError, tarfile.TarError, pa.ArrowException) as fault:
         raise BadFileError(where, f"cannot be read: {fault}") from fault
+    except OSError as fault:
+        raise file_fault(where, fault) from fault

@@ -26,7 +26,7 @@ def holdout_selection(task: Task) -> None:
     """Write the threshold of each source: a document whose keyed content hash lies below it is held out."""
     default = task["split.holdout"]
     thresholds = {}
-    for name, own in task["holdout by source"].items():
+    for name, own in sorted(task["holdout by source"].items()):
         wanted = default if own is None else own
         if isinstance(wanted, dict):
             hashes = _hashes(task, name) if wanted["count"] else ()

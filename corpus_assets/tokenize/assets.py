@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from corpus_assets.tokenize.cleaning import CleaningSettings
 from corpus_assets.tokenize.hdf5 import LM_FEATURES, write_hdf5
 from corpus_assets.tokenize.lmdata import LMDataSettings, lmdata_rows
@@ -138,7 +140,10 @@ def tokens(task: Task) -> None:
     for reason, count in statistics.discarded_documents.items():
         task.drop(reason, count)
     task.count(rows_in=statistics.processed_files, rows_out=written.rows, tokens=statistics.non_pad_tokens)
-    task.count(text_bytes=statistics.raw_bytes_count, counters=statistics.as_dict())
+    counters = statistics.as_dict()
+    task.count(text_bytes=statistics.raw_bytes_count, counters=counters)
+    # The dataset's statistics are sums of these, so they are content like the rows.
+    task.segments["counters"] = content_digest(msgspec.json.encode(counters, order="deterministic"))
 
 
 def _load(part: Part) -> LoadedTokenizer:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.verify import clean_corpus
+from corpus_assets.clean import clean_corpus
 from resources.ledger import Record
 from resources.sources import Shard
 from tests.build.small import Key, Work, contents, drive, near, opened, prose, raw_rows

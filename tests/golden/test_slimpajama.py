@@ -152,7 +152,8 @@ def test_four_epochs_are_four_uses_of_each_kept_document(corpus: Corpus) -> None
 def test_the_chunk_is_shuffled_and_split_as_the_reference_does(corpus: Corpus) -> None:
     """The stages give what the shipped functions give for the rows of pass 1."""
     (mixed,), (train,), (holdout,) = (parts(corpus, name) for name in ("mixed_pass2", "train", "holdout"))
-    arrived = [line for part in parts(corpus, "mixed_pass1") for line in part.segment_lines("chunk-0000")]
+    shards = parts(corpus, "mixed_pass1")
+    arrived = [line for part in shards for line in part.segment_lines(part.segments()["chunk-0000"])]
     lines = list(mixed.lines())
     assert lines == [arrived[place] for place in slimpajama_order(len(arrived), 42)]
     pivot = int(len(lines) * 0.0017)

@@ -89,7 +89,7 @@ def test_globs_formats_and_what_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     listing = listed(tmp_path)
     assert [shard.path for shard in listing.shards] == ["a.jsonl", "deep/b.jsonl", "deep/er/c.txt", "list-1.txt"]
-    assert dict(listing.ignored).keys() == {"s/d.doc", "s/.hidden.jsonl"}
+    assert dict(listing.ignored).keys() == {"s/d.doc", "s/.hidden.jsonl", "s/loop"}
     assert [shard.path for shard in listed(tmp_path, ("*.jsonl",)).shards] == ["a.jsonl"]
     assert [shard.path for shard in listed(tmp_path, ("deep/**",)).shards] == ["deep/b.jsonl", "deep/er/c.txt"]
     assert [shard.path for shard in listed(tmp_path, ("?.doc",), "txt").shards] == ["d.doc"]
