@@ -25,7 +25,7 @@ each stage in a process of its own.
 
 {stages}
 
-MinHash signatures are computed by datasketch here, which is most of the pipeline's time.
+Signatures are made shingle by shingle in Python and numpy here, which is most of the pipeline's time.
 
 ## The sample corpus
 
