@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from corpus_assets.verify import verify
-from resources.storage import TEMPORARY
+from resources.storage import LOCK, TEMPORARY
 from tests.build.small import contents, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
 
@@ -64,7 +64,7 @@ def stored_files(folder: Path) -> dict[str, bytes]:
     top = folder / "corpus"
     paths = [path for path in top.rglob("*") if path.is_file()]
     names = {str(path.relative_to(top)): path for path in paths}
-    return {name: path.read_bytes() for name, path in names.items() if not name.startswith((TEMPORARY, "ledger"))}
+    return {name: path.read_bytes() for name, path in names.items() if not name.startswith((TEMPORARY, LOCK, "ledger"))}
 
 
 @pytest.mark.slow
