@@ -7,6 +7,7 @@ web UI and `dagster asset materialize` use; the work inside is spread over the e
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from corpus_assets.corpus import Corpus
 from resources.execute import Outcome
 from resources.graph import Partitioning, Stage
-from resources.plan import Decision, Status
+from resources.plan import Decision, Planner, Status
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -41,7 +42,7 @@ class Report:
     failed: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     failed_checks: list[str] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     orphans: int = 0
     seconds: float = 0.0
     by_asset: dict[str, int] = field(default_factory=dict)
@@ -98,10 +99,28 @@ def _build(
             runner.run(stage, due, blocked)
         if due or touched:
             planner = corpus.planner()
-    report.ignored = planner.listing.notes()
+    report.notes = [*planner.listing.notes(), *dropped_notes(planner)]
     report.orphans = len(planner.orphans())
     if runner is not None and checks:
         runner.check()
+
+
+def dropped_notes(planner: Planner) -> list[str]:
+    """Raw rows that gave no document, by source and reason; nothing is lost without a word."""
+    records = planner.records("normalized_documents")
+    rows: Counter[str] = Counter()
+    dropped: dict[str, Counter[str]] = {}
+    for shard in planner.listing.shards:
+        if record := records.get(shard.key):
+            rows[shard.source] += record.statistics["rows_in"]
+            dropped.setdefault(shard.source, Counter()).update(record.statistics.get("dropped", {}))
+    return [
+        f"source {source}: {found.total():,} of {rows[source]:,} raw rows dropped ("
+        + ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.items()))
+        + ")"
+        for source, found in dropped.items()
+        if found.total()
+    ]
 
 
 class _Runner:
@@ -163,6 +182,8 @@ class _Runner:
         """A step that failed for another reason than a partition's own error must not pass unseen."""
         for event in result.filter_events(lambda event: event.is_step_failure):
             error = event.step_failure_data.error
+            if error and error.cls_name == "DagsterExecutionInterruptedError":
+                raise KeyboardInterrupt
             self._report.failed.append(f"{stage.name}: {error.message.strip() if error else 'step failed'}")
 
     def check(self) -> None:

@@ -19,8 +19,10 @@ from resources.execute import Outcome
 from resources.graph import Stage
 from resources.plan import Plan, Status
 
-FAILED, USAGE, NOT_FRESH = 1, 2, 3
+FAILED, USAGE, NOT_FRESH, INTERRUPTED = 1, 2, 3, 130
 MAX_SHOWN = 20
+_FILE_WIDTH = 240
+_MAY_CHANGE = "may change: something it reads is not fresh"
 
 app = typer.Typer(
     name="corpus",
@@ -72,7 +74,7 @@ def plan(
             for d in found.decisions
         ]
         orphans = [{"asset": asset, "partition": partition} for asset, partition in found.orphans]
-        _print({"partitions": rows, "counts": found.counts(), "orphans": orphans, "ignored": found.notes})
+        _print({"partitions": rows, "counts": found.counts(), "orphans": orphans, "notes": found.notes})
     else:
         _show_plan(found, every)
     if (check or as_json) and any(decision.status is not Status.FRESH for decision in found.decisions):
@@ -84,18 +86,24 @@ def _show_plan(found: Plan, every: bool) -> None:
     groups: dict[tuple[str, Status, str], list[str]] = {}
     for decision in found.decisions:
         if every or decision.status is not Status.FRESH:
-            key = (decision.asset, decision.status, decision.reason)
+            waits = decision.status is Status.WAITING
+            key = (decision.asset, decision.status, _MAY_CHANGE if waits else decision.reason)
             groups.setdefault(key, []).append(decision.partition or "")
     for (asset, status, reason), keys in groups.items():
         many = f"{keys[0]} and {len(keys) - 1} more" if len(keys) > 1 else keys[0]
         table.add_row(asset, many, status, reason)
-    out = Console()
+    out = _wide_console()
     if groups:
         out.print(table)
     _show_notes(out, found.notes)
     if found.orphans:
         out.print(f"{len(found.orphans)} orphans (their raw file, band, chunk or asset is gone): corpus clean")
     out.print(", ".join(f"{count:,} {status}" for status, count in found.counts().items()))
+
+
+def _wide_console() -> Console:
+    """A console that cuts nothing off where nobody looks at it as a screen."""
+    return Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
 
 
 def _show_notes(out: Console, notes: list[str]) -> None:
@@ -150,7 +158,7 @@ def _report_json(report: Report) -> dict[str, Any]:
         "seconds": report.seconds,
         "by_asset": report.by_asset,
         "errors": [*report.failed, *report.failed_checks],
-        "ignored": report.ignored,
+        "notes": report.notes,
         "orphans": report.orphans,
     }
 
@@ -165,7 +173,7 @@ def _show_report(report: Report, corpus: Corpus) -> None:
             out.print(f"... and {len(lines) - MAX_SHOWN} more")
     if report.waiting:
         out.print(f"{len(report.waiting):,} partitions wait for what failed or was not selected; see `corpus plan`")
-    _show_notes(out, report.ignored)
+    _show_notes(out, report.notes)
     if report.orphans:
         out.print(f"{report.orphans} orphans are still stored (their raw file, band or chunk is gone): corpus clean")
     if report.ok:
@@ -252,6 +260,9 @@ def main() -> None:
     except ConfigError as error:
         console.print(str(error), markup=False, highlight=False)
         sys.exit(USAGE)
+    except KeyboardInterrupt:
+        console.print("interrupted; what is done is kept, and the next build goes on from there")
+        sys.exit(INTERRUPTED)
     except (CorpusError, OSError) as error:
         console.print(str(error), markup=False, highlight=False)
         sys.exit(FAILED)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -12,16 +13,23 @@ import yaml
 
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.stage import register_shards
+from resources.errors import ConfigError
 
 FOLDER = ".dagster_home"
+DEFAULTS = {
+    "telemetry": {"enabled": False},
+    "nux": {"enabled": False},
+    "concurrency": {"runs": {"max_concurrent_runs": 1}},
+}
 PROCESS_TAG = ".dagster/corpus-process"
 _UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
 def prepare(folder: Path) -> Path:
-    """Make sure there is a DAGSTER_HOME, with the project's dagster.yaml in it, and return it.
+    """Make sure there is a DAGSTER_HOME with a dagster.yaml in it, and return it.
 
-    The project's own folder always takes the project's dagster.yaml; a `$DAGSTER_HOME` that has one keeps it.
+    The corpus' own folder always takes the dagster.yaml beside corpus.yaml; a `$DAGSTER_HOME` that has one keeps it.
+    With neither it gets the project's defaults: nothing is sent anywhere, and one run at a time.
     """
     given = os.environ.get("DAGSTER_HOME")
     home = Path(given or folder / FOLDER).absolute()
@@ -29,6 +37,8 @@ def prepare(folder: Path) -> Path:
     settings = folder / "dagster.yaml"
     if settings.is_file() and (home == folder / FOLDER or not (home / "dagster.yaml").exists()):
         shutil.copyfile(settings, home / "dagster.yaml")
+    elif not (home / "dagster.yaml").exists():
+        (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
     os.environ["DAGSTER_HOME"] = str(home)
     return home
 
@@ -68,11 +78,21 @@ def _runs(process: str) -> bool:
         return False
 
 
+def _check_port(host: str, port: int) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ConfigError(f"{host}:{port} is not free ({error.strerror}); choose another --port") from None
+
+
 def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     """Become `dagster dev` on this corpus; its shard partitions are registered first.
 
     It runs in the DAGSTER_HOME, and takes modules of the user's own stages from the folder of corpus.yaml.
     """
+    _check_port(host, port)
     chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")
     os.environ[CONFIG_VARIABLE] = str(chosen.absolute())
     with project_instance(corpus.folder) as found:
@@ -86,4 +106,6 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}), encoding="utf-8")
     os.chdir(workspace.parent)
     command = ["dagster", "dev", "-w", workspace.name, "-h", host, "-p", str(port)]
+    # A shell that starts us in the background ignores SIGINT, which `dagster dev` would hand on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.execv(sys.executable, [sys.executable, "-m", *command])

@@ -144,14 +144,15 @@ This page is generated from the program (`python -m docs.generate`); a test keep
 | 1 | something failed: a partition, a check, a file that is not what its record says |
 | 2 | the command line or the configuration is wrong |
 | 3 | `corpus plan` with `--json` or `--check`: something is not fresh |
+| 130 | interrupted; what is done is kept |
 
 With `--json` a command prints one JSON object on standard output and nothing else there:
 
 - `corpus plan --json`: `{"partitions": [{"asset", "partition", "status", "reason"}], "counts": {"fresh", "missing",
-  "stale", "waiting"}, "orphans": [{"asset", "partition"}], "ignored": [...]}`; `partition` is null for an asset without
+  "stale", "waiting"}, "orphans": [{"asset", "partition"}], "notes": [...]}`; `partition` is null for an asset without
   partitions; exits with 3 when anything is not fresh, like `--check`
 - `corpus build --json`: `{"recomputed", "fresh", "failed", "waiting", "seconds", "by_asset": {...}, "errors": [...],
-  "ignored": [...], "orphans"}`
+  "notes": [...], "orphans"}`
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
 
 The configuration is `--config`, else `$CORPUS_CONFIG`, else `corpus.yaml` in the working folder.

@@ -129,13 +129,13 @@ class Planner:
     def _decide(self, stage: Stage, key: str | None, sizes: Mapping[str, int]) -> Decision:
         record = self.records(stage.name).get(key)
         blocked = self._blocked(stage, key)
+        parameters = self.settings.parameters(stage, self._shards.get(key or ""))
         if record is None:
             reason = self._reason_of_absence(stage, key)
             return Decision(stage.name, key, Status.MISSING, reason, blocked=blocked)
         if damage := _damage(record, sizes):
             status = Status.MISSING if damage.startswith("file missing") else Status.STALE
             return Decision(stage.name, key, status, damage, blocked=blocked)
-        parameters = self.settings.parameters(stage, self._shards.get(key or ""))
         if reason := _own_change(stage, parameters, record):
             return Decision(stage.name, key, Status.STALE, reason, blocked=blocked)
         if stage.observed:

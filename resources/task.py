@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from resources.codecs import open_gzip
 from resources.documents import Document, decode_document
-from resources.errors import LedgerError
+from resources.errors import ConfigError, LedgerError
 from resources.graph import Reads, Stage
 from resources.hashing import content_digest
 from resources.ledger import FileRecord, Record
@@ -127,6 +127,9 @@ class Task:
 
     def __getitem__(self, key: str) -> Any:
         """A parameter the stage declared, by its dotted key."""
+        if key not in self.parameters:
+            declared = ", ".join(self.parameters) or "none"
+            raise ConfigError(f"{self.stage.name} reads {key!r} but does not list it in `parameters` ({declared})")
         return self.parameters[key]
 
     def input(self, asset: str) -> Part:
