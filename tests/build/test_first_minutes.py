@@ -1,0 +1,64 @@
+"""What a new user meets first: rows that vanish are said, mistakes are named, nothing is sent anywhere."""
+
+import socket
+from pathlib import Path
+
+import pytest
+import yaml
+
+from corpus_assets.build import dropped_notes
+from corpus_assets.dagster_home import DEFAULTS, prepare, serve
+from resources.errors import ConfigError
+from resources.execute import run_job
+from tests.build.small import Work, drive, opened
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_wrong_text_key_is_said_with_its_numbers(work: Work) -> None:
+    work.config(**{"sources.0.text_key": "nothing"})
+    corpus = opened(work.folder)
+    drive(corpus, [corpus.graph["normalized_documents"]])
+    (note,) = dropped_notes(opened(work.folder).planner())
+    rows = note.split(" of ")
+    assert note.startswith("source books: ")
+    assert rows[0].rpartition(" ")[2] == rows[1].partition(" ")[0]
+    assert "no_text" in note
+
+
+def test_a_source_without_files_and_what_is_passed_over_are_said(work: Work) -> None:
+    (work.folder / "raw/books/notes.pdf").write_bytes(b"%PDF")
+    work.config(**{"sources.1.glob": "*.nope"})
+    name = opened(work.folder).config.sources[1].name
+    notes = opened(work.folder).planner().plan().notes
+    assert f"source {name} has no raw files" in notes
+    assert any(note.startswith("books/notes.pdf: unknown suffix") for note in notes)
+
+
+def test_a_missing_tokenizer_file_stops_the_plan_of_a_new_corpus(work: Work) -> None:
+    work.config(tokenizer={"kind": "tokenizer_json", "path": "nope.json"})
+    with pytest.raises(ConfigError, match=r"tokenizer\.path: .*nope\.json"):
+        opened(work.folder).planner().plan()
+
+
+def test_an_undeclared_parameter_is_named(work: Work) -> None:
+    corpus = opened(work.folder)
+    pending = corpus.pending(corpus.graph["short_documents"], ["books--one"], force=True)
+    (job,) = pending._jobs()
+    outcome = run_job(type(job)(**{**job.__dict__, "parameters": {}}))
+    assert outcome.error is not None
+    assert "reads 'short_documents.threshold' but does not list it" in outcome.error
+
+
+def test_any_corpus_gets_an_instance_that_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+    home = prepare(tmp_path)
+    assert yaml.safe_load((home / "dagster.yaml").read_text()) == DEFAULTS
+    assert yaml.safe_load((ROOT / "dagster.yaml").read_text()) == DEFAULTS
+
+
+def test_a_port_in_use_is_named(work: Work) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"127.0.0.1:{port} is not free"):
+            serve(opened(work.folder), None, "127.0.0.1", port)
