@@ -1,5 +1,8 @@
-"""The `corpus` command. Exit codes: 0 all is well; 1 something failed; 2 the command or configuration is wrong; 3
-`plan --check` found something not fresh."""
+"""The `corpus` command.
+
+Exit codes: 0 all is well; 1 something failed; 2 the command or configuration is wrong; 3 `plan` with --check or --json
+found something not fresh; 130 interrupted.
+"""
 
 import json
 import sys
@@ -164,7 +167,7 @@ def _report_json(report: Report) -> dict[str, Any]:
 
 
 def _show_report(report: Report, corpus: Corpus) -> None:
-    out = Console()
+    out = _wide_console()
     out.print(f"{report.recomputed:,} partitions recomputed, {report.fresh:,} fresh, in {report.seconds} s")
     for title, lines in (("failed", report.failed), ("check", report.failed_checks)):
         for line in lines[:MAX_SHOWN]:

@@ -27,10 +27,12 @@ def normalized_documents(task: Task) -> None:
     try:
         _write_documents(task, path, _good_rows(task, shard), fix)
     except BadFileError as error:
+        where = error.where.removeprefix(f"{shard.source}/")
+        named = BadFileError(f"{shard.source}/{where}", error.problem)
         if task["source.on_bad_file"] == "fail":
-            raise
+            raise named from error
         task.restart()
-        task.drop("bad_file", example=str(error))
+        task.drop("bad_file", example=str(named))
         _write_documents(task, path, iter(()), fix)
 
 
