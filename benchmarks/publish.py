@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import demo, plan, stages
+from benchmarks.peers.page import section, with_section
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
@@ -71,7 +72,8 @@ def main() -> None:
         demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
         plan=table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS)),
     )
-    TARGET.write_text(page, encoding="utf-8")
+    written = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
+    TARGET.write_text(with_section(page, section(written)), encoding="utf-8")
 
 
 if __name__ == "__main__":

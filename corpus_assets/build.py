@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -97,12 +97,14 @@ def _build(
             progress.stage(stage, len(due))
             runner = runner or _Runner(corpus, report, progress, instance)
             runner.run(stage, due, blocked)
+            if checks and stage.gate is not None:
+                runner.check([stage.name])
         if due or touched:
             planner = corpus.planner()
     report.notes = [*planner.listing.notes(), *dropped_notes(planner)]
     report.orphans = len(planner.orphans())
-    if runner is not None and checks:
-        runner.check()
+    if runner is not None and checks and not (report.failed or report.waiting):
+        runner.check(name for name in report.by_asset if corpus.graph[name].gate is None)
 
 
 def dropped_notes(planner: Planner) -> list[str]:
@@ -186,11 +188,11 @@ class _Runner:
                 raise KeyboardInterrupt
             self._report.failed.append(f"{stage.name}: {error.message.strip() if error else 'step failed'}")
 
-    def check(self) -> None:
-        """Run the asset checks of what was recomputed."""
-        keys = [self._asset_key(name) for name in self._report.by_asset]
+    def check(self, names: Iterable[str]) -> None:
+        """Run the asset checks of these assets, of which something was recomputed."""
+        keys = [self._asset_key(name) for name in names if name in self._report.by_asset]
         chosen = [check for check in self._parts.checks if any(k.asset_key in keys for k in check.check_keys)]
-        if not chosen or self._report.failed or self._report.waiting:
+        if not chosen:
             return
         result = self._parts.check_job(chosen).execute_in_process(
             tags=self._tags,

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.dedup.checks import retention_of_sources
 from corpus_assets.normalize.checks import row_alignment
 from corpus_assets.split.checks import conservation_of_rows, no_holdout_text_in_train
 from corpus_assets.tokenize.checks import token_files
@@ -12,6 +13,7 @@ def corpus_checks(corpus: Corpus) -> list[dg.AssetChecksDefinition]:
     """Every check of the corpus."""
     return [
         row_alignment(corpus, "short_documents"),
+        retention_of_sources(corpus),
         row_alignment(corpus, "duplicates"),
         conservation_of_rows(corpus),
         no_holdout_text_in_train(corpus),

@@ -6,16 +6,14 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from corpus_assets.config_dedup import Dedup, MinHash
 from corpus_assets.config_faults import faults, shown
+from corpus_assets.config_section import Name, Section
 from corpus_assets.config_sections import (
     Dataset,
-    Dedup,
     Engine,
-    MinHash,
     Mix,
-    Name,
     Normalize,
-    Section,
     ShortDocuments,
     Source,
     Split,
@@ -37,7 +35,7 @@ class CorpusConfig(Section):
     compat: Literal["slimpajama"] | None = Field(
         None, description="profile that reproduces a reference; it sets the values its documentation lists"
     )
-    sources: list[Source] = Field(min_length=1, description="in order of priority: a duplicate's earliest copy is kept")
+    sources: list[Source] = Field(min_length=1, description="in order: of equal documents the earliest is kept")
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
     minhash: MinHash = MinHash()
@@ -65,6 +63,15 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _known_priorities(self) -> "CorpusConfig":
+        names = [source.name for source in self.sources]
+        if unknown := [name for name in self.dedup.priority if name not in names]:
+            raise ValueError(f"dedup.priority: no source named {unknown[0]!r}; valid: {', '.join(names)}")
+        if len(set(self.dedup.priority)) < len(self.dedup.priority):
+            raise ValueError("dedup.priority: a source is named twice")
+        return self
+
+    @model_validator(mode="after")
     def _one_holdout_for_compat(self) -> "CorpusConfig":
         own = [f"sources.{place}.holdout" for place, source in enumerate(self.sources) if source.holdout is not None]
         if self.split.method == "slimpajama" and own:
@@ -77,7 +84,13 @@ PROFILES: dict[str, dict[str, dict[str, Any]]] = {
         "normalize": {"method": "ftfy"},
         "short_documents": {"threshold": 200},
         "minhash": {"family": "legacy", "permutations": 128, "seed": 1, "width": 13, "bands": 9, "rows": 13},
-        "dedup": {"short_documents": "include"},
+        "dedup": {
+            "short_documents": "include",
+            "exact_first": False,
+            "verify": "none",
+            "keep": ["first"],
+            "guard": {"action": "off"},
+        },
         "mix": {"seed": 42, "order": "slimpajama"},
         "split": {"holdout": 0.0017, "method": "slimpajama"},
     }

@@ -1,57 +1,10 @@
 """The sections of `corpus.yaml`, each a strict, immutable model; `config.py` puts them together."""
 
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    model_validator,
-)
+from pydantic import BaseModel, Discriminator, Field, Tag, model_validator
 
-_UNITS = {
-    "": 1,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-    "tib": 2**40,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-}
-
-
-def _byte_count(value: Any) -> Any:
-    """`4 GiB` as a number of bytes; anything else is left to the type check."""
-    if not isinstance(value, str):
-        return value
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)
-    unit = _UNITS.get(match[2].lower()) if match else None
-    if match is None or unit is None:
-        raise ValueError(f"a size such as 512 MiB or 4 GiB (units: {', '.join(u for u in _UNITS if u)})")
-    return int(float(match[1]) * unit)
-
-
-def _name(value: str) -> str:
-    if not re.fullmatch(r"[a-z0-9](?:[a-z0-9._]|-(?!-))*", value) or value.endswith(("-", ".")):
-        raise ValueError("a name of a-z, 0-9, '.', '_' and single '-', starting with a letter or digit")
-    return value
-
-
-Bytes = Annotated[int, BeforeValidator(_byte_count), Field(gt=0)]
-Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-
-
-class Section(BaseModel):
-    """Base of every section: strict types, no unknown keys, immutable."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+from corpus_assets.config_section import Bytes, Name, Section, Share
 
 
 class HoldoutCount(Section):
@@ -135,35 +88,6 @@ class ShortDocuments(Section):
     """The short-document list."""
 
     threshold: int = Field(200, ge=0, description="documents with fewer cleaned characters are dropped from the mix")
-
-
-class MinHash(Section):
-    """MinHash signatures and their bands."""
-
-    family: Literal["affine32", "legacy"] = Field("affine32", description="datasketch's scheme; `legacy` is pre-2.0")
-    permutations: int = Field(128, ge=1, le=4096, description="values per signature")
-    seed: int = Field(1, ge=0, lt=2**32)
-    width: int = Field(13, ge=1, le=1000, description="shingle width in characters of the cleaned text")
-    bands: int = Field(
-        9, ge=1, le=100, description="bands; with `rows` the steepness of the match around the threshold"
-    )
-    rows: int = Field(13, ge=1, description="signature values per band")
-
-    @model_validator(mode="after")
-    def _fits(self) -> "MinHash":
-        if self.bands * self.rows > self.permutations:
-            used = f"{self.bands} x {self.rows} = {self.bands * self.rows}"
-            raise ValueError(f"bands x rows = {used} values, but a signature has {self.permutations}")
-        return self
-
-
-class Dedup(Section):
-    """Which documents may be duplicates, and which one is kept."""
-
-    short_documents: Literal["exclude", "include"] = Field(
-        "exclude",
-        description="whether short and featureless documents take part (`include` is SlimPajama's defect)",
-    )
 
 
 class Mix(Section):

@@ -85,12 +85,14 @@ class Pending:
         self.due = [decision for decision in due if decision.partition not in self.blocked]
 
     def _missing_input(self, decision: Decision) -> str | None:
-        """An input without a record: nothing can be computed from it. (A stale one still has content.)"""
+        """An input without a record, or held back by its gate. (A stale one still has content.)"""
         for edge in self.stage.inputs:
             records = self._planner.records(edge.asset)
             for key in self._input_keys(edge.asset, edge.mapping, decision.partition):
                 if key not in records:
                     return f"{edge.asset}/{key} does not exist yet" if key else f"{edge.asset} does not exist yet"
+            if fault := self._planner.gate(self._corpus.graph[edge.asset]):
+                return f"{edge.asset} is held back: {fault}"
         return None
 
     def _input_keys(self, asset: str, mapping: Reads, key: str | None) -> Sequence[str | None]:
@@ -123,7 +125,9 @@ class Pending:
         return {d.partition: known[d.partition] for d in self.fresh} | new
 
     def _jobs(self) -> Iterator[Job]:
-        memory = self._corpus.config.engine.memory // max(1, self._corpus.engine.workers)
+        # A whole-corpus partition is computed alone: nobody shares the memory with it.
+        sharing = 1 if self.stage.partitioning is Partitioning.NONE else max(1, self._corpus.engine.workers)
+        memory = self._corpus.config.engine.memory // sharing
         for decision in self.due:
             shard = self._by_key.get(decision.partition or "")
             yield Job(

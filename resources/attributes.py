@@ -10,9 +10,15 @@ SHORT = "short_documents__cleaned__short"
 DUPLICATE = "duplicates__minhash__duplicate"
 CLUSTER_SIZE = "duplicates__minhash__cluster_size"
 
+FLAGS = "flags"
+"""Name of the part of an attribute partition that says which rows are flagged, whatever else is said of them."""
+
 
 class AttributeRow(msgspec.Struct, omit_defaults=True):
-    """Spans per attribute key, in code points of the text; `kept` names the document a duplicate gave way to."""
+    """Spans per attribute key, in code points of the text; `kept` names the document a duplicate gave way to.
+
+    `kept` holds `source` and `id` of that document, its `shard` and `row`, and the id of the `cluster`.
+    """
 
     id: str
     attributes: dict[str, list[Span]]

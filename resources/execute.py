@@ -121,8 +121,7 @@ def _digests(job: Job, edge: Input, parts: list[Part]) -> dict[str, str]:
     found = {}
     for part in parts:
         name = edge.asset if part.partition is None else f"{edge.asset}/{part.partition}"
-        is_segment = edge.mapping is Reads.SEGMENT
-        found[name] = part.record.segments.get(job.partition or "", "") if is_segment else part.record.digest
+        found[name] = part.record.part_digest(edge.segment(job.partition))
     return found
 
 

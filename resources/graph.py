@@ -36,22 +36,28 @@ class Input:
 
     mapping: SAME reads the partition of the same key (or the only one of an unpartitioned asset); ALL reads every
     partition; SEGMENT reads from every partition only the part named like the reading partition, so a change in
-    other parts does not matter. An untracked input must exist, but its content is not part of the recipe.
+    other parts does not matter. An untracked input must exist, but its content is not part of the recipe. With `part`,
+    only the segment of that name counts: a change in the rest of the partition does not matter.
     """
 
     asset: str
     mapping: Reads = Reads.SAME
     tracked: bool = True
+    part: str | None = None
+
+    def segment(self, key: str | None) -> str | None:
+        """The segment whose digest stands for an upstream partition when `key` is built; None for the whole."""
+        return self.part if self.mapping is not Reads.SEGMENT else key
 
 
-def same(asset: str) -> Input:
-    """Read the partition with the same key."""
-    return Input(asset)
+def same(asset: str, *, part: str | None = None) -> Input:
+    """Read the partition with the same key, or depend on one named part of it only."""
+    return Input(asset, part=part)
 
 
-def every(asset: str, *, tracked: bool = True) -> Input:
-    """Read all partitions."""
-    return Input(asset, Reads.ALL, tracked)
+def every(asset: str, *, tracked: bool = True, part: str | None = None) -> Input:
+    """Read all partitions, or depend on one named part of each only."""
+    return Input(asset, Reads.ALL, tracked, part)
 
 
 def segment(asset: str) -> Input:
@@ -71,7 +77,8 @@ class Stage:
     computed. kind: which IO manager hands its content out. places: where files outside
     the store lie that the function reads; their content counts (as extra parameters), their place does not.
     observed: the function looks at something outside the
-    store and returns what it saw as further inputs of the recipe.
+    store and returns what it saw as further inputs of the recipe. gate: why what it built may not be used (faults in
+    words), given a partition's statistics and the configuration; while there is any, nothing downstream is computed.
     """
 
     name: str
@@ -86,6 +93,7 @@ class Stage:
     extra_parameters: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     places: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
     observed: bool = False
+    gate: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[str]] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
 

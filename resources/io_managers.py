@@ -94,9 +94,10 @@ class Arrays:
     def __init__(self, part: Part) -> None:
         self.part = part
 
-    def __call__(self, suffix: str = ".npy") -> NDArray[Any]:
-        """The array whose file name ends like this."""
-        return self.part.array(suffix)
+    def __call__(self, suffix: str | None = None) -> NDArray[Any]:
+        """The array whose file name ends like this; by default the first that the partition has."""
+        arrays = (file.path for file in self.part.record.files if file.path.endswith(".npy"))
+        return self.part.array(next(arrays, ".npy") if suffix is None else suffix)
 
 
 class TokenRows:

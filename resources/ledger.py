@@ -51,6 +51,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     created: str = ""
     versions: dict[str, str] = {}
 
+    def part_digest(self, segment: str | None) -> str:
+        """Digest of one named segment (empty when there is none of that name), or of the whole for None."""
+        return self.digest if segment is None else self.segments.get(segment, "")
+
 
 def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
     """Digest of (asset, code version, parameters, content digests of the inputs): equal recipe, equal content.

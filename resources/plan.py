@@ -1,10 +1,10 @@
 """The plan: which partitions are not fresh, and why. A pure function of settings, listing and ledger."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
+from resources.changes import damage, input_change, own_change
 from resources.errors import BadFileError
 from resources.graph import Graph, Input, Partitioning, Reads, Stage
 from resources.hashing import content_digest
@@ -73,6 +73,7 @@ class Planner:
         self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
         self._decisions: dict[str, dict[str | None, Decision]] = {}
         self._folders: dict[str, list[Entry]] = {}
+        self._gates: dict[str, str] = {}
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
         """Decide every partition of the given stages; by default of all, and what no stage owns any more."""
@@ -114,12 +115,12 @@ class Planner:
         if edge.mapping is Reads.SAME:
             upstream = self._same_key(edge, key)
             record = self.records(edge.asset).get(upstream)
-            return {} if record is None else {_name(edge.asset, upstream): record.digest}
-        segment = key if edge.mapping is Reads.SEGMENT else None
+            return {} if record is None else {_name(edge.asset, upstream): record.part_digest(edge.segment(key))}
+        segment = edge.segment(key)
         if (edge.asset, segment) not in self._fan_in:
             records = self.records(edge.asset)
             keys = [k for k in self.partitions(self.graph[edge.asset]) if k in records]
-            digests = {_name(edge.asset, k): _part(records[k], segment) for k in keys}
+            digests = {_name(edge.asset, k): records[k].part_digest(segment) for k in keys}
             self._fan_in[edge.asset, segment] = digests
         return self._fan_in[edge.asset, segment]
 
@@ -133,10 +134,10 @@ class Planner:
         if record is None:
             reason = self._reason_of_absence(stage, key)
             return Decision(stage.name, key, Status.MISSING, reason, blocked=blocked)
-        if damage := _damage(record, sizes):
-            status = Status.MISSING if damage.startswith("file missing") else Status.STALE
-            return Decision(stage.name, key, status, damage, blocked=blocked)
-        if reason := _own_change(stage, parameters, record):
+        if fault := damage(record, sizes):
+            status = Status.MISSING if fault.startswith("file missing") else Status.STALE
+            return Decision(stage.name, key, status, fault, blocked=blocked)
+        if reason := own_change(stage, parameters, record):
             return Decision(stage.name, key, Status.STALE, reason, blocked=blocked)
         if stage.observed:
             return self._observe(stage, key, record)
@@ -161,7 +162,20 @@ class Planner:
             if open_ones:
                 more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
                 return f"{_name(edge.asset, open_ones[0])} is {upstream[open_ones[0]].status}{more}"
+            if fault := self.gate(self.graph[edge.asset]):
+                return f"{edge.asset} is held back: {fault}"
         return ""
+
+    def gate(self, stage: Stage) -> str:
+        """Why nothing may be made of what a stage built; empty when it may be used, or has no gate."""
+        if stage.gate is None:
+            return ""
+        if stage.name not in self._gates:
+            records = [self.records(stage.name).get(key) for key in self.partitions(stage)]
+            faults = [f for r in records if r is not None for f in stage.gate(r.statistics, self.settings.values)]
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            self._gates[stage.name] = f"{faults[0]}{more}" if faults else ""
+        return self._gates[stage.name]
 
     def _observe(self, stage: Stage, key: str | None, record: Record) -> Decision:
         """Assets that look at the outside world: the listing, and each raw file."""
@@ -219,44 +233,6 @@ def shard_row(shard: Shard) -> str:
     return f"{shard.source}\t{shard.label}\t{shard.bytes}\t{len(shard.members)}"
 
 
-def input_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """How two sets of inputs differ, in words; empty when they do not."""
-    added = [key for key in now if key not in before]
-    removed = [key for key in before if key not in now]
-    changed = [key for key in now if key in before and before[key] != now[key]]
-    parts = [_some(changed, "changed"), _some(added, "added"), _some(removed, "removed")]
-    reordered = "" if any(parts) or list(before) == list(now) else "order of inputs changed"
-    return ", ".join(part for part in parts if part) or reordered
-
-
-def _some(keys: list[str], what: str) -> str:
-    if not keys:
-        return ""
-    return f"{keys[0]} {what}" if len(keys) == 1 else f"{keys[0]} and {len(keys) - 1} more {what}"
-
-
-def _own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> str:
-    """A change in the code version or the parameters, in words."""
-    if stage.code_version != record.code_version:
-        return f"code version {record.code_version} -> {stage.code_version}"
-    return ", ".join(_parameter_changes(record.parameters, parameters))
-
-
-def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """`key old -> new` for every value that differs; sections are compared key by key."""
-    for name in sorted({*before, *now}):
-        old, new = before.get(name, "(unset)"), now.get(name, "(unset)")
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from _parameter_changes(old, new, f"{path}{name}.")
-        elif old != new:
-            yield f"{path}{name} {_short(old)} -> {_short(new)}"
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
-
-
 def _digest(shard: Shard) -> str:
     """Content digest of a raw file that may be one now; empty when it cannot be read."""
     try:
@@ -265,24 +241,10 @@ def _digest(shard: Shard) -> str:
         return ""
 
 
-def _damage(record: Record, sizes: Mapping[str, int]) -> str:
-    """What is wrong with the files a record names, as far as a listing shows."""
-    for file in record.files:
-        if file.path not in sizes:
-            return f"file missing: {file.path}"
-        if sizes[file.path] != file.bytes:
-            return f"file {file.path} has {sizes[file.path]} bytes, its record says {file.bytes}"
-    return ""
-
-
 def _holds_back(upstream: Decision, edge: Input) -> bool:
     if edge.tracked:
         return upstream.status is not Status.FRESH
     return upstream.status is Status.MISSING
-
-
-def _part(record: Record, segment: str | None) -> str:
-    return record.digest if segment is None else record.segments.get(segment, "")
 
 
 def _name(asset: str, partition: str | None) -> str:

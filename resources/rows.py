@@ -20,8 +20,15 @@ ROW = np.dtype(
 """order: keyed hash that orders a chunk; copy: 0 for the first use of a document, then 1, 2 ...; bytes: UTF-8 bytes
 of the text; source: name; digest: SHA-256 of the text."""
 
-TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,))])
-"""Beside normalized documents: UTF-8 bytes and SHA-256 of each text."""
+TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,)), ("created", "<i8"), ("id_end", "<u8")])
+"""Beside normalized documents: UTF-8 bytes and SHA-256 of each text, when it was created (resources/created.py), and
+where its id ends in the file of ids."""
+
+TEXTS, NAMES = "texts", "names"
+"""Parts of normalized documents that later stages depend on: the texts alone; texts, dates and ids, without metadata."""
+
+SIGNATURES, SKETCH = "signatures", "sketch"
+"""Parts of minhashes: what the bands are made of, and what candidates are checked with."""
 
 Rows = NDArray[np.void]
 

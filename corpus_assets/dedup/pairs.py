@@ -1,153 +1,291 @@
-"""Duplicate pairs of one band: documents with equal keys, paired by external bucketing in bounded memory.
+"""Pairs of documents with equal keys, found by external bucketing in bounded memory.
 
-A bucket of n documents gives n - 1 edges, a star from its lowest document number: the same connected
-components as all n * (n - 1) / 2 pairs (specs/slimpajama.md section 5).
+A bucket of n documents gives n - 1 edges, a star from its lowest document number: the same connected components as
+all n * (n - 1) / 2 pairs (specs/slimpajama.md section 5). A key is one 64-bit word or several, compared in full.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain
-from typing import BinaryIO
+from itertools import chain as chained
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.dedup.bands import NO_KEY
 from resources.errors import CorpusError
 
-MAX_DOCUMENTS = 2**32 - 1
-_RECORD = np.dtype([("key", "<u8"), ("document", "<u4")])
-_WORKING_BYTES_PER_ROW = 96
-_BLOCK_ROWS = 1 << 18
-_KEY_BITS = 64
+Spill = Callable[[], BinaryIO]
+Words = NDArray[np.uint64]
+Documents = NDArray[np.unsignedinteger]
+Edges = NDArray[np.unsignedinteger]
+
+_BLOCK_ROWS = 1 << 16
+_HELD_BLOCKS = 16
+_WORD_BITS = 64
 _SPLIT_BITS = 6
 _SPLIT_BUCKETS = 1 << _SPLIT_BITS
-
-Records = NDArray[np.void]
-Edges = NDArray[np.uint32]
+_EVERY_WORD = (0, 2**_WORD_BITS - 1)
 
 
 class TooManyDocumentsError(CorpusError):
-    """The corpus holds more documents than 32-bit document numbers can name."""
+    """There are more documents than the numbers in use can name."""
 
 
-def star_pairs(shards: Iterable[NDArray[np.uint64]], *, memory: int, spill: Callable[[], BinaryIO]) -> Iterator[Edges]:
+@dataclass(frozen=True)
+class Rows:
+    """Keys (n, words) and the numbers (n,) of the documents that have them, in ascending order of numbers."""
+
+    words: Words
+    documents: Documents
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Rows that may be worked on at once, rows per block of a stream, and where the rest goes."""
+
+    rows: int
+    block: int
+    spill: Spill
+    chain: bool
+
+    @classmethod
+    def of(cls, memory: int, row_bytes: int, spill: Spill, chain: bool) -> "_Limits":
+        # At the peak: the rows twice, and three words of sorting per row.
+        rows = max(memory // (2 * row_bytes + 48), 1)
+        return cls(rows, max(min(rows // _HELD_BLOCKS, _BLOCK_ROWS), 1), spill, chain)
+
+
+def document_dtype(total: int) -> np.dtype[Any]:
+    """Type of document numbers in a corpus of `total` documents: uint32 while `total` is under 2^32, else uint64."""
+    return np.dtype(np.uint32) if total < 1 << 32 else np.dtype(np.uint64)
+
+
+def star_pairs(
+    shards: Iterable[Words], *, memory: int, spill: Spill, dtype: DTypeLike = np.uint32, chain: bool = False
+) -> Iterator[Edges]:
     """Edges (m, 2) of [first document, later document] between documents with equal keys in one band.
 
-    `shards` are the keys of one shard's rows each, in canonical order; rows are numbered through all of them
-    from 0. `NO_KEY` rows count but never pair. The edges, concatenated, are ordered by key, then later
-    document, and do not depend on `memory` (working set in bytes) or on how the rows are cut into shards.
+    `shards` are the keys of one shard's rows each, in canonical order; rows are numbered through all of them from 0,
+    as `dtype`. `NO_KEY` rows count but never pair. With `chain`, a later document is also paired with its neighbour
+    in the bucket: a, b, c gives a-b, a-c, b-c. The edges, concatenated, are ordered by key, later document and first
+    document, and depend neither on `memory` (working set in bytes) nor on how the rows are cut into shards.
 
-    A band too large for `memory` is split by the leading bits of its keys into files from `spill`: empty,
-    binary, open for reading and writing; closed here, so temporary files then vanish. `TooManyDocumentsError`
-    beyond 2^32 - 1 rows.
+    A band too large for `memory` is split by the leading bits of its keys into files from `spill`: empty, binary,
+    open for reading and writing; closed here, so temporary files then vanish. `TooManyDocumentsError` beyond what
+    `dtype` can number.
     """
-    limit = max(memory // _WORKING_BYTES_PER_ROW, 1)
-    yield from _stars(_records(shards, min(limit, _BLOCK_ROWS)), limit, 0, 2**_KEY_BITS - 1, spill)
+    keyed = ((shard[:, None], None) for shard in shards)
+    return equal_rows(keyed, memory=memory, spill=spill, dtype=dtype, chain=chain)
 
 
-def _records(shards: Iterable[NDArray[np.uint64]], block_rows: int) -> Iterator[Records]:
-    """Blocks of numbered keys, none empty, in document order, without the rows that take no part."""
-    first = 0
-    for shard in shards:
-        if first + len(shard) > MAX_DOCUMENTS:
-            raise TooManyDocumentsError(
-                f"{first + len(shard)} documents or more; at most {MAX_DOCUMENTS} can be numbered"
-            )
-        for start in range(0, len(shard), block_rows):
-            keys = np.asarray(shard[start : start + block_rows])
-            rows = np.flatnonzero(keys != NO_KEY)
-            if not len(rows):
-                continue
-            block = np.empty(len(rows), dtype=_RECORD)
-            block["key"] = keys[rows]
-            block["document"] = rows + (first + start)
-            yield block
-        first += len(shard)
-
-
-def _stars(
-    blocks: Iterator[Records], limit: int, low: int, high: int, spill: Callable[[], BinaryIO]
+def equal_rows(
+    shards: Iterable[tuple[Words, NDArray[np.bool_] | None]],
+    *,
+    memory: int,
+    spill: Spill,
+    words: int = 1,
+    dtype: DTypeLike = np.uint32,
+    chain: bool = False,
 ) -> Iterator[Edges]:
-    """Edges of blocks in document order whose keys lie between `low` and `high`, both included."""
-    if low == high:
-        yield from _star_of_one_key(blocks)
-        return
-    held: deque[Records] = deque()
+    """`star_pairs` for keys of several words: shards are (keys (n, words), takes part (n,)).
+
+    Without the second, rows whose first word is `NO_KEY` take no part.
+    """
+    record = np.dtype([("words", "<u8", (words,)), ("document", np.dtype(dtype).newbyteorder("<"))])
+    limits = _Limits.of(memory, record.itemsize, spill, chain)
+    return _pairs(_joined(_numbered(shards, limits.block, record["document"]), limits.block), limits, record)
+
+
+def _numbered(
+    shards: Iterable[tuple[Words, NDArray[np.bool_] | None]], block: int, dtype: np.dtype[Any]
+) -> Iterator[Rows]:
+    """The rows that take part, in blocks of document order."""
+    first = 0
+    for words, takes_part in shards:
+        if first + len(words) > np.iinfo(dtype).max + 1:
+            raise TooManyDocumentsError(
+                f"{first + len(words)} documents or more; at most {np.iinfo(dtype).max + 1} can be numbered"
+            )
+        for start in range(0, len(words), block):
+            part = np.asarray(words[start : start + block])
+            taking = part[:, 0] != NO_KEY if takes_part is None else takes_part[start : start + block]
+            rows = np.flatnonzero(taking)
+            yield Rows(part[rows], (rows.astype(np.uint64) + np.uint64(first + start)).astype(dtype))
+        first += len(words)
+
+
+def _joined(blocks: Iterable[Rows], least: int) -> Iterator[Rows]:
+    """The same rows in blocks of at least `least` and less than twice that; the last one may be smaller."""
+    held: list[Rows] = []
     rows = 0
     for block in blocks:
         held.append(block)
         rows += len(block)
-        if rows > limit:
-            yield from _split(chain(_drain(held), blocks), limit, low, high, spill)
+        if rows >= least:
+            yield _concatenated(held)
+            held, rows = [], 0
+    if rows:
+        yield _concatenated(held)
+
+
+def _concatenated(parts: Sequence[Rows]) -> Rows:
+    if len(parts) == 1:
+        return parts[0]
+    return Rows(np.concatenate([part.words for part in parts]), np.concatenate([part.documents for part in parts]))
+
+
+def _pairs(
+    blocks: Iterator[Rows], limits: _Limits, record: np.dtype[Any], word: int = 0, span: tuple[int, int] = _EVERY_WORD
+) -> Iterator[Edges]:
+    """Edges of rows that agree in all words before `word`, and whose `word` lies in `span`, ends included."""
+    low, high = span
+    while low == high:
+        word, (low, high) = word + 1, _EVERY_WORD
+        if word == record["words"].shape[0]:
+            yield from _pairs_of_one_key(blocks, limits)
+            return
+    held: deque[Rows] = deque()
+    rows = 0
+    for block in blocks:
+        held.append(block)
+        rows += len(block)
+        if rows > limits.rows:
+            yield from _split(chained(_drained(held), blocks), limits, record, word, (low, high))
             return
     if rows:
-        yield _stars_in_memory(np.concatenate(held))
+        yield from _pairs_in_memory(_released(held), word, limits)
 
 
-def _stars_in_memory(records: Records) -> Edges:
-    """Edges of at least one record; records come in document order."""
-    order = np.argsort(records["key"], kind="stable")
-    keys, documents = records["key"][order], records["document"][order]
-    leads = np.ones(len(records), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=leads[1:])
-    sizes = np.diff(np.flatnonzero(leads), append=len(records))
-    return np.stack([np.repeat(documents[leads], sizes - 1), documents[~leads]], axis=1)
+def _released(held: deque[Rows]) -> Rows:
+    """The blocks as one, no longer held in pieces."""
+    whole = _concatenated(held)
+    held.clear()
+    return whole
 
 
-def _star_of_one_key(blocks: Iterator[Records]) -> Iterator[Edges]:
-    """Edges of a single bucket of any size, in constant memory."""
-    first: np.uint32 | None = None
-    for block in blocks:
-        documents = block["document"]
-        if first is None:
-            first, documents = documents[0], documents[1:]
-        yield np.stack([np.full_like(documents, first), documents], axis=1)
-
-
-def _drain(held: deque[Records]) -> Iterator[Records]:
+def _drained(held: deque[Rows]) -> Iterator[Rows]:
     """The blocks in order, each let go as soon as it is handed out."""
     while held:
         yield held.popleft()
 
 
+def _pairs_in_memory(rows: Rows, word: int, limits: _Limits) -> Iterator[Edges]:
+    """Edges of at least one row."""
+    repeated = _repeated(np.ascontiguousarray(rows.words[:, word]))
+    keys, documents = rows.words[repeated, word:], rows.documents[repeated]
+    del rows, repeated
+    # Nearly in order already, which a stable sort makes use of; equal keys stay in document order.
+    order = np.lexsort(keys.T[::-1])
+    keys, documents = keys[order], documents[order]
+    leads = np.ones(len(keys), dtype=np.bool_)
+    np.any(keys[1:] != keys[:-1], axis=1, out=leads[1:])
+    yield from _edges(documents, leads, limits)
+
+
+def _repeated(keys: Words) -> NDArray[np.int64]:
+    """Rows that share the leading bits of their key, ordered by these bits, then row; holds all that share the key.
+
+    Sorting whole words beats sorting indices several times: the bits that no row number needs hold the key's leading
+    bits, past those that all keys have in common. What they cannot tell apart is left to the caller.
+    """
+    row_bits = (len(keys) - 1).bit_length()
+    common = _WORD_BITS - int(np.bitwise_xor(keys.min(), keys.max())).bit_length()
+    rows_mask = np.uint64((1 << row_bits) - 1)
+    shift = np.uint64(min(common, _WORD_BITS - 1))
+    packed = np.empty_like(keys)
+    for start in range(0, len(keys), _BLOCK_ROWS):
+        block = keys[start : start + _BLOCK_ROWS] << shift
+        block &= ~rows_mask
+        block |= np.arange(start, start + len(block), dtype=np.uint64)
+        packed[start : start + len(block)] = block
+    packed.sort()
+    alike = np.zeros(len(keys) + 1, dtype=np.bool_)
+    for start in range(1, len(keys), _BLOCK_ROWS):
+        stop = min(start + _BLOCK_ROWS, len(keys))
+        np.less_equal(packed[start:stop] ^ packed[start - 1 : stop - 1], rows_mask, out=alike[start:stop])
+    return (packed[alike[1:] | alike[:-1]] & rows_mask).astype(np.int64)
+
+
+def _edges(documents: Documents, leads: NDArray[np.bool_], limits: _Limits) -> Iterator[Edges]:
+    """Edges of buckets that lie behind each other, each beginning where `leads` is true."""
+    lead = 0
+    for start in range(0, len(documents), limits.block):
+        leading = leads[start : start + limits.block]
+        rows = np.arange(start, start + len(leading))
+        leads_of = np.maximum.accumulate(np.where(leading, rows, lead))
+        lead = int(leads_of[-1])
+        later = rows[~leading]
+        firsts = leads_of[~leading]
+        if not limits.chain:
+            yield np.stack([documents[firsts], documents[later]], axis=1)
+            continue
+        ends = np.stack([firsts, later, later - 1, later], axis=1).reshape(-1, 2)
+        new = np.ones(len(ends), dtype=np.bool_)
+        new[1::2] = later - 1 != firsts
+        yield documents[ends[new]]
+
+
+def _pairs_of_one_key(blocks: Iterator[Rows], limits: _Limits) -> Iterator[Edges]:
+    """Edges of a single bucket of any size, in constant memory."""
+    ends = np.empty(0, dtype=np.uint64)
+    for block in blocks:
+        documents = np.concatenate([ends.astype(block.documents.dtype), block.documents])
+        leads = np.arange(len(documents)) == 0
+        # An edge between the ends of what went before has been given already.
+        given = max(len(ends) - 1, 0)
+        for edges in _edges(documents, leads, limits):
+            yield edges[given:]
+            given = max(given - len(edges), 0)
+        ends = documents[[0, -1]] if len(documents) > 1 else documents
+
+
 @dataclass
 class _Bucket:
-    """Records on file, in document order, and the range of their keys."""
+    """Rows on file, in document order, and the span of the word they are split by."""
 
     file: BinaryIO
-    low: int = 2**_KEY_BITS - 1
+    low: int = 2**_WORD_BITS - 1
     high: int = 0
 
-    def append(self, records: Records) -> None:
-        self.file.write(records.tobytes())
-        self.low = min(self.low, int(records["key"].min()))
-        self.high = max(self.high, int(records["key"].max()))
+    def append(self, records: NDArray[np.void], word: int) -> None:
+        values = records["words"][:, word]
+        self.file.write(records.data)
+        self.low = min(self.low, int(values.min()))
+        self.high = max(self.high, int(values.max()))
 
-    def blocks(self, rows: int) -> Iterator[Records]:
+    def blocks(self, rows: int, record: np.dtype[Any]) -> Iterator[Rows]:
         self.file.seek(0)
-        while raw := self.file.read(rows * _RECORD.itemsize):
-            yield np.frombuffer(raw, dtype=_RECORD)
+        while raw := self.file.read(rows * record.itemsize):
+            records = np.frombuffer(raw, dtype=record)
+            yield Rows(np.ascontiguousarray(records["words"]), np.ascontiguousarray(records["document"]))
 
 
 def _split(
-    blocks: Iterator[Records], limit: int, low: int, high: int, spill: Callable[[], BinaryIO]
+    blocks: Iterator[Rows], limits: _Limits, record: np.dtype[Any], word: int, span: tuple[int, int]
 ) -> Iterator[Edges]:
-    """Edges by way of files, one per value of the leading bits in which the keys can still differ."""
-    shift = np.uint64(max((low ^ high).bit_length() - _SPLIT_BITS, 0))
+    """Edges by way of files, one per value of the leading bits in which the rows' `word` can still differ."""
+    shift = np.uint64(max((span[0] ^ span[1]).bit_length() - _SPLIT_BITS, 0))
     buckets: dict[int, _Bucket] = {}
     with ExitStack() as files:
         for block in blocks:
-            numbers = (block["key"] >> shift).astype(np.uint8) % _SPLIT_BUCKETS
+            numbers = (block.words[:, word] >> shift).astype(np.uint8) % _SPLIT_BUCKETS
             order = np.argsort(numbers, kind="stable")
-            present, starts = np.unique(numbers[order], return_index=True)
-            for number, part in zip(present.tolist(), np.split(block[order], starts[1:]), strict=True):
-                if number not in buckets:
-                    buckets[number] = _Bucket(files.enter_context(spill()))
-                buckets[number].append(part)
+            records = np.empty(len(block), dtype=record)
+            records["words"] = block.words[order]
+            records["document"] = block.documents[order]
+            ends = np.cumsum(np.bincount(numbers, minlength=_SPLIT_BUCKETS)).tolist()
+            for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+                if end > start:
+                    if number not in buckets:
+                        buckets[number] = _Bucket(files.enter_context(limits.spill()))
+                    buckets[number].append(records[start:end], word)
         for _, bucket in sorted(buckets.items()):
-            rows = bucket.blocks(min(limit, _BLOCK_ROWS))
-            yield from _stars(rows, limit, bucket.low, bucket.high, spill)
+            rows = bucket.blocks(limits.block, record)
+            yield from _pairs(rows, limits, record, word, (bucket.low, bucket.high))
             bucket.file.close()

@@ -1,51 +1,67 @@
-"""MinHash signatures of cleaned texts, bit-identical to datasketch (specs/slimpajama.md section 4)."""
+"""Signatures of cleaned texts: MinHash, bit-identical to datasketch, or one-permutation hashing.
+
+Source: specs/slimpajama.md section 4. Kernels do the work when numba is there; plain code gives the same values.
+"""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha1
-from typing import Literal
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.cleaning import clean
+from corpus_assets.dedup.cleaned import clean_batch
+from corpus_assets.dedup.one_permutation import one_permutation, rotations, salt_of
+from corpus_assets.dedup.scheme import NO_SHINGLE, SignatureScheme
+from corpus_assets.dedup.shingles import unit_spans, window_hashes
+from corpus_assets.dedup.sketches import Sketches, require_bits, sketch_batch
+from resources import jit
 
-NO_SHINGLE = 0xFFFFFFFF
-"""Value of every slot of a signature made from no shingle at all, and the largest a slot can take."""
-
-_MERSENNE_61 = np.uint64((1 << 61) - 1)
-_SHINGLES_PER_BLOCK = 1 << 15
-_HASHES_PER_STEP = 1 << 10
+_BATCH = 1 << 18
+_SHINGLES_PER_UPDATE = 1 << 12
 
 
-@dataclass(frozen=True)
-class SignatureScheme:
-    """What a signature depends on beside the text; signatures of different schemes must never be compared.
+def sign(texts: Iterable[str], scheme: SignatureScheme, block: int = 1024) -> Iterator[NDArray[np.uint32]]:
+    """Signatures of texts, in order: blocks of shape (m, permutations), 0 < m <= block.
 
-    `width` is the length of a shingle in code points. `legacy` is datasketch's only family before 2.0, the
-    one
-    of SlimPajama: biased on large sets, kept for fidelity.
+    Texts come normalized, uncleaned. `affine32` and `legacy` equal a datasketch MinHash of that scheme, updated with
+    every shingle as UTF-8. A text without a shingle is featureless: all slots 0xFFFFFFFF. Working memory is a few
+    times the longest text.
     """
-
-    family: Literal["affine32", "legacy"] = "affine32"
-    permutations: int = 128
-    seed: int = 1
-    width: int = 13
+    return (signatures for signatures, _ in _signed(texts, scheme, 0, block))
 
 
-def sign(texts: Iterable[str], scheme: SignatureScheme) -> Iterator[NDArray[np.uint32]]:
-    """One uint32 signature of shape (permutations,) per text, in order; texts come normalized, uncleaned.
+def sign_and_sketch(
+    texts: Iterable[str], scheme: SignatureScheme, bits: int, block: int = 1024
+) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
+    """As `sign`, each block with the sketches of its texts, shape (m, bits / 8): all zeros of a featureless one.
 
-    Equal to a datasketch MinHash of that scheme, updated with every window of `width` code points of the
-    cleaned text as UTF-8. A text with no such window is featureless: all slots 0xFFFFFFFF. Working memory
-    beyond a few copies of the text is bounded.
+    `bits` is a multiple of 64 up to 32,768, else `ValueError`.
     """
-    for text in texts:
-        signature = np.full(scheme.permutations, NO_SHINGLE, dtype=np.uint32)
-        for hashes in _shingle_hashes(clean(text), scheme.width):
-            np.minimum(signature, _smallest(hashes, scheme), out=signature)
-        yield signature
+    require_bits(bits)
+    return _signed(texts, scheme, bits, block)
+
+
+def _signed(
+    texts: Iterable[str], scheme: SignatureScheme, bits: int, block: int
+) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
+    """Blocks of signatures and sketches, the latter of no bits if there shall be none."""
+    remaining = iter(texts)
+    while True:
+        signatures = np.full((block, scheme.permutations), NO_SHINGLE, dtype=np.uint32)
+        sketches = np.zeros((block, bits // 8), dtype=np.uint8)
+        signed = 0
+        for batch in _batches(islice(remaining, block)):
+            rows = slice(signed, signed + len(batch))
+            cleaned, bounds = clean_batch(batch)
+            _sign_batch(cleaned, bounds, scheme, signatures[rows])
+            if bits:
+                sketch_batch(cleaned, bounds, scheme, sketches[rows])
+            signed = rows.stop
+        if signed:
+            yield signatures[:signed], sketches[:signed]
+        if signed < block:
+            return
 
 
 def featureless(signatures: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -53,61 +69,74 @@ def featureless(signatures: NDArray[np.uint32]) -> NDArray[np.bool_]:
     return np.asarray((signatures == NO_SHINGLE).all(axis=1))
 
 
-def _shingle_hashes(text: str, width: int) -> Iterator[NDArray[np.uint32]]:
-    """Blocks of SHA-1 hashes (first 4 bytes, little-endian) of the shingles, each shingle once per block."""
-    windows = len(text) - width + 1
-    for first in range(0, windows, _SHINGLES_PER_BLOCK):
-        last = min(first + _SHINGLES_PER_BLOCK, windows)
-        shingles = {text[start : start + width] for start in range(first, last)}
-        digests = [sha1(s.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest() for s in shingles]
-        yield np.frombuffer(b"".join(digests), dtype="<u4").reshape(-1, 5)[:, 0]
+def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+    """Lists of texts that are long enough together to be worth a call, and not much longer."""
+    batch: list[str] = []
+    length = 0
+    for text in texts:
+        batch.append(text)
+        length += len(text)
+        if length >= _BATCH:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch
 
 
-def _smallest(hashes: NDArray[np.uint32], scheme: SignatureScheme) -> NDArray[np.uint32]:
-    """Smallest value of each permutation over the hashes: shape (permutations,)."""
+def _sign_batch(
+    cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, signatures: NDArray[np.uint32]
+) -> None:
+    """Fill signatures (texts, permutations), all NO_SHINGLE before."""
+    if not jit.available():
+        for number, signature in enumerate(signatures):
+            _sign_plainly(cleaned[bounds[number] : bounds[number + 1]], scheme, signature)
+    elif scheme.family == "oph":
+        from corpus_assets.dedup.kernels.oph import sign as sign_texts
+
+        salt = salt_of(scheme.seed)
+        shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salt)
+        sign_texts((cleaned, bounds), shingling, rotations(scheme.permutations, salt), signatures)
+    else:
+        _minhash(cleaned, bounds, scheme, signatures)
+
+
+def _minhash(
+    cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, signatures: NDArray[np.uint32]
+) -> None:
+    from corpus_assets.dedup.kernels.lanes import hash_shingles
+    from corpus_assets.dedup.kernels.minhash import smallest_affine, smallest_legacy
+
+    hashes, firsts = hash_shingles(cleaned, bounds, int(scheme.unit == "word"), scheme.width)
     factors, terms = _permutations(scheme)
-    permute = _permute_legacy if scheme.family == "legacy" else _permute_affine
-    steps = (hashes[start : start + _HASHES_PER_STEP] for start in range(0, len(hashes), _HASHES_PER_STEP))
-    smallest = [permute(step, factors, terms).min(axis=1) for step in steps]
-    signature: NDArray[np.uint32] = np.minimum.reduce(smallest)
-    return signature
+    smallest = smallest_legacy if scheme.family == "legacy" else smallest_affine
+    smallest(hashes, firsts, factors, terms, signatures)
 
 
 @lru_cache
 def _permutations(scheme: SignatureScheme) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
-    """Factors and terms of the permutations, each of shape (permutations, 1)."""
+    """Factors and terms of datasketch's permutations, each of shape (permutations,)."""
     # datasketch brings scipy along; the asset graph should load without it.
     from datasketch import MinHash
 
+    factors, terms = MinHash(num_perm=scheme.permutations, seed=scheme.seed, scheme=scheme.family).permutations
+    return np.ascontiguousarray(factors), np.ascontiguousarray(terms)
+
+
+def _sign_plainly(cleaned: NDArray[np.uint8], scheme: SignatureScheme, signature: NDArray[np.uint32]) -> None:
+    """Signature of one cleaned text by datasketch and numpy."""
+    if scheme.family == "oph":
+        salt = salt_of(scheme.seed)
+        hashes = window_hashes(cleaned, scheme.unit, scheme.width, salt)
+        signature[:] = one_permutation(hashes, scheme.permutations, salt)
+        return
+    from datasketch import MinHash
+
     sketch = MinHash(num_perm=scheme.permutations, seed=scheme.seed, scheme=scheme.family)
-    factors, terms = sketch.permutations
-    return factors[:, None], terms[:, None]
-
-
-def _permute_affine(
-    hashes: NDArray[np.uint32], factors: NDArray[np.unsignedinteger], terms: NDArray[np.unsignedinteger]
-) -> NDArray[np.uint32]:
-    """datasketch's `affine32`: (a * fmix32(h) + b) mod 2^32; the wrap of uint32 is the modulus."""
-    mixed = hashes ^ (hashes >> np.uint32(16))
-    mixed *= np.uint32(0x85EBCA6B)
-    mixed ^= mixed >> np.uint32(13)
-    mixed *= np.uint32(0xC2B2AE35)
-    mixed ^= mixed >> np.uint32(16)
-    values: NDArray[np.uint32] = mixed * factors
-    values += terms
-    return values
-
-
-def _permute_legacy(
-    hashes: NDArray[np.uint32], factors: NDArray[np.unsignedinteger], terms: NDArray[np.unsignedinteger]
-) -> NDArray[np.uint32]:
-    """datasketch before 2.0: low 32 bits of ((a * h + b) mod 2^64) mod (2^61 - 1), product wrapping first."""
-    values = hashes.astype(np.uint64) * factors
-    values += terms
-    # Modulo a Mersenne prime by folding the high bits; the wrapped difference is the larger one when none is
-    # due.
-    high = values >> np.uint64(61)
-    values &= _MERSENNE_61
-    values += high
-    np.minimum(values, values - _MERSENNE_61, out=values)
-    return values.astype(np.uint32)
+    text = cleaned.tobytes()
+    starts, ends = unit_spans(cleaned, scheme.unit)
+    starts, ends = starts[: max(0, starts.size - scheme.width + 1)], ends[scheme.width - 1 :]
+    for first in range(0, starts.size, _SHINGLES_PER_UPDATE):
+        step = slice(first, first + _SHINGLES_PER_UPDATE)
+        spans = zip(starts[step].tolist(), ends[step].tolist(), strict=True)
+        sketch.update_batch({text[start:end] for start, end in spans})
+    signature[:] = sketch.hashvalues

@@ -7,7 +7,7 @@ import numpy as np
 
 from corpus_assets.mix.scatter import scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
-from resources.attributes import DUPLICATE, SHORT, flags
+from resources.attributes import DUPLICATE, FLAGS, SHORT, flags
 from resources.documents import DOCUMENT_COLUMNS
 from resources.graph import Partitioning, Stage, same, segment
 from resources.hashing import content_digest
@@ -111,7 +111,7 @@ STAGES = [
         compute=mixed_pass1,
         code_version="1",
         kind="documents",
-        inputs=(same("normalized_documents"), same("short_documents"), same("duplicates")),
+        inputs=(same("normalized_documents"), same("short_documents"), same("duplicates", part=FLAGS)),
         parameters=("mix.chunks", "mix.seed", "source.epochs"),
         columns=DOCUMENT_COLUMNS,
         tools=("jsonl", "zstandard"),

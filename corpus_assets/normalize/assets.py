@@ -3,17 +3,21 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import xxhash
 
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
-from resources.attributes import SHORT, attribute_line
+from resources.attributes import FLAGS, SHORT, attribute_line
 from resources.cleaning import is_short
+from resources.created import created_microseconds
 from resources.documents import DOCUMENT_COLUMNS, Document, text_digest
 from resources.errors import BadFileError, StorageError
 from resources.graph import Partitioning, Stage, same
-from resources.rows import TEXT
+from resources.hashing import content_digest
+from resources.rows import NAMES, TEXT, TEXTS
 from resources.sources import Shard
 from resources.task import Task
+from resources.writers import ArrayWriter
 
 ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
 _BLOCK = 4096
@@ -37,29 +41,57 @@ def normalized_documents(task: Task) -> None:
 
 
 def _write_documents(task: Task, path: str, rows: Iterator[Document], fix: Callable[[str], str]) -> None:
-    text_bytes = 0
-    with task.documents(f"{path}.jsonl.gz") as documents, task.array(f"{path}.texts.npy", TEXT) as texts:
-        held: list[tuple[int, bytes]] = []
+    with (
+        task.array(f"{path}.ids.npy", np.uint8) as ids,
+        task.array(f"{path}.texts.npy", TEXT) as texts,
+        task.documents(f"{path}.jsonl.gz") as documents,
+    ):
+        table = _TextTable(texts, ids)
         for document in rows:
             document.text = fix(document.text)
             documents.add(document)
-            size, digest = text_digest(document.text)
-            text_bytes += size
-            held.append((size, digest))
-            if len(held) == _BLOCK:
-                texts.append(_text_rows(held))
-                held.clear()
-        texts.append(_text_rows(held))
+            table.add(document)
+        table.flush()
+    task.segments[TEXTS] = table.texts.hexdigest()
+    task.segments[NAMES] = content_digest(*(file.digest.encode() for file in task.files[1:]))
     dropped = sum(task.statistics.get("dropped", {}).values())
-    rows_out = task.files[-1].rows or 0
-    task.count(rows_in=rows_out + dropped, rows_out=rows_out, text_bytes=text_bytes)
+    rows_out = task.files[0].rows or 0
+    task.count(rows_in=rows_out + dropped, rows_out=rows_out, text_bytes=table.text_bytes)
 
 
-def _text_rows(held: list[tuple[int, bytes]]) -> np.ndarray:
-    block = np.empty(len(held), dtype=TEXT)
-    block["bytes"] = [size for size, _ in held]
-    block["digest"] = np.frombuffer(b"".join(digest for _, digest in held), dtype=np.uint8).reshape(-1, 32)
-    return block
+class _TextTable:
+    """What is known of each text, and the ids one after another, written block by block."""
+
+    def __init__(self, texts: ArrayWriter, ids: ArrayWriter) -> None:
+        self._texts = texts
+        self._ids = ids
+        self._rows: list[tuple[int, bytes, int]] = []
+        self._held_ids: list[bytes] = []
+        self._id_end = 0
+        self.text_bytes = 0
+        self.texts = xxhash.xxh3_128()
+
+    def add(self, document: Document) -> None:
+        size, digest = text_digest(document.text)
+        self.text_bytes += size
+        self.texts.update(digest)
+        self._rows.append((size, digest, created_microseconds(document.created)))
+        self._held_ids.append(document.id.encode("utf-8", "surrogatepass"))
+        if len(self._rows) == _BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        block = np.empty(len(self._rows), dtype=TEXT)
+        block["bytes"] = [size for size, _, _ in self._rows]
+        block["digest"] = np.frombuffer(b"".join(d for _, d, _ in self._rows), dtype=np.uint8).reshape(-1, 32)
+        block["created"] = [created for _, _, created in self._rows]
+        lengths = np.fromiter(map(len, self._held_ids), dtype=np.uint64, count=len(self._held_ids))
+        block["id_end"] = self._id_end + np.cumsum(lengths, dtype=np.uint64)
+        self._id_end += int(lengths.sum())
+        self._texts.append(block)
+        self._ids.append(np.frombuffer(b"".join(self._held_ids), dtype=np.uint8))
+        self._rows.clear()
+        self._held_ids.clear()
 
 
 def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
@@ -88,14 +120,18 @@ def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
 def short_documents(task: Task) -> None:
     """Mark the documents whose cleaned text is under the threshold, as a row-aligned Dolma attribute."""
     threshold = task["short_documents.threshold"]
-    rows = short = 0
-    with task.lines(f"attributes/short_documents/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
+    path = f"attributes/short_documents/{task.shard.source}/{task.shard.name}"
+    flags: list[bool] = []
+    with task.lines(f"{path}.jsonl.gz") as out:
         for document in task.input("normalized_documents").documents():
             is_it = is_short(document.text, threshold)
             spans = {SHORT: [(0, len(document.text), float(is_it))]}
             out.write(attribute_line(document.id, document.source, spans))
-            rows += 1
-            short += is_it
+            flags.append(is_it)
+    marks = np.array(flags, dtype=np.bool_)
+    task.save_array(f"{path}.short.npy", marks)
+    task.segments[FLAGS] = content_digest(marks.tobytes())
+    rows, short = len(flags), sum(flags)
     task.count(rows_in=rows, rows_out=rows, short=short, short_share=round(short / max(1, rows), 6))
 
 
@@ -106,7 +142,7 @@ STAGES = [
         description="Documents of one raw file in the Dolma schema, texts normalized, rows in order, metadata kept.",
         partitioning=Partitioning.SHARD,
         compute=normalized_documents,
-        code_version="1",
+        code_version="2",
         kind="documents",
         inputs=(same("raw_source"),),
         parameters=(
@@ -128,7 +164,7 @@ STAGES = [
         description="Which documents are too short to train on: fewer cleaned characters than the threshold.",
         partitioning=Partitioning.SHARD,
         compute=short_documents,
-        code_version="1",
+        code_version="2",
         kind="documents",
         inputs=(same("normalized_documents"),),
         parameters=("short_documents.threshold",),

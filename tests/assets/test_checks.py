@@ -58,6 +58,7 @@ def test_all_pass_on_a_sound_corpus_and_say_what_they_looked_at(built: Runs) -> 
     assert {
         "short_documents:row_alignment",
         "duplicates:row_alignment",
+        "components:retention_of_sources",
         "decontaminated_train:conservation_of_rows",
         "decontaminated_train:no_holdout_text_in_train",
         "tokens/train:token_files",

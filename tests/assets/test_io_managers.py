@@ -24,6 +24,7 @@ def test_one_shard_of_documents_and_attributes(built: Runs) -> None:
         assert [row.id for row in attributes] == [document.id for document in documents]
         assert len(normalized_documents) == len(documents) == len(list(normalized_documents)) == 9
         assert minhashes().shape == (9, 64)
+        assert minhashes(".sketch.npy").shape == (9, 128)
         return dg.MaterializeResult(metadata={"characters": sum(len(document.text) for document in documents)})
 
     result = built.materialize(partition=SHARD, extra=[lengths])

@@ -18,7 +18,7 @@ import zstandard
 from corpus_assets.config import parse_config
 from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.hdf5 import read_hdf5
-from resources.graph import Graph, Reads, Stage
+from resources.graph import Graph, Input, Reads, Stage
 from resources.hashing import content_digest
 from resources.ledger import Record
 from resources.plan import Plan, Status
@@ -221,20 +221,18 @@ def _may_change(
         return True
     if stage.observed:
         return list(old.inputs.items()) != list(record.inputs.items())
-    return any(
-        _read(edge.asset, edge.mapping, key, before) != _read(edge.asset, edge.mapping, key, after)
-        for edge in stage.inputs
-        if edge.tracked
-    )
+    return any(_read(edge, key, before) != _read(edge, key, after) for edge in stage.inputs if edge.tracked)
 
 
-def _read(asset: str, mapping: Reads, key: str | None, records: Mapping[Key, Record]) -> list[tuple[Key, str]]:
+def _read(edge: Input, key: str | None, records: Mapping[Key, Record]) -> list[tuple[Key, str]]:
     """Content of an upstream asset as one partition sees it, in the order in which it is read."""
-    found = {name: record for name, record in records.items() if name[0] == asset}
-    if mapping is Reads.SAME:
+    found = {name: record for name, record in records.items() if name[0] == edge.asset}
+    if edge.mapping is Reads.SAME:
         found = {name: record for name, record in found.items() if name[1] in (key, None)}
-    if mapping is Reads.SEGMENT:
+    if edge.mapping is Reads.SEGMENT:
         return [(name, record.segments.get(key or "", "")) for name, record in found.items()]
+    if edge.part is not None:
+        return [(name, record.segments.get(edge.part, "")) for name, record in found.items()]
     return [(name, record.digest) for name, record in found.items()]
 
 

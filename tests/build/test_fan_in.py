@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from corpus_assets.dedup.bands import band_keys
-from corpus_assets.dedup.signatures import SignatureScheme, sign
+from corpus_assets.dedup.scheme import SignatureScheme
+from corpus_assets.dedup.signatures import sign
 from corpus_assets.mix.repeat import copies
 from resources.cleaning import is_short
 from resources.hashing import keyed_hash
@@ -18,6 +19,7 @@ from resources.task import Part
 from tests.build.small import Rows, contents, digests, drive, near, opened, prose, write_config, write_raw
 
 SHARDS = 150
+UNVERIFIED = {"dedup.verify": "none", "dedup.exact_first": False, "dedup.guard.action": "off"}
 Texts = list[tuple[str, str, str]]
 
 
@@ -36,7 +38,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rows.append({"id": f"d{shard:03d}.{row}", "text": text if (shard, row) != (4, 1) else "Short."})
             made.append(rows[-1])
         write_raw(folder, f"{source}/s{shard:03d}.jsonl", rows)
-    write_config(folder)
+    write_config(folder, UNVERIFIED)
     built = drive(opened(folder))
     assert not built.failed
     return folder
@@ -62,7 +64,8 @@ def part(folder: Path, asset: str, key: str | None) -> Part:
 
 
 def all_keys(documents: Texts) -> Any:
-    signatures = np.stack(list(sign((text for _, _, text in documents), SignatureScheme("affine32", 64, 1, 5))))
+    texts = [text for _, _, text in documents]
+    signatures = np.concatenate(list(sign(texts, SignatureScheme("affine32", 64, 1, 5))))
     takes_part = np.array([not is_short(text, 60) for _, _, text in documents])
     return band_keys(signatures, 3, 8, takes_part)
 
@@ -112,7 +115,10 @@ def test_components_and_duplicates_keep_the_first_document_of_each(many: Path, d
             else:
                 shard_kept, id_kept, _ = documents[kept[number]]
                 first = next(n for n, (name, _, _) in enumerate(documents) if name == shard_kept)
-                assert row["kept"] == {"shard": shard_kept, "row": kept[number] - first}
+                assert row["kept"].pop("cluster")
+                source = shard_kept.partition("--")[0]
+                row_kept = kept[number] - first
+                assert row["kept"] == {"source": source, "id": id_kept, "shard": shard_kept, "row": row_kept}
                 assert documents[first + row["kept"]["row"]][1] == id_kept
     assert next(rows, None) is None
 

@@ -73,13 +73,13 @@ def test_one_changed_document_touches_its_chain_its_bands_and_its_chunks(work: W
     assert "tokenizer" not in built.assets()
 
 
-def test_a_new_duplicate_changes_the_duplicates_of_the_shards_in_its_cluster_only(work: Work) -> None:
+def test_a_new_duplicate_changes_the_duplicates_of_its_own_shard_only(work: Work) -> None:
     rows = raw_rows()
     rows["web/b.jsonl.zst"][4]["text"] = near(rows["books/three.jsonl"][2]["text"])
     work.rows("web/b.jsonl.zst", rows["web/b.jsonl.zst"])
     built = work.rebuild()
     assert built.of("components") == {None}
-    assert built.of("duplicates") == {"books--three", "web--b"}
+    assert built.of("duplicates") == {"web--b"}
 
 
 def test_changed_metadata_goes_past_the_signatures_unseen(work: Work) -> None:
@@ -87,8 +87,8 @@ def test_changed_metadata_goes_past_the_signatures_unseen(work: Work) -> None:
     rows[3]["metadata"] = {"pages": 7}
     work.rows("books/one.jsonl", rows)
     built = work.rebuild()
-    assert built.of("minhashes") == {ONE}
-    assert not built.assets() & {"band_keys", "duplicate_pairs", "components", "duplicates"}
+    assert not built.assets() & {"minhashes", "exact_duplicates", "band_keys", "duplicate_pairs"}
+    assert not built.assets() & {"verified_pairs", "components", "duplicates"}
     assert len(built.of("mixed_pass2")) == 1
 
 

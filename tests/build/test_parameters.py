@@ -22,7 +22,20 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     ({"minhash.seed": 2}, "minhash.seed 1 -> 2", {"minhashes": SHARDS}),
     ({"minhash.family": "legacy"}, "minhash.family affine32 -> legacy", {"minhashes": SHARDS}),
     ({"minhash.rows": 6}, "minhash.rows 8 -> 6", {"band_keys": SHARDS}),
-    ({"dedup.short_documents": "include"}, "dedup.short_documents exclude -> include", {"band_keys": SHARDS}),
+    ({"minhash.sketch": 512}, "minhash.sketch 1024 -> 512", {"minhashes": SHARDS}),
+    ({"minhash.unit": "word"}, "minhash.unit char -> word", {"minhashes": SHARDS}),
+    (
+        {"dedup.short_documents": "include"},
+        "dedup.short_documents exclude -> include",
+        {"exact_duplicates": WHOLE, "band_keys": SHARDS},
+    ),
+    ({"dedup.exact_first": False}, "dedup.exact_first True -> False", {"exact_duplicates": WHOLE}),
+    ({"dedup.verify": "exact"}, "dedup.verify signature -> exact", {"verified_pairs": WHOLE}),
+    ({"dedup.threshold": 0.95}, "dedup.threshold 0.8 -> 0.95", {"verified_pairs": WHOLE}),
+    ({"dedup.keep": "longest"}, "dedup.keep ['first'] -> ['longest']", {"components": WHOLE}),
+    ({"dedup.priority": ["notes"]}, "dedup.priority [] -> ['notes']", {"components": WHOLE}),
+    ({"dedup.guard.action": "report"}, "dedup.guard.action split -> report", {"components": WHOLE}),
+    ({"dedup.guard.resemblance": 0.7}, "dedup.guard.resemblance 0.5 -> 0.7", {"components": WHOLE}),
     ({"mix.seed": 9}, "mix.seed 0 -> 9", {"mixed_pass1": SHARDS, "mixed_pass2": CHUNKS}),
     ({"mix.order": "slimpajama"}, "mix.order keyed -> slimpajama", {"mixed_pass2": CHUNKS}),
     (
@@ -110,6 +123,7 @@ def test_the_order_of_sources_decides_which_duplicate_is_kept(work: Work) -> Non
 @pytest.mark.parametrize(
     "changes",
     [
+        {"dedup.max_loss": 0.5},
         {"engine.workers": 3},
         {"engine.memory": "64 KiB"},
         {"storage.sync": True},

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-import xxhash
 from datasketch import MinHashLSH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
+from corpus_assets.dedup import bands as bands_module
 from corpus_assets.dedup.bands import NO_KEY, band_keys, band_layout, reference_band_key
 
 
@@ -61,14 +61,31 @@ def test_rows_that_take_no_part_have_no_key(signatures: NDArray[np.uint32], data
     assert (keys[:, takes_part] != NO_KEY).all()
 
 
-def test_key_is_the_digest_of_big_endian_values_and_blind_to_the_band() -> None:
-    signatures = np.array([[1, 2, 1, 2]], dtype=np.uint32)
-    expected = xxhash.xxh3_64_intdigest(bytes([0, 0, 0, 1, 0, 0, 0, 2]))
-    assert band_keys(signatures, 2, 2).tolist() == [[expected], [expected]]
+def test_a_key_depends_on_the_order_of_values_and_not_on_the_band() -> None:
+    keys = band_keys(np.array([[1, 2, 1, 2, 2, 1]], dtype=np.uint32), 3, 2)[:, 0].tolist()
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_keys_do_not_depend_on_how_rows_are_cut() -> None:
+    signatures = np.random.default_rng(1).integers(0, 1 << 32, (5000, 32), dtype=np.uint32)
+    cut = [band_keys(part, 5, 6) for part in np.split(signatures, [1, 1024, 1025, 4000])]
+    assert np.array_equal(np.concatenate(cut, axis=1), band_keys(signatures, 5, 6))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 6, 13])
+def test_close_values_spread_over_all_bits_and_never_collide(rows: int) -> None:
+    count = 20_000
+    signatures = np.zeros((count, rows), dtype=np.uint32)
+    signatures[:, -1] = np.arange(count)
+    for values in (signatures, signatures[:, ::-1], signatures << np.uint32(16)):
+        keys = band_keys(values, 1, rows)[0]
+        assert len(np.unique(keys)) == count
+        ones = np.unpackbits(keys.view(np.uint8).reshape(count, 8), axis=1).mean(axis=0)
+        assert (abs(ones - 0.5) < 6 * 0.5 / count**0.5).all()
 
 
 def test_a_digest_of_zero_is_a_key_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xxhash, "xxh3_64_intdigest", lambda _: 0)
+    monkeypatch.setattr(bands_module, "_digests", lambda values: np.zeros(values.shape[::2], dtype=np.uint64))
     assert band_keys(np.zeros((2, 4), dtype=np.uint32), 2, 2).tolist() == [[1, 1], [1, 1]]
 
 

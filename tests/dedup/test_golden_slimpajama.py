@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.bands import band_keys, band_layout, reference_band_key
 from corpus_assets.dedup.components import UnionFind
 from corpus_assets.dedup.pairs import star_pairs
-from corpus_assets.dedup.signatures import SignatureScheme, featureless, sign
+from corpus_assets.dedup.scheme import SignatureScheme
+from corpus_assets.dedup.signatures import featureless, sign
 from resources.cleaning import clean
 from tests.dedup.slimpajama import documents, golden, json_lines, normalized_texts, numbers, signatures, table
 
@@ -23,19 +24,19 @@ LEGACY = SignatureScheme(family="legacy")
 BANDS, ROWS = band_layout(0.8, 128)
 
 
-def stars(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
+def stars(keys: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
     """Edges of one band, in three shards and little memory."""
     found = star_pairs(np.array_split(keys, 3), memory=16 << 10, spill=io.BytesIO)
     return np.concatenate(list(found))
 
 
-def closure(edges: NDArray[np.uint32]) -> list[list[str]]:
+def closure(edges: NDArray[np.unsignedinteger]) -> list[list[str]]:
     forest = UnionFind(len(documents()))
     forest.add(edges)
-    members, kept, _ = forest.clusters()
     groups: dict[int, list[str]] = defaultdict(list)
-    for member, lead in zip(members.tolist(), kept.tolist(), strict=True):
-        groups[lead].append(documents()[member]["key"])
+    for members, roots, _ in forest.clusters():
+        for member, lead in zip(members.tolist(), roots.tolist(), strict=True):
+            groups[lead].append(documents()[member]["key"])
     return sorted(sorted(group) for group in groups.values())
 
 
@@ -43,7 +44,7 @@ def closure(edges: NDArray[np.uint32]) -> list[list[str]]:
     "every", [pytest.param(16, id="every 16th"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )
 def test_signatures(every: int) -> None:
-    signed = np.stack(list(sign(normalized_texts()[::every], LEGACY)))
+    signed = np.concatenate(list(sign(normalized_texts()[::every], LEGACY)))
     assert np.array_equal(signed, signatures()[::every])
 
 
@@ -98,11 +99,11 @@ def test_first_document_of_a_component_is_kept() -> None:
     forest = UnionFind(len(documents()))
     for keys in band_keys(signatures(), BANDS, ROWS):
         forest.add(stars(keys))
-    members, kept, _ = forest.clusters()
     removed: dict[str, list[int]] = defaultdict(list)
-    for member in members[members != kept].tolist():
-        file, _, index = documents()[member]["key"].rpartition("@")
-        removed[file].append(int(index))
+    for members, roots, _ in forest.clusters(block=500):
+        for member in members[members != roots].tolist():
+            file, _, index = documents()[member]["key"].rpartition("@")
+            removed[file].append(int(index))
     assert dict(removed) == json.loads(golden("duplicates_first_key_kept.json").read_text())
 
 

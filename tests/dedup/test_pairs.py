@@ -1,7 +1,7 @@
 import io
 import tracemalloc
 from collections import defaultdict
-from itertools import combinations
+from itertools import combinations, pairwise
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.dedup.bands import NO_KEY
 from corpus_assets.dedup.components import UnionFind
-from corpus_assets.dedup.pairs import TooManyDocumentsError, star_pairs
+from corpus_assets.dedup.pairs import TooManyDocumentsError, document_dtype, equal_rows, star_pairs
 from resources.errors import CorpusError
 
 MUCH = 1 << 30
@@ -39,11 +39,16 @@ class Spill:
 
 
 def edges(
-    keys: list[int], memory: int = MUCH, cuts: tuple[int, ...] = (), spill: Spill | None = None
+    keys: list[int],
+    memory: int = MUCH,
+    cuts: tuple[int, ...] = (),
+    spill: Spill | None = None,
+    chain: bool = False,
+    dtype: DTypeLike = np.uint32,
 ) -> list[list[int]]:
     shards = np.split(np.array(keys, dtype=np.uint64), sorted(cuts))
-    found = list(star_pairs(shards, memory=memory, spill=spill or Spill()))
-    assert all(part.dtype == np.uint32 and part.shape[1] == 2 for part in found)
+    found = list(star_pairs(shards, memory=memory, spill=spill or Spill(), dtype=dtype, chain=chain))
+    assert all(part.dtype == dtype and part.shape[1] == 2 for part in found)
     return np.concatenate(found).tolist() if found else []
 
 
@@ -62,21 +67,58 @@ def test_a_star_per_bucket_in_key_order(keys: list[int]) -> None:
 
 
 @given(KEYS)
+def test_a_chain_adds_the_neighbours_in_the_bucket(keys: list[int]) -> None:
+    expected = []
+    for _, docs in sorted(buckets(keys).items()):
+        for before, later in pairwise(docs):
+            expected += [[docs[0], later]] + ([[before, later]] if before != docs[0] else [])
+    assert edges(keys, chain=True) == expected
+
+
+def test_chain_of_a_bucket() -> None:
+    assert edges([7, NO_KEY, 7, 5, 7], chain=True) == [[0, 2], [0, 4], [2, 4]]
+
+
+@given(KEYS)
 def test_stars_close_to_the_same_clusters_as_all_pairs(keys: list[int]) -> None:
     pairs = [pair for docs in buckets(keys).values() for pair in combinations(docs, 2)]
     by_stars, by_pairs = UnionFind(len(keys)), UnionFind(len(keys))
     by_stars.add(np.array(edges(keys), dtype=np.uint32).reshape(-1, 2))
     by_pairs.add(np.array(pairs, dtype=np.uint32).reshape(-1, 2))
-    for left, right in zip(by_stars.clusters(), by_pairs.clusters(), strict=True):
-        assert left.tolist() == right.tolist()
+    everyone = np.arange(len(keys), dtype=np.uint32)
+    assert by_stars.root_of(everyone).tolist() == by_pairs.root_of(everyone).tolist()
 
 
-@given(KEYS, st.integers(0, 3000), st.lists(st.integers(0, 60), max_size=5))
-def test_result_depends_neither_on_memory_nor_on_shards(keys: list[int], memory: int, cuts: list[int]) -> None:
+@given(KEYS, st.integers(0, 3000), st.lists(st.integers(0, 60), max_size=5), st.booleans())
+def test_result_depends_neither_on_memory_nor_on_shards_nor_on_type(
+    keys: list[int], memory: int, cuts: list[int], chain: bool
+) -> None:
     spill = Spill()
     inside = tuple(cut for cut in cuts if cut <= len(keys))
-    assert edges(keys, memory, inside, spill) == edges(keys)
+    assert edges(keys, memory, inside, spill, chain, np.uint64) == edges(keys, chain=chain)
     assert all(file.closed for file in spill.files)
+
+
+WORDS = st.lists(st.tuples(*[st.sampled_from([0, 1, 1 << 62, (1 << 64) - 1])] * 3, st.booleans()), max_size=60)
+
+
+@given(WORDS, st.integers(0, 3000), st.booleans())
+def test_keys_of_several_words_are_compared_in_full(
+    rows: list[tuple[int, int, int, bool]], memory: int, chain: bool
+) -> None:
+    members: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for document, (*words, takes_part) in enumerate(rows):
+        if takes_part:
+            members[tuple(words)].append(document)
+    expected = []
+    for _, docs in sorted(members.items()):
+        for before, later in pairwise(docs):
+            expected += [[docs[0], later]] + ([[before, later]] if chain and before != docs[0] else [])
+    keys = np.array([row[:3] for row in rows], dtype=np.uint64).reshape(-1, 3)
+    part = np.array([row[3] for row in rows], dtype=np.bool_)
+    cuts = np.array_split(keys, 3), np.array_split(part, 3)
+    found = equal_rows(zip(*cuts, strict=True), memory=memory, spill=Spill(), words=3, chain=chain)
+    assert [edge for block in found for edge in block.tolist()] == expected
 
 
 def many_keys(rows: int, distinct: int) -> NDArray[np.uint64]:
@@ -86,22 +128,44 @@ def many_keys(rows: int, distinct: int) -> NDArray[np.uint64]:
     return keys
 
 
-def test_a_band_beyond_memory_gives_the_same_edges_from_real_files() -> None:
+@pytest.mark.parametrize("chain", [False, True], ids=["star", "chain"])
+def test_a_band_beyond_memory_gives_the_same_edges_from_real_files(chain: bool) -> None:
     keys = many_keys(200_000, 60_000)
     shards = np.array_split(keys, 7)
-    whole = np.concatenate(list(star_pairs(shards, memory=MUCH, spill=TemporaryFile)))
-    spilled = np.concatenate(list(star_pairs(shards, memory=1 << 20, spill=TemporaryFile)))
+    whole = np.concatenate(list(star_pairs(shards, memory=MUCH, spill=TemporaryFile, chain=chain)))
+    spilled = np.concatenate(list(star_pairs(shards, memory=1 << 20, spill=TemporaryFile, chain=chain)))
     assert np.array_equal(whole, spilled)
     assert len(whole) > 100_000
 
 
+@pytest.mark.parametrize("memory", [1 << 20, MUCH], ids=["files", "memory"])
+def test_one_key_for_a_million_documents(memory: int) -> None:
+    keys = np.full(1_000_000, 9, dtype=np.uint64)
+    found = np.concatenate(list(star_pairs(np.array_split(keys, 4), memory=memory, spill=TemporaryFile, chain=True)))
+    later = np.arange(1, len(keys))
+    assert np.array_equal(found[0], [0, 1])
+    assert np.array_equal(found[1::2], np.stack([np.zeros_like(later[1:]), later[1:]], axis=1))
+    assert np.array_equal(found[2::2], np.stack([later[:-1], later[1:]], axis=1))
+
+
+def test_keys_that_share_all_leading_bits_but_the_last() -> None:
+    keys = np.random.default_rng(2).integers(0, 1000, 100_000, dtype=np.uint64) + np.uint64(0xFEDC << 48)
+    keys[0] = 1
+    firsts = np.unique(keys, return_index=True, return_inverse=True)[1:]
+    found = np.concatenate(list(star_pairs([keys], memory=MUCH, spill=Spill())))
+    later = np.setdiff1d(np.arange(len(keys)), firsts[0])
+    in_document_order = found[np.argsort(found[:, 1])]
+    assert np.array_equal(in_document_order, np.stack([firsts[0][firsts[1][later]], later], axis=1))
+
+
 @pytest.mark.parametrize("distinct", [1, 50, 200_000], ids=["one bucket", "few buckets", "many buckets"])
-def test_memory_stays_within_its_budget(distinct: int) -> None:
+@pytest.mark.parametrize("memory", [4 << 20, 40 << 20], ids=["files", "memory"])
+def test_memory_stays_within_its_budget(distinct: int, memory: int) -> None:
     keys = many_keys(400_000, distinct)
-    memory = 4 << 20
     tracemalloc.start()
     try:
-        total = sum(len(part) for part in star_pairs([keys], memory=memory, spill=TemporaryFile))
+        found = star_pairs([keys], memory=memory, spill=TemporaryFile, chain=True)
+        total = sum(len(part) for part in found)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -132,9 +196,26 @@ def test_nothing_to_pair() -> None:
     assert edges([9]) == []
 
 
+def absent(rows: int) -> NDArray[np.uint64]:
+    """Rows that take no part and no memory."""
+    return np.broadcast_to(np.uint64(NO_KEY), rows)
+
+
 def test_more_documents_than_numbers() -> None:
-    one = np.broadcast_to(np.uint64(NO_KEY), 1)
-    rest = np.broadcast_to(np.uint64(NO_KEY), (1 << 32) - 1)
-    with pytest.raises(TooManyDocumentsError, match="4294967296 documents or more; at most 4294967295"):
-        list(star_pairs([one, rest], memory=MUCH, spill=Spill()))
+    found = star_pairs([absent(1 << 8), absent(1)], memory=MUCH, spill=Spill(), dtype=np.uint8)
+    with pytest.raises(TooManyDocumentsError, match="257 documents or more; at most 256 can be numbered"):
+        list(found)
     assert issubclass(TooManyDocumentsError, CorpusError)
+
+
+def test_type_of_the_numbers() -> None:
+    assert document_dtype(0) == document_dtype((1 << 32) - 1) == np.uint32
+    assert document_dtype(1 << 32) == np.uint64
+
+
+@pytest.mark.slow
+def test_numbers_beyond_32_bits() -> None:
+    key = np.array([3], dtype=np.uint64)
+    shards = [key, *[absent(1 << 28)] * 16, key]
+    found = list(star_pairs(shards, memory=MUCH, spill=Spill(), dtype=np.uint64))
+    assert np.concatenate(found).tolist() == [[0, (1 << 32) + 1]]

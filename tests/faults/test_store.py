@@ -135,12 +135,15 @@ def test_a_thousand_segments_cost_little_memory(tmp_path: Path) -> None:
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) < 128 * 1024
 
 
+CHAIN = ("inventory", "raw_source", "normalized_documents", "short_documents", "minhashes")
+
+
 def test_a_band_needs_few_open_files(work: Work) -> None:
     """Shards are mapped one at a time: a corpus has more of them than a process may open files."""
     for number in range(40):
         shutil.copy(work.folder / "raw/books/one.jsonl", work.folder / f"raw/books/copy{number:02d}.jsonl")
     corpus = opened(work.folder)
-    for name in ("inventory", "raw_source", "normalized_documents", "short_documents", "minhashes", "band_keys"):
+    for name in (*CHAIN, "exact_duplicates", "band_keys"):
         assert corpus.pending(corpus.graph[name]).drive() is not None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = len(list(Path("/proc/self/fd").iterdir()))

@@ -147,7 +147,7 @@ def test_equal_texts_stay_on_one_side_and_are_cleaned_across_sources(tmp_path: P
             rows = [{"id": f"{source}{shard}{name}", "text": name.zfill(3)} for name in names]
             write_rows(tmp_path / "raw" / source / f"{shard}.jsonl", rows)
     places = [{"name": name, "location": f"raw/{name}", "epochs": 2.0} for name in ("a", "b")]
-    values = {"sources": places, **PLAIN, "minhash": {**PLAIN["minhash"], "width": 5}}
+    values = {"sources": places, **PLAIN, "minhash": {**PLAIN["minhash"], "width": 5}, "dedup": {"exact_first": False}}
     corpus = open_corpus(tmp_path, values)
     build(corpus, ["+decontaminated_train", "validation", "test"])
     held, train, clean = (list(documents(corpus, name)) for name in ("holdout", "train", "decontaminated_train"))

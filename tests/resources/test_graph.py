@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from resources.changes import input_change
 from resources.errors import ConfigError
 from resources.graph import Graph, Input, Partitioning, Stage, same
-from resources.plan import input_change
 from resources.settings import Settings
 from resources.sources import Shard
 

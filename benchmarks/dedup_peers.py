@@ -1,0 +1,224 @@
+"""Near-duplicates found by this project and by others: `python -m benchmarks.dedup_peers [--quick] [--json] [--write]`.
+
+All read the same files, one process each, one after the other. CPU seconds and peak memory are those of the process
+with its children, from reading the files to the answer; the answer is held against what is known of the corpus.
+A tool that cannot be installed or run is a row that says why.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers import page
+from benchmarks.peers.environment import python_of
+from benchmarks.peers.exchange import Result
+from benchmarks.peers.process import MB, AbsentError, Cost, run
+from benchmarks.peers.truth import Score, Truth, read_truth, score
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "docs" / "benchmarks.md"
+CACHE = ROOT / ".peers"
+MEGABYTES, QUICK_MEGABYTES = 60, 6
+START_SECONDS, SECONDS_PER_MB = 300, 20
+# The figures are per core, and no tool may fetch anything while it is measured.
+ONE_CORE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A tool: the module of its runner, what to install for it, and what it does, in words for the page."""
+
+    name: str
+    module: str
+    requirements: tuple[str, ...]
+    note: str
+
+
+PEERS = (
+    Peer(
+        "corpus-assets",
+        "own",
+        (),
+        "raw to `duplicates` with the defaults; shingles of 13 characters, 20 bands of 6; pairs are checked by their "
+        "signatures; short documents take no part",
+    ),
+    Peer(
+        "datatrove",
+        "datatrove",
+        (
+            "datatrove==0.10.1",
+            "numpy==2.4.6",
+            "orjson==3.13.0",
+            "regex==2026.11.15",
+            "spacy==3.8.18",
+            "tokenizers==0.23.3",
+            "xxhash==3.8.2",
+        ),
+        "its four blocks; shingles of 5 words, 16 buckets of 8; pairs are not checked",
+    ),
+    Peer(
+        "text-dedup",
+        "text_dedup",
+        ("text-dedup==0.4.0", "datasets==5.2.0", "numpy==2.4.6", "pyarrow==26.0.1"),
+        "its `minhash` module; shingles of 5 words, 128 permutations, threshold 0.8, short documents included; "
+        "pairs are not checked",
+    ),
+    Peer(
+        "rensa",
+        "rensa",
+        ("rensa==0.5.0",),
+        "`RMinHash` and `RMinHashLSH` (16 bands of 8) in a Python loop; shingles of 13 characters; "
+        "pairs are checked by their signatures",
+    ),
+    Peer(
+        "datasketch",
+        "datasketch",
+        ("datasketch==2.0.0", "numpy==2.4.6"),
+        "`MinHash.bulk` and `MinHashLSH` (threshold 0.8, 128 permutations) in a Python loop; shingles of 13 "
+        "characters; pairs are not checked",
+    ),
+)
+
+SECTION = """## Beside other tools
+
+`python -m benchmarks.dedup_peers`: the same {documents:,} documents ({text_mb:,} MB of text, {corpus} corpus) in
+`jsonl.gz`, one process per tool, from reading the files to the answer.
+*Found*: of {pairs:,} pairs of documents that are known copies and whose Jaccard similarity of character 13-grams is at
+least 0.8, those that end in one cluster. *Lone removed*: documents removed though nothing was copied from or to them,
+of {lone:,}; documents made of common sentences can resemble each other by chance. *Look-alikes removed*: of
+{look_alikes:,} documents that share text with another one and are well below the threshold.
+
+{table}
+
+{notes}"""
+
+HEADER = (
+    "| tool | MB per CPU-second | CPU s | wall s | peak memory, MB | found | lone removed | look-alikes removed |\n"
+    "|---|---:|---:|---:|---:|---:|---:|---:|"
+)
+
+
+def answer(peer: Peer, python: Path, raw: Path, folder: Path, limit: float) -> tuple[Cost, Result]:
+    """One run of a peer in an empty folder; raises AbsentError."""
+    work, out = folder / "work", folder / "answer.json"
+    work.mkdir(parents=True)
+    environment = dict.fromkeys(ONE_CORE, "1") | OFFLINE | {"PYTHONPATH": str(ROOT), "HF_HOME": str(folder / "hf")}
+    command = [str(python), "-m", f"benchmarks.peers.{peer.module}", str(raw), str(out), str(work)]
+    cost = run(command, folder=work, log=folder / "log", limit=limit, extra=environment)
+    result: Result = json.loads(out.read_text(encoding="utf-8"))
+    return cost, result
+
+
+def measure_peer(peer: Peer, raw: Path, head: Path, cache: Path, limit: float) -> tuple[Cost, Result] | str:
+    """Cost and answer of one peer, or why there is none; a first run on `head` compiles what has to be compiled."""
+    try:
+        python = python_of(cache / peer.name, peer.requirements) if peer.requirements else Path(sys.executable)
+        with tempfile.TemporaryDirectory() as folder:
+            answer(peer, python, head, Path(folder) / "first", limit)
+            return answer(peer, python, raw, Path(folder) / "measured", limit)
+    except (AbsentError, OSError, ValueError) as fault:
+        return str(fault)
+
+
+def measure(megabytes: int, peers: Sequence[Peer] = PEERS, cache: Path = CACHE) -> dict[str, Any]:
+    """Figures of every peer on one corpus."""
+    with tempfile.TemporaryDirectory() as folder:
+        raw, head = Path(folder) / "raw", Path(folder) / "head"
+        # In a process of its own, as is every peer: what this process holds would count as theirs.
+        prepare = [sys.executable, "-m", "benchmarks.peers.corpus", str(raw), str(head), str(megabytes)]
+        done = subprocess.run(prepare, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        limit = START_SECONDS + SECONDS_PER_MB * megabytes
+        answers = {}
+        for peer in peers:
+            print(f"{peer.name} ...", file=sys.stderr, flush=True)
+            answers[peer.name] = measure_peer(peer, raw, head, cache, limit)
+        truth = read_truth(raw)
+    return {
+        "corpus": done.stdout.strip(),
+        "documents": len(truth.ids),
+        "text_mb": round(truth.text_bytes / MB, 2),
+        "pairs": len(truth.pairs),
+        "lone": len(truth.lone),
+        "look_alikes": len(truth.look_alikes),
+        "peers": {name: figures(found, truth) for name, found in answers.items()},
+    }
+
+
+def figures(found: tuple[Cost, Result] | str, truth: Truth) -> dict[str, Any]:
+    """One peer's cost and score, or `absent`."""
+    if isinstance(found, str):
+        return {"absent": found}
+    cost, result = found
+    try:
+        scored: Score = score(truth, result)
+    except (LookupError, TypeError) as fault:
+        return {"absent": f"its answer makes no sense: {fault!r}"}
+    rate = round(truth.text_bytes / MB / max(cost.cpu_seconds, 0.01), 2)
+    return {"mb_per_cpu_s": rate, **asdict(cost), **asdict(scored)}
+
+
+def table(measured: Mapping[str, Any]) -> str:
+    """One row per peer."""
+    return "\n".join([HEADER, *(_row(name, row, measured) for name, row in measured["peers"].items())])
+
+
+def _row(name: str, row: Mapping[str, Any], measured: Mapping[str, Any]) -> str:
+    if "absent" in row:
+        reason = " ".join(row["absent"].split()).replace("|", "\\|")
+        return f"| {name} | absent: {reason} |" + " |" * 6
+    found = f"{row['found'] / max(1, measured['pairs']):.1%}"
+    costs = f"{row['mb_per_cpu_s']:,.2f} | {row['cpu_seconds']:,.1f} | {row['wall_seconds']:,.1f}"
+    removed = f"{row['lone_removed']:,} | {row['look_alikes_removed']:,}"
+    return f"| {name} | {costs} | {row['peak_rss_mb']:,.0f} | {found} | {removed} |"
+
+
+def section(measured: Mapping[str, Any]) -> str:
+    """The section of the page, with its markers."""
+    shown = [peer for peer in PEERS if peer.name in measured["peers"]]
+    notes = "\n".join(f"- {' '.join([peer.name, *_version(peer)])}: {peer.note}." for peer in shown)
+    body = SECTION.format(**measured, table=table(measured), notes=notes)
+    return f"{page.BEGIN}\n{body}\n{page.END}"
+
+
+def _version(peer: Peer) -> list[str]:
+    return [requirement.partition("==")[2] for requirement in peer.requirements[:1]]
+
+
+def chosen(names: str) -> list[Peer]:
+    """Peers by name, in the order of the table; raises ValueError for a name that is none."""
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    known = [peer.name for peer in PEERS]
+    if unknown := [name for name in wanted if name not in known]:
+        raise ValueError(f"no peer named {unknown[0]!r}; valid: {', '.join(known)}")
+    return [peer for peer in PEERS if peer.name in wanted]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_MEGABYTES} MB of text instead of {MEGABYTES}")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--megabytes", type=int, help="so many MB of text")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    parser.add_argument("--peers", default=",".join(peer.name for peer in PEERS), help="names, by commas")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the virtual environments")
+    given = parser.parse_args()
+    try:
+        peers = chosen(given.peers)
+    except ValueError as fault:
+        parser.error(str(fault))
+    megabytes = given.megabytes or (QUICK_MEGABYTES if given.quick else MEGABYTES)
+    measured = measure(megabytes, peers, given.cache.absolute())
+    if given.write:
+        TARGET.write_text(page.with_section(TARGET.read_text(encoding="utf-8"), section(measured)), encoding="utf-8")
+    print(json.dumps(measured) if given.json else table(measured))
+
+
+if __name__ == "__main__":
+    main()

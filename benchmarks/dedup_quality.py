@@ -1,0 +1,174 @@
+"""How many near-duplicates are found, against true similarity: `python -m benchmarks.dedup_quality [--quick] [--json]`.
+
+Truth is the Jaccard similarity of the 13-character shingles of the cleaned texts, counted on Python sets; a pair is
+positive from 0.8. A pair is found when any band agrees and the check says so. Recall is the share of positive pairs
+that are found, precision the share of found pairs that are positive. Pairs: the labelled ones of the shared data
+(`_pairs`) and made ones that spread evenly over 0.5 to 1 (`_made`); names without either are of all. A full run also
+draws `docs/dedup-quality.svg`.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.dedup_pairs import BINS, WIDTH, Pairs, labelled_pairs, made_pairs, pooled
+from benchmarks.dedup_plot import Curve, draw
+from corpus_assets.dedup.bands import band_keys, sketch
+from corpus_assets.dedup.candidates import unique_pairs
+from corpus_assets.dedup.exact_check import exact_similarities
+from corpus_assets.dedup.scheme import Family, SignatureScheme
+from corpus_assets.dedup.signatures import sign
+from corpus_assets.dedup.verify import range_rows, verified_pairs
+
+PLOT = Path(__file__).resolve().parents[1] / "docs" / "dedup-quality.svg"
+THRESHOLD, CERTAIN = 0.8, 0.95
+DEFAULT_LAYOUT, UNVERIFIED_LAYOUT = (20, 6), (9, 13)
+LAYOUTS = [(9, 13), (14, 9), (20, 6), (25, 5)]
+FAMILIES: list[Family] = ["affine32", "legacy", "oph"]
+PER_BIN, QUICK_PER_BIN, QUICK_EVERY = 150, 20, 8
+MEMORY = 1 << 30
+ROUNDS = 3
+
+Found = NDArray[np.bool_]
+
+
+class Detector:
+    """The pairs of a set that are found with signatures of one family."""
+
+    def __init__(self, pairs: Pairs, family: Family) -> None:
+        self._pairs = pairs
+        self.scheme = SignatureScheme(family, width=WIDTH)
+        self._signatures = np.concatenate(list(sign(pairs.texts, self.scheme)))
+
+    def candidates(self, layout: tuple[int, int]) -> Found:
+        """Pairs (n,) that agree in a band."""
+        keys = band_keys(self._signatures, *layout)
+        first, later = self._pairs.pairs.T
+        return np.asarray((keys[:, first] == keys[:, later]).any(axis=0))
+
+    def verified(self, candidates: Found) -> Found:
+        """Those of the candidates that their signatures do not refute."""
+        sketches = sketch(self._signatures)
+        blocks = verified_pairs(
+            [self._pairs.pairs[candidates]],
+            lambda start, stop: sketches[start:stop],
+            total=len(sketches),
+            values=self.scheme.permutations,
+            threshold=THRESHOLD,
+            memory=MEMORY,
+            spill=TemporaryFile,
+        )
+        return self._among(np.concatenate([*blocks, self._pairs.pairs[:0]]))
+
+    def exact(self, candidates: Found) -> tuple[Found, float]:
+        """Those of the candidates that are similar by their texts, and the MB of text per CPU second it took."""
+        rows = range_rows(self.scheme.permutations)
+        unique = unique_pairs([self._pairs.pairs[candidates]], len(self._pairs.texts), rows, MEMORY, TemporaryFile)
+        pairs = [block for _, block in unique]
+        documents = np.unique(np.concatenate(pairs)).tolist()
+        texts = [(number, self._pairs.texts[number]) for number in documents]
+        size = sum(len(text.encode()) for _, text in texts)
+        found, seconds = [], []
+        for _ in range(ROUNDS):
+            start = time.process_time()
+            checked = exact_similarities(pairs, texts, self.scheme, memory=MEMORY, spill=TemporaryFile)
+            found = [block[similarity >= THRESHOLD] for block, similarity in checked]
+            seconds.append(time.process_time() - start)
+        return self._among(np.concatenate(found)), size / 1e6 / min(seconds)
+
+    def _among(self, found: NDArray[np.unsignedinteger]) -> Found:
+        """Which pairs of the set are in `found` (k, 2)."""
+        return np.isin(_as_one(self._pairs.pairs), _as_one(found))
+
+
+def _as_one(pairs: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
+    return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
+
+
+def measure(quick: bool) -> tuple[dict[str, Any], list[Curve]]:
+    """The figures, and a curve for each family, layout and check."""
+    labelled = labelled_pairs(QUICK_EVERY if quick else 1)
+    made = made_pairs(QUICK_PER_BIN if quick else PER_BIN)
+    pairs = pooled([labelled, made])
+    is_labelled = np.arange(len(pairs.truth)) < len(labelled.truth)
+    sets = {"": is_labelled | ~is_labelled, "_pairs": is_labelled, "_made": ~is_labelled}
+    default = Detector(pairs, FAMILIES[0])
+    candidates = default.candidates(DEFAULT_LAYOUT)
+    exact, rate = default.exact(candidates)
+    ways = {
+        "signature_": default.verified(candidates),
+        "exact_": exact,
+        "unverified_9x13_": default.candidates(UNVERIFIED_LAYOUT),
+    }
+    figures: dict[str, Any] = {"pairs": len(labelled.truth), "made": len(made.truth)}
+    for suffix, chosen in sets.items():
+        truth = pairs.truth[chosen]
+        for way, found in ways.items():
+            recall, precision = _recall_and_precision(found[chosen], truth)
+            figures |= {f"{way}recall{suffix}": recall, f"{way}precision{suffix}": precision}
+        missed = (truth >= CERTAIN) & ~ways["signature_"][chosen]
+        figures[f"missed_above_095{suffix}"] = int(missed.sum())
+    return figures | {"exact_mb_per_cpu_s": round(rate, 1)}, list(_curves(pairs))
+
+
+def _recall_and_precision(found: Found, truth: NDArray[np.float64]) -> tuple[float | None, float | None]:
+    """None where there is no positive or no found pair to take a share of."""
+    positive = truth >= THRESHOLD
+    both = int((found & positive).sum())
+    shares = (both / count if count else None for count in (int(positive.sum()), int(found.sum())))
+    recall, precision = (None if share is None else round(share, 4) for share in shares)
+    return recall, precision
+
+
+def _curves(pairs: Pairs) -> Iterator[Curve]:
+    """The share of pairs caught in each bin of true similarity that has any."""
+    places = np.searchsorted(BINS, pairs.truth, side="right") - 1
+    places[pairs.truth == 1] = len(BINS) - 2
+    for family in FAMILIES:
+        detector = Detector(pairs, family)
+        for bands, rows in LAYOUTS:
+            candidates = detector.candidates((bands, rows))
+            for check, found in (("candidates", candidates), ("after the check", detector.verified(candidates))):
+                points = [
+                    (float(BINS[place] + BINS[place + 1]) / 2, float(found[places == place].mean()))
+                    for place in range(len(BINS) - 1)
+                    if (places == place).any()
+                ]
+                yield Curve(check, family, f"{bands} x {rows}", points)
+
+
+def table(curves: list[Curve]) -> str:
+    """Catch probability by bin of true similarity, one line per curve."""
+    head = f"{'family':10}{'bands':8}{'':16}"
+    lines = [head + "".join(f"{similarity:7.3f}" for similarity, _ in curves[0].points)]
+    for curve in curves:
+        shares = "".join(f"{share:7.3f}" for _, share in curve.points)
+        lines.append(f"{curve.column:10}{curve.name:8}{curve.row:16}{shares}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="an eighth of the pairs, and no plot")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    given = parser.parse_args()
+    figures, curves = measure(given.quick)
+    if not given.quick:
+        PLOT.write_text(draw("Share of pairs caught, by true Jaccard similarity", curves, THRESHOLD), encoding="utf-8")
+    if given.json:
+        print(json.dumps(figures))
+        return
+    for name, value in figures.items():
+        print(f"{name:36}{value if value is not None else 'none':>10}")
+    print(f"\ncaught, by true similarity (middle of the bin)\n{table(curves)}")
+
+
+if __name__ == "__main__":
+    main()

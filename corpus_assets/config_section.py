@@ -1,0 +1,45 @@
+"""What every section of `corpus.yaml` is made of: the strict base model, names and sizes."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+_UNITS = {
+    "": 1,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+}
+
+
+def _byte_count(value: Any) -> Any:
+    """`4 GiB` as a number of bytes; anything else is left to the type check."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)
+    unit = _UNITS.get(match[2].lower()) if match else None
+    if match is None or unit is None:
+        raise ValueError(f"a size such as 512 MiB or 4 GiB (units: {', '.join(u for u in _UNITS if u)})")
+    return int(float(match[1]) * unit)
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9](?:[a-z0-9._]|-(?!-))*", value) or value.endswith(("-", ".")):
+        raise ValueError("a name of a-z, 0-9, '.', '_' and single '-', starting with a letter or digit")
+    return value
+
+
+Bytes = Annotated[int, BeforeValidator(_byte_count), Field(gt=0)]
+Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Section(BaseModel):
+    """Base of every section: strict types, no unknown keys, immutable."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)

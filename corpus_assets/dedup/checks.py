@@ -1,0 +1,71 @@
+"""No source loses more than it may: the blocking check between clusters and what is made of them."""
+
+from inspect import getdoc
+from typing import Any
+
+import dagster as dg
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.dedup.report import broken_floors, render, sampled
+from corpus_assets.evaluation import UNREADABLE, current_parts, result
+from corpus_assets.stage import asset_key
+from resources.task import Part
+
+RETENTION = "retention_of_sources"
+
+
+def retention_of_sources(corpus: Corpus) -> dg.AssetChecksDefinition:
+    """No source loses a larger share of its documents to deduplication than `dedup.max_loss` allows.
+
+    While one does, nothing is made of the clusters: look at the worst of them, below, then change the configuration
+    or raise the limit.
+    """
+
+    @dg.asset_check(
+        asset=asset_key("components"),
+        name=RETENTION,
+        description=getdoc(retention_of_sources),
+        blocking=True,
+    )
+    def check() -> dg.AssetCheckResult:
+        found = current_parts(corpus, "components")
+        faults: list[str] = []
+        notes: dict[str, dg.MetadataValue] = {}
+        for part in found:
+            faults += broken_floors(part.record.statistics["sources"], corpus.config.dedup.max_loss)
+            notes["worst clusters"] = dg.MetadataValue.md(_worst(corpus, part, with_texts=bool(faults)))
+        return result(faults, {"sources": len(corpus.config.sources)}, notes)
+
+    return check
+
+
+def _worst(corpus: Corpus, components: Part, *, with_texts: bool) -> str:
+    """The worst clusters; texts are looked up only when they are needed, since that reads whole shards."""
+    try:
+        report = components.json("report.json")
+        texts = _texts(corpus, sampled(report)) if with_texts else {}
+    except UNREADABLE as error:
+        return f"the report cannot be read: {error}"
+    return render(report, texts)
+
+
+def _texts(corpus: Corpus, wanted: set[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """Texts by shard and row."""
+    rows: dict[str | None, set[int]] = {}
+    for shard, row in wanted:
+        rows.setdefault(shard, set()).add(row)
+    found: dict[tuple[str, int], str] = {}
+    for part in current_parts(corpus, "normalized_documents"):
+        ours = rows.get(part.partition)
+        if ours:
+            found |= {(part.partition or "", row): text for row, text in _some_texts(part, ours)}
+    return found
+
+
+def _some_texts(part: Part, rows: set[int]) -> Any:
+    last = max(rows)
+    for row, document in enumerate(part.documents()):
+        if row in rows:
+            yield row, document.text
+        if row == last:
+            return

@@ -1,0 +1,42 @@
+"""A column of all shards as one: rows by document number, one shard's file open at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.clusters import Numbering
+
+Load = Callable[[int], NDArray[Any]]
+
+
+class Column:
+    """`load(position)` gives the array of the shard at that position of the numbering, memory-mapped or not."""
+
+    def __init__(self, numbering: Numbering, load: Load, empty: NDArray[Any]) -> None:
+        self._starts = np.asarray(numbering.starts, dtype=np.uint64)
+        self._load = load
+        self._empty = empty
+
+    def rows(self, start: int, stop: int) -> NDArray[Any]:
+        """A copy of the rows of documents `start` to `stop`."""
+        first = int(np.searchsorted(self._starts, start, side="right")) - 1
+        found = []
+        for position in range(max(first, 0), len(self._starts) - 1):
+            low, high = int(self._starts[position]), int(self._starts[position + 1])
+            if low >= stop:
+                break
+            if high > start and high > low:
+                found.append(np.array(self._load(position)[max(start - low, 0) : stop - low]))
+        return np.concatenate(found) if found else self._empty
+
+    def take(self, documents: NDArray[np.unsignedinteger]) -> NDArray[Any]:
+        """A copy of the rows of these documents, which must be ascending."""
+        cuts = np.searchsorted(documents, self._starts)
+        found = [
+            np.array(self._load(position)[documents[low:high] - documents.dtype.type(self._starts[position])])
+            for position, (low, high) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+            if high > low
+        ]
+        return np.concatenate(found) if found else self._empty

@@ -1,0 +1,90 @@
+"""Cleaning in one pass over UTF-8 bytes (the definition is resources/cleaning.py)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.kernels.inline import inlined
+from resources.jit import kernel
+
+_SPACE = 32
+_LAST_POINT = 0x10FFFF
+
+
+@kernel
+def clean_in_place(text: NDArray[np.uint8], bounds: NDArray[np.int64], classes: NDArray[np.uint32]) -> None:
+    """Clean texts that lie one after the other in `text`, where they then still do; `bounds` (texts + 1,) follows.
+
+    Lone surrogates are three bytes each. `classes` says what becomes of a code point: another of no more bytes, 32 for
+    whitespace, or a number beyond Unicode when it is dropped. Code points past the table stay.
+    """
+    length = 0
+    start = bounds[0]
+    for number in range(bounds.size - 1):
+        stop = bounds[number + 1]
+        length = _clean(text, (start, stop), classes, length)
+        start = stop
+        bounds[number + 1] = length
+
+
+@kernel
+def _clean(text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.uint32], length: int) -> int:
+    """Clean text[span[0]:span[1]] into text[length:]; returns where it ends."""
+    position, stop = span
+    first = length
+    after_space = True
+    while position < stop:
+        if text[position] < 0x80:
+            value = np.int64(classes[text[position]])
+            position += 1
+        else:
+            point, position = _decoded(text, position)
+            value = np.int64(classes[point]) if point < classes.size else point
+            if 0x80 <= value <= _LAST_POINT:
+                length = _encoded(value, text, length)
+                after_space = False
+                continue
+        # No branches from here on: where spaces and punctuation come next is no pattern that could be guessed.
+        is_kept = value <= _LAST_POINT
+        is_space = value == _SPACE
+        text[length] = value
+        length += is_kept & ~(is_space & after_space)
+        after_space = is_space | (after_space & ~is_kept)
+    return length - int(length > first and text[length - 1] == _SPACE)
+
+
+@inlined
+def _decoded(text: NDArray[np.uint8], position: int) -> tuple[int, int]:
+    """The code point at `position` of valid UTF-8, and where the next one starts."""
+    lead = int(text[position])
+    if lead < 0x80:
+        return lead, position + 1
+    second = int(text[position + 1]) & 0x3F
+    if lead < 0xE0:
+        return (lead & 0x1F) << 6 | second, position + 2
+    third = int(text[position + 2]) & 0x3F
+    if lead < 0xF0:
+        return (lead & 0x0F) << 12 | second << 6 | third, position + 3
+    fourth = int(text[position + 3]) & 0x3F
+    return (lead & 0x07) << 18 | second << 12 | third << 6 | fourth, position + 4
+
+
+@inlined
+def _encoded(point: int, text: NDArray[np.uint8], length: int) -> int:
+    """Write a code point at `length` as UTF-8; returns where it ends."""
+    if point < 0x80:
+        text[length] = point
+        return length + 1
+    if point < 0x800:
+        text[length] = 0xC0 | point >> 6
+        text[length + 1] = 0x80 | point & 0x3F
+        return length + 2
+    if point < 0x10000:
+        text[length] = 0xE0 | point >> 12
+        text[length + 1] = 0x80 | point >> 6 & 0x3F
+        text[length + 2] = 0x80 | point & 0x3F
+        return length + 3
+    text[length] = 0xF0 | point >> 18
+    text[length + 1] = 0x80 | point >> 12 & 0x3F
+    text[length + 2] = 0x80 | point >> 6 & 0x3F
+    text[length + 3] = 0x80 | point & 0x3F
+    return length + 4

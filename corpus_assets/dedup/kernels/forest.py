@@ -1,0 +1,33 @@
+"""Union-find, compiled: sets as trees of parents, in which a parent never has a larger number than its child."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.jit import kernel
+
+
+@kernel
+def merge(parents: NDArray[np.unsignedinteger], edges: NDArray[np.unsignedinteger]) -> None:
+    """Join the sets of both ends of each edge (m, 2); the smaller root wins. Path halving (Tarjan 1984)."""
+    for edge in range(edges.shape[0]):
+        left, right = edges[edge, 0], edges[edge, 1]
+        while parents[left] != left:
+            parents[left] = parents[parents[left]]
+            left = parents[left]
+        while parents[right] != right:
+            parents[right] = parents[parents[right]]
+            right = parents[right]
+        if left < right:
+            parents[right] = left
+        else:
+            parents[left] = right
+
+
+@kernel
+def flatten(parents: NDArray[np.unsignedinteger], sizes: NDArray[np.unsignedinteger]) -> None:
+    """Hang every document from its root, and count the documents of each root into `sizes`, given as zeros."""
+    for document in range(parents.size):
+        # Parents have smaller numbers, so theirs is their root already.
+        root = parents[parents[document]]
+        parents[document] = root
+        sizes[root] += 1

@@ -1,0 +1,156 @@
+"""SHA-1 of many messages at once (FIPS 180-4): a message is a lane, and LLVM keeps lanes in vector registers.
+
+Arrays are (words, lanes), so that neighbouring lanes lie together. numba widens uint32 arithmetic to 64 bits, hence
+the cast after every operation.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.kernels.inline import inlined
+from resources.jit import kernel
+
+U32 = np.uint32
+State = tuple[U32, U32, U32, U32, U32]
+Four = tuple[U32, U32, U32, U32]
+Block = tuple[Four, Four, Four, Four]
+
+_A, _B, _C, _D, _E = U32(0x67452301), U32(0xEFCDAB89), U32(0x98BADCFE), U32(0x10325476), U32(0xC3D2E1F0)
+
+
+@inlined
+def _rotated(value: U32, bits: int) -> U32:
+    return U32(U32(value << U32(bits)) | U32(value >> U32(32 - bits)))
+
+
+@inlined
+def _round(state: State, mixed: U32, constant: int, word: U32) -> State:
+    a, b, c, d, e = state
+    total = U32(U32(_rotated(a, 5) + mixed) + U32(e + U32(word + U32(constant))))
+    return total, a, _rotated(b, 30), c, d
+
+
+@inlined
+def _choose(state: State, word: U32) -> State:
+    _, b, c, d, _ = state
+    return _round(state, U32(d ^ U32(b & U32(c ^ d))), 0x5A827999, word)
+
+
+@inlined
+def _parity(state: State, constant: int, word: U32) -> State:
+    _, b, c, d, _ = state
+    return _round(state, U32(U32(b ^ c) ^ d), constant, word)
+
+
+@inlined
+def _majority(state: State, word: U32) -> State:
+    _, b, c, d, _ = state
+    return _round(state, U32(U32(b & c) | U32(d & U32(b | c))), 0x8F1BBCDC, word)
+
+
+@inlined
+def _choose_four(state: State, words: Four) -> State:
+    return _choose(_choose(_choose(_choose(state, words[0]), words[1]), words[2]), words[3])
+
+
+@inlined
+def _parity_four(state: State, constant: int, words: Four) -> State:
+    state = _parity(_parity(state, constant, words[0]), constant, words[1])
+    return _parity(_parity(state, constant, words[2]), constant, words[3])
+
+
+@inlined
+def _majority_four(state: State, words: Four) -> State:
+    return _majority(_majority(_majority(_majority(state, words[0]), words[1]), words[2]), words[3])
+
+
+@inlined
+def _scheduled(w16: U32, w14: U32, w8: U32, w3: U32) -> U32:
+    """The next word of the message schedule, from those 16, 14, 8 and 3 places before it."""
+    return _rotated(U32(U32(w16 ^ w14) ^ U32(w8 ^ w3)), 1)
+
+
+@inlined
+def _next_four(first: Four, second: Four, third: Four, fourth: Four) -> Four:
+    w0 = _scheduled(first[0], first[2], third[0], fourth[1])
+    w1 = _scheduled(first[1], first[3], third[1], fourth[2])
+    w2 = _scheduled(first[2], second[0], third[2], fourth[3])
+    return w0, w1, w2, _scheduled(first[3], second[1], third[3], w0)
+
+
+@inlined
+def _next_block(block: Block) -> Block:
+    first, second, third, fourth = block
+    first = _next_four(first, second, third, fourth)
+    second = _next_four(second, third, fourth, first)
+    third = _next_four(third, fourth, first, second)
+    return first, second, third, _next_four(fourth, first, second, third)
+
+
+@inlined
+def _rounds(state: State, block: Block) -> State:
+    """The 80 rounds, 16 for each stretch of the message schedule."""
+    for words in block:
+        state = _choose_four(state, words)
+    w16, w20, w24, w28 = block = _next_block(block)
+    state = _parity_four(_choose_four(state, w16), 0x6ED9EBA1, w20)
+    state = _parity_four(_parity_four(state, 0x6ED9EBA1, w24), 0x6ED9EBA1, w28)
+    w32, w36, w40, w44 = block = _next_block(block)
+    state = _parity_four(_parity_four(state, 0x6ED9EBA1, w32), 0x6ED9EBA1, w36)
+    state = _majority_four(_majority_four(state, w40), w44)
+    w48, w52, w56, w60 = block = _next_block(block)
+    state = _majority_four(_majority_four(_majority_four(state, w48), w52), w56)
+    state = _parity_four(state, 0xCA62C1D6, w60)
+    w64, w68, w72, w76 = _next_block(block)
+    state = _parity_four(_parity_four(state, 0xCA62C1D6, w64), 0xCA62C1D6, w68)
+    return _parity_four(_parity_four(state, 0xCA62C1D6, w72), 0xCA62C1D6, w76)
+
+
+@inlined
+def _first_word(a: U32) -> U32:
+    """First four bytes of a digest, read as a little-endian number."""
+    return U32(U32(_rotated(a, 24) & U32(0xFF00FF00)) | U32(_rotated(a, 8) & U32(0x00FF00FF)))
+
+
+@kernel
+def hash_short(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
+    """First four digest bytes, as a little-endian number, of messages under 16 bytes.
+
+    `words` (5, lanes or more): a padded message's first four words and its last, the length in bits; the ones between
+    are zero. Having them as constants saves a fifth of the work.
+    """
+    zero = U32(0)
+    zeros = (zero, zero, zero, zero)
+    for lane in range(lanes):
+        first = (words[0, lane], words[1, lane], words[2, lane], words[3, lane])
+        block = (first, zeros, zeros, (zero, zero, zero, words[4, lane]))
+        hashes[lane] = _first_word(U32(_A + _rounds((_A, _B, _C, _D, _E), block)[0]))
+
+
+@kernel
+def start_states(states: NDArray[U32], lanes: int) -> None:
+    """Set states (5, lanes or more) to what they are before the first block of a message."""
+    for lane in range(lanes):
+        states[0, lane], states[1, lane], states[2, lane] = _A, _B, _C
+        states[3, lane], states[4, lane] = _D, _E
+
+
+@kernel
+def compress(words: NDArray[U32], lanes: int, states: NDArray[U32], hashes: NDArray[U32]) -> None:
+    """Take one block of each message, `words` (16, lanes or more), into its state (5, lanes or more).
+
+    `hashes` (lanes or more,) becomes what it is for messages that end here: see `hash_short`.
+    """
+    for lane in range(lanes):
+        block = (
+            (words[0, lane], words[1, lane], words[2, lane], words[3, lane]),
+            (words[4, lane], words[5, lane], words[6, lane], words[7, lane]),
+            (words[8, lane], words[9, lane], words[10, lane], words[11, lane]),
+            (words[12, lane], words[13, lane], words[14, lane], words[15, lane]),
+        )
+        before = (states[0, lane], states[1, lane], states[2, lane], states[3, lane], states[4, lane])
+        a, b, c, d, e = _rounds(before, block)
+        states[0, lane], states[1, lane] = U32(before[0] + a), U32(before[1] + b)
+        states[2, lane], states[3, lane] = U32(before[2] + c), U32(before[3] + d)
+        states[4, lane] = U32(before[4] + e)
+        hashes[lane] = _first_word(states[0, lane])

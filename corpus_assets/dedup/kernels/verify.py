@@ -1,0 +1,53 @@
+"""Comparison of two documents: agreeing bits of sketches, and common members of sorted sets."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.kernels.inline import inlined
+from resources.jit import kernel
+
+U64 = np.uint64
+
+_ODD, _PAIRS, _NIBBLES = U64(0x5555555555555555), U64(0x3333333333333333), U64(0x0F0F0F0F0F0F0F0F)
+_BYTES = U64(0x0101010101010101)
+
+
+@inlined
+def agreeing_bits(left: NDArray[U64], right: NDArray[U64]) -> int:
+    """In how many bits two sketches (words,) agree."""
+    count = U64(0)
+    for word in range(right.size):
+        # The sideways addition that LLVM knows and turns into the processor's own instruction, of whole vectors.
+        same = ~(left[word] ^ right[word])
+        same -= (same >> U64(1)) & _ODD
+        same = (same & _PAIRS) + ((same >> U64(2)) & _PAIRS)
+        count += (((same + (same >> U64(4))) & _NIBBLES) * _BYTES) >> U64(56)
+    return int(count)
+
+
+@kernel
+def agreeing(
+    rows: NDArray[U64], skip: int, sketches: NDArray[U64], others: NDArray[np.int64], out: NDArray[np.uint16]
+) -> None:
+    """Into `out` (n,): in how many bits row i, after the first `skip` words, agrees with sketch `others[i]`.
+
+    `rows` (n, skip + words) and `sketches` (m, words) are contiguous.
+    """
+    for row in range(rows.shape[0]):
+        # Slices, so that the compiler sees two plain arrays and compares many bytes at once.
+        out[row] = agreeing_bits(rows[row, skip:], sketches[others[row]])
+
+
+@kernel
+def common(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
+    """How many members two sets have in common; each is sorted and without repeats."""
+    count = 0
+    i = 0
+    j = 0
+    while i < left.size and j < right.size:
+        a, b = left[i], right[j]
+        # Without branches: which set goes on is unpredictable.
+        count += a == b
+        i += a <= b
+        j += b <= a
+    return count

@@ -1,0 +1,291 @@
+"""Near-duplicates through a whole build: what is removed, why, what is kept, and what stops the build."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from dagster import DagsterInstance
+
+from corpus_assets import build as building
+from corpus_assets.corpus import Corpus
+from resources.attributes import AttributeRow, attribute_rows
+from resources.cleaning import clean
+from resources.plan import Status
+from resources.task import Part
+from tests.build.small import Built, Rows, Work, contents, drive, near, opened, prose, write_config, write_raw
+
+CLEAR = {"minhash.bands": 20, "minhash.rows": 3, "minhash.permutations": 64}
+
+
+def parts(corpus: Corpus, asset: str) -> list[Part]:
+    records = corpus.planner().records(asset)
+    return [Part(corpus.storage, records[key]) for key in corpus.planner().partitions(corpus.graph[asset])]
+
+
+def removed(folder: Path) -> dict[str, AttributeRow]:
+    """Attribute rows of removed documents by id."""
+    rows = [row for part in parts(opened(folder), "duplicates") for row in attribute_rows(part.lines())]
+    return {row.id: row for row in rows if row.kept is not None}
+
+
+def kept_for(folder: Path) -> dict[str, str]:
+    """Id of a removed document to that of the one kept in its stead."""
+    return {name: str((row.kept or {})["id"]) for name, row in removed(folder).items()}
+
+
+def write_shards(folder: Path, shards: dict[str, list[tuple[str, str]]], **more: Any) -> Path:
+    for source in ("books", "web", "notes"):
+        (folder / "raw" / source).mkdir(parents=True)
+    for path, rows in shards.items():
+        write_raw(folder, path, [{"id": name, "text": text} for name, text in rows])
+    write_config(folder, CLEAR | {key.replace("__", "."): value for key, value in more.items()})
+    return folder
+
+
+def built(folder: Path) -> Built:
+    result = drive(opened(folder))
+    assert not result.failed
+    assert not result.waiting
+    return result
+
+
+def shingles(text: str) -> set[str]:
+    cleaned = clean(text)
+    return {cleaned[start : start + 5] for start in range(len(cleaned) - 4)}
+
+
+def jaccard(left: str, right: str) -> float:
+    a, b = shingles(left), shingles(right)
+    return len(a & b) / len(a | b)
+
+
+def worn(text: str, words: int) -> str:
+    """The same text with its last words exchanged for others."""
+    kept = text.split()[:-words]
+    return " ".join([*kept, *prose(f"worn {text} {words}", words).split()])
+
+
+TEXTS = [(f"a{n}", prose(f"text {n}", 60)) for n in range(6)]
+COPIES = [(f"b{n}", [text, near(text), worn(text, 3), worn(text, 12)][n % 4]) for n, (_, text) in enumerate(TEXTS)]
+
+
+@pytest.mark.parametrize("verify", ["signature", "exact"])
+def test_pairs_over_the_threshold_are_removed_and_others_stay(tmp_path: Path, verify: str) -> None:
+    shards = {"books/one.jsonl": TEXTS, "web/b.jsonl.zst": COPIES, "notes/list.jsonl": [("c", prose("other", 60))]}
+    folder = write_shards(tmp_path, shards, dedup__verify=verify)
+    built(folder)
+    expected = {
+        late: early for (early, text), (late, copy) in zip(TEXTS, COPIES, strict=True) if jaccard(text, copy) >= 0.8
+    }
+    assert 3 <= len(expected) < len(COPIES)
+    assert min(abs(jaccard(a[1], b[1]) - 0.8) for a, b in zip(TEXTS, COPIES, strict=True)) > 0.08
+    assert kept_for(folder) == expected
+
+
+def test_a_removed_document_says_of_whom_it_is_a_copy_and_of_how_many(tmp_path: Path) -> None:
+    text = prose("much copied", 60)
+    shards = {
+        "books/one.jsonl": [("x", prose("x", 60)), ("first", text)],
+        "web/b.jsonl.zst": [("copy", text), ("almost", near(text))],
+    }
+    folder = write_shards(tmp_path, shards)
+    built(folder)
+    rows = removed(folder)
+    assert rows.keys() == {"copy", "almost"}
+    for row in rows.values():
+        assert row.kept is not None
+        assert {key: row.kept[key] for key in ("source", "id", "shard", "row")} == {
+            "source": "books",
+            "id": "first",
+            "shard": "books--one",
+            "row": 1,
+        }
+        assert row.attributes["duplicates__minhash__cluster_size"][0][2] == 3
+    assert len({(row.kept or {})["cluster"] for row in rows.values()}) == 1
+
+
+RULES: list[tuple[Any, Any, str]] = [
+    ("first", [], "short"),
+    ("longest", [], "long"),
+    ("newest", [], "new"),
+    ("source", ["web"], "long"),
+    ("source", ["notes"], "new"),
+    (["source", "newest"], ["web", "books"], "long"),
+]
+
+
+@pytest.mark.parametrize(("keep", "priority", "expected"), RULES, ids=str)
+def test_the_rules_say_which_document_is_kept(tmp_path: Path, keep: Any, priority: Any, expected: str) -> None:
+    text = prose("kept by rule", 60)
+    versions: dict[str, Rows] = {
+        "books/one.jsonl": [{"id": "short", "text": text, "created": "2021-05-01"}],
+        "web/b.jsonl.zst": [{"id": "long", "text": f"{text} And more.", "created": "2020-01-01T00:00:00Z"}],
+    }
+    for path, rows in versions.items():
+        write_raw(tmp_path, path, rows)
+    newest = {"id": "new", "body": near(text), "created": "2022-01-01T00:00:00.000Z"}
+    (tmp_path / "raw/notes").mkdir(parents=True)
+    (tmp_path / "raw/notes/list.jsonl").write_text(json.dumps(newest) + "\n", encoding="utf-8")
+    write_config(tmp_path, CLEAR | {"dedup.keep": keep, "dedup.priority": priority})
+    built(tmp_path)
+    assert set(kept_for(tmp_path).values()) == {expected}
+    assert len(kept_for(tmp_path)) == 2
+
+
+def test_exact_copies_need_no_bands(tmp_path: Path) -> None:
+    """Copies that are no longer than a shingle have no features, but are equal all the same."""
+    rows = [("one", "abc"), ("two", "abc"), ("three", "abd")]
+    folder = write_shards(tmp_path, {"books/one.jsonl": rows}, short_documents__threshold=0)
+    built(folder)
+    assert kept_for(folder) == {"two": "one"}
+    pairs = [part.array(".npy") for part in parts(opened(folder), "duplicate_pairs")]
+    assert sum(map(len, pairs)) == 0
+
+
+def drifting(steps: int) -> list[tuple[str, str]]:
+    """Versions of a text, each near the one before; the last has nothing in common with the first."""
+    words = prose("drift", 60).split()
+    found = []
+    for step in range(steps):
+        found.append((f"v{step:02d}", " ".join(words)))
+        words = [*words[2:], *prose(f"drift {step}", 2).rstrip(".").split()]
+    return found
+
+
+@pytest.mark.parametrize("action", ["split", "report", "off"])
+def test_a_chain_of_versions_is_split_where_they_no_longer_resemble(tmp_path: Path, action: str) -> None:
+    versions = drifting(40)
+    texts = dict(versions)
+    folder = write_shards(tmp_path, {"books/one.jsonl": versions}, dedup__guard__action=action, dedup__max_loss=1.0)
+    built(folder)
+    kept = kept_for(folder)
+    likeness = [jaccard(texts[late], texts[early]) for late, early in kept.items()]
+    statistics = parts(opened(folder), "components")[0].record.statistics
+    if action == "split":
+        assert min(likeness) > 0.4
+        assert len(set(kept.values())) > 3
+        assert statistics["split_clusters"] == 1
+    else:
+        assert set(kept.values()) == {"v00"}
+        assert min(likeness) < 0.05
+        assert statistics["split_clusters"] == 0
+    assert statistics["suspicious_clusters"] == (0 if action == "off" else 1)
+    report = parts(opened(folder), "components")[0].json("report.json")
+    done = {"split": "split into", "report": "whole", "off": "not suspicious"}
+    assert report["clusters"][0]["done"].startswith(done[action])
+
+
+def boilerplate(folder: Path) -> Path:
+    """A source of 30 documents, 29 of which are the same."""
+    text = prose("notice", 60)
+    rows = [(f"n{n}", text) for n in range(29)] + [("own", prose("own", 60))]
+    shards = {"books/one.jsonl": [(f"b{n}", prose(f"b{n}", 60)) for n in range(25)], "web/b.jsonl.zst": rows}
+    return write_shards(folder, shards)
+
+
+def test_a_source_that_all_but_vanishes_holds_the_build_back(tmp_path: Path) -> None:
+    folder = boilerplate(tmp_path)
+    result = drive(opened(folder))
+    assert not result.failed
+    assert "components" in result.assets()
+    assert not result.assets() & {"duplicates", "mixed_pass1", "train"}
+    held = next(line for line in result.waiting if line.startswith("duplicates/"))
+    assert "components is held back: source web loses 93.3 % of its documents (28 of 30)" in held
+    decisions = opened(folder).planner().plan().decisions
+    assert {d.status for d in decisions if d.asset == "duplicates"} == {Status.MISSING}
+    assert all("held back" in d.blocked for d in decisions if d.asset == "duplicates")
+    pending = opened(folder).pending(opened(folder).graph["duplicates"])
+    assert "held back" in pending.failures()[0]
+    write_config(folder, CLEAR | {"dedup.max_loss": 0.95})
+    after = drive(opened(folder))
+    assert not after.waiting
+    assert not after.assets() & {"components", "verified_pairs", "minhashes"}
+    assert after.of("duplicates") == {"books--one", "web--b"}
+
+
+def test_the_check_of_a_build_shows_the_worst_clusters_and_their_texts(tmp_path: Path) -> None:
+    """The build itself fails with the check's words, and stays held back when it is tried again."""
+    folder = boilerplate(tmp_path)
+
+    class Silent:
+        def stage(self, stage: Any, due: int) -> None: ...
+
+        def outcome(self, outcome: Any) -> None: ...
+
+    with DagsterInstance.ephemeral() as instance:
+        corpus = opened(folder)
+        report = building.build(corpus, list(corpus.graph), Silent(), instance=instance)
+        assert not report.ok
+        assert any("source web loses 93.3 %" in line for line in report.failed_checks)
+        again = opened(folder)
+        second = building.build(again, list(again.graph), Silent(), instance=instance)
+    assert second.recomputed == 0
+    assert any("held back" in line for line in second.waiting)
+
+
+def test_more_of_a_cluster_leaves_old_shards_fresh_downstream(work: Work) -> None:
+    """A third copy changes what is said of the second, not that it is removed."""
+    rows = [{"id": "third", "text": prose("books/one.jsonl 0")}, {"id": "new", "text": prose("new")}]
+    work.rows("notes/more.jsonl", rows)
+    after = work.rebuild()
+    assert after.of("minhashes") == after.of("band_keys") == {"notes--more"}
+    assert after.of("duplicates") == {"books--two", "notes--more"}
+    assert after.of("mixed_pass1") == {"notes--more"}
+
+
+def test_word_shingles_and_derived_bands(tmp_path: Path) -> None:
+    minhash = {"permutations": 128, "shingle": {"unit": "word", "width": 2}, "threshold": 0.5}
+    folder = write_shards(tmp_path, {"books/one.jsonl": TEXTS, "web/b.jsonl.zst": COPIES})
+    config = yaml.safe_load((folder / "corpus.yaml").read_text(encoding="utf-8"))
+    config |= {"minhash": minhash, "dedup": {"threshold": 0.6}}
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    built(folder)
+    assert len(parts(opened(folder), "duplicate_pairs")) == 25
+    assert len(kept_for(folder)) >= 3
+    scheme = parts(opened(folder), "minhashes")[0].json(".scheme.json")
+    assert (scheme["unit"], scheme["width"], scheme["sketch"]) == ("word", 2, 1024)
+
+
+@pytest.mark.parametrize("family", ["affine32", "legacy", "oph"])
+@pytest.mark.parametrize("memory", ["64 KiB", "1 GiB"])
+def test_every_family_finds_the_same_copies_in_any_memory(tmp_path: Path, family: str, memory: str) -> None:
+    shards = {"books/one.jsonl": TEXTS, "web/b.jsonl.zst": COPIES}
+    folder = write_shards(tmp_path, shards, minhash__family=family, engine__memory=memory)
+    built(folder)
+    likely = {b[0] for a, b in zip(TEXTS, COPIES, strict=True) if jaccard(a[1], b[1]) > 0.9}
+    assert likely <= kept_for(folder).keys()
+
+
+def test_the_ways_to_build_agree(tmp_path: Path) -> None:
+    shards = {"books/one.jsonl": TEXTS + drifting(12), "web/b.jsonl.zst": COPIES}
+    found = []
+    for number, (memory, workers) in enumerate([("32 KiB", 0), ("1 GiB", 2)]):
+        folder = write_shards(tmp_path / str(number), shards, engine__memory=memory, engine__workers=workers)
+        built(folder)
+        found.append(contents(opened(folder)))
+    assert found[0] == found[1]
+
+
+def test_no_two_kept_documents_are_near_copies(tmp_path: Path) -> None:
+    """What is left is free of what the sketches call similar with room to spare."""
+    texts = TEXTS + COPIES + drifting(30)
+    folder = write_shards(tmp_path, {"books/one.jsonl": texts}, dedup__max_loss=1.0)
+    built(folder)
+    gone = kept_for(folder).keys()
+    left = [(name, text) for name, text in texts if name not in gone and not name.startswith("v")]
+    assert all(jaccard(a[1], b[1]) < 0.9 for a, b in combinations(left, 2))
+
+
+def test_the_report_is_plain_json(tmp_path: Path) -> None:
+    folder = write_shards(tmp_path, {"books/one.jsonl": drifting(40)}, dedup__max_loss=1.0)
+    built(folder)
+    report = msgspec.json.decode((folder / "corpus/components/report.json").read_bytes())
+    cluster = report["clusters"][0]
+    assert cluster["size"] == 40
+    assert cluster["kept"]["id"] == "v00"
+    assert cluster["done"].startswith("split into")
+    assert report["sources"]["books"]["documents"] == 40

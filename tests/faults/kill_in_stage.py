@@ -1,0 +1,62 @@
+"""Builds a corpus and kills itself inside one stage: `python -m tests.faults.kill_in_stage FOLDER STAGE MOMENT`."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from resources.ledger import Ledger
+from resources.storage import LocalPending
+from resources.task import Task
+from tests.build.small import drive, opened
+
+MOMENTS = ("first file", "half written", "before publishing", "before the record")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arm(stage: str, moment: str) -> None:
+    """Let the process die when the stage comes to that moment in its first partition."""
+    running: list[str] = []
+    begin, create, publish, write = Task.__init__, LocalPending.create, LocalPending.publish, Ledger.write
+
+    def beginning(task: Task, of: Any, *args: Any, **more: Any) -> None:
+        running.append(of.name)
+        begin(task, of, *args, **more)
+
+    def creating(pending: LocalPending, path: str) -> Any:
+        made = create(pending, path)
+        if running[-1] == stage and moment == "first file":
+            die()
+        if running[-1] == stage and moment == "half written":
+            made.write(b"half of something")
+            made.flush()
+            die()
+        return made
+
+    def publishing(pending: LocalPending) -> None:
+        if running[-1] == stage and moment == "before publishing":
+            die()
+        publish(pending)
+
+    def writing(ledger: Ledger, record: Any) -> None:
+        if record.asset == stage and moment == "before the record":
+            die()
+        write(ledger, record)
+
+    patched: list[tuple[Any, str, Any]] = [
+        (Task, "__init__", beginning),
+        (LocalPending, "create", creating),
+        (LocalPending, "publish", publishing),
+        (Ledger, "write", writing),
+    ]
+    for place, name, function in patched:
+        setattr(place, name, function)
+
+
+if __name__ == "__main__":
+    arm(sys.argv[2], sys.argv[3])
+    drive(opened(Path(sys.argv[1])))
