@@ -4,7 +4,7 @@ Truth is the Jaccard similarity of the 13-character shingles of the cleaned text
 positive from 0.8. A pair is found when any band agrees and the check says so. Recall is the share of positive pairs
 that are found, precision the share of found pairs that are positive. Pairs: the labelled ones of the shared data
 (`_pairs`) and made ones that spread evenly over 0.5 to 1 (`_made`); names without either are of all. A full run also
-draws `docs/dedup-quality.svg`.
+draws `docs/dedup-quality.svg`. `--checks` compares ways to check candidates instead.
 """
 
 import argparse
@@ -20,19 +20,28 @@ from numpy.typing import NDArray
 
 from benchmarks.dedup_pairs import BINS, WIDTH, Pairs, labelled_pairs, made_pairs, pooled
 from benchmarks.dedup_plot import Curve, draw
-from corpus_assets.dedup.bands import band_keys, sketch
+from corpus_assets.dedup.bands import band_keys
 from corpus_assets.dedup.candidates import unique_pairs
 from corpus_assets.dedup.exact_check import exact_similarities
 from corpus_assets.dedup.scheme import Family, SignatureScheme
-from corpus_assets.dedup.signatures import sign
+from corpus_assets.dedup.signatures import sign, sign_and_sketch
 from corpus_assets.dedup.verify import range_rows, verified_pairs
 
 PLOT = Path(__file__).resolve().parents[1] / "docs" / "dedup-quality.svg"
 THRESHOLD, CERTAIN = 0.8, 0.95
 DEFAULT_LAYOUT, UNVERIFIED_LAYOUT = (20, 6), (9, 13)
+SKETCH_BITS = 1024
 LAYOUTS = [(9, 13), (14, 9), (20, 6), (25, 5)]
 FAMILIES: list[Family] = ["affine32", "legacy", "oph"]
 PER_BIN, QUICK_PER_BIN, QUICK_EVERY = 150, 20, 8
+# Family and number of slots, and how many low bits of each are compared.
+CHECKS: list[tuple[Family, int, int]] = [
+    ("affine32", 128, 8),
+    ("oph", 128, 8),
+    ("oph", 512, 2),
+    ("oph", 1024, 1),
+    ("oph", 2048, 1),
+]
 MEMORY = 1 << 30
 ROUNDS = 3
 
@@ -45,7 +54,8 @@ class Detector:
     def __init__(self, pairs: Pairs, family: Family) -> None:
         self._pairs = pairs
         self.scheme = SignatureScheme(family, width=WIDTH)
-        self._signatures = np.concatenate(list(sign(pairs.texts, self.scheme)))
+        signed, sketched = zip(*sign_and_sketch(pairs.texts, self.scheme, SKETCH_BITS), strict=True)
+        self._signatures, self._sketches = np.concatenate(signed), np.concatenate(sketched)
 
     def candidates(self, layout: tuple[int, int]) -> Found:
         """Pairs (n,) that agree in a band."""
@@ -54,13 +64,12 @@ class Detector:
         return np.asarray((keys[:, first] == keys[:, later]).any(axis=0))
 
     def verified(self, candidates: Found) -> Found:
-        """Those of the candidates that their signatures do not refute."""
-        sketches = sketch(self._signatures)
+        """Those of the candidates that their sketches do not refute."""
         blocks = verified_pairs(
             [self._pairs.pairs[candidates]],
-            lambda start, stop: sketches[start:stop],
-            total=len(sketches),
-            values=self.scheme.permutations,
+            lambda start, stop: self._sketches[start:stop],
+            total=len(self._sketches),
+            bits=SKETCH_BITS,
             threshold=THRESHOLD,
             memory=MEMORY,
             spill=TemporaryFile,
@@ -69,7 +78,7 @@ class Detector:
 
     def exact(self, candidates: Found) -> tuple[Found, float]:
         """Those of the candidates that are similar by their texts, and the MB of text per CPU second it took."""
-        rows = range_rows(self.scheme.permutations)
+        rows = range_rows(SKETCH_BITS)
         unique = unique_pairs([self._pairs.pairs[candidates]], len(self._pairs.texts), rows, MEMORY, TemporaryFile)
         pairs = [block for _, block in unique]
         documents = np.unique(np.concatenate(pairs)).tolist()
@@ -92,10 +101,14 @@ def _as_one(pairs: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
 
 
+def _sets(quick: bool) -> tuple[Pairs, Pairs]:
+    """Labelled and made pairs."""
+    return labelled_pairs(QUICK_EVERY if quick else 1), made_pairs(QUICK_PER_BIN if quick else PER_BIN)
+
+
 def measure(quick: bool) -> tuple[dict[str, Any], list[Curve]]:
     """The figures, and a curve for each family, layout and check."""
-    labelled = labelled_pairs(QUICK_EVERY if quick else 1)
-    made = made_pairs(QUICK_PER_BIN if quick else PER_BIN)
+    labelled, made = _sets(quick)
     pairs = pooled([labelled, made])
     is_labelled = np.arange(len(pairs.truth)) < len(labelled.truth)
     sets = {"": is_labelled | ~is_labelled, "_pairs": is_labelled, "_made": ~is_labelled}
@@ -144,6 +157,29 @@ def _curves(pairs: Pairs) -> Iterator[Curve]:
                 yield Curve(check, family, f"{bands} x {rows}", points)
 
 
+def compare_checks(quick: bool) -> str:
+    """Ways to check the candidates of the default, as a Markdown table with the standard error of the estimate."""
+    pairs = pooled(list(_sets(quick)))
+    candidates = Detector(pairs, FAMILIES[0]).candidates(DEFAULT_LAYOUT)
+    lines = ["| check | bytes | standard error | recall | precision |", "| --- | ---: | ---: | ---: | ---: |"]
+    for family, slots, bits in CHECKS:
+        estimates = _estimates(pairs, SignatureScheme(family, slots, width=WIDTH), bits)
+        recall, precision = _recall_and_precision(candidates & (estimates >= THRESHOLD), pairs.truth)
+        error = float(np.sqrt(np.mean((estimates - pairs.truth) ** 2)))
+        size = slots * bits // 8
+        lines.append(f"| {family}, {slots} x {bits} bits | {size} | {error:.4f} | {recall:.4f} | {precision:.4f} |")
+    return "\n".join(lines)
+
+
+def _estimates(pairs: Pairs, scheme: SignatureScheme, bits: int) -> NDArray[np.float64]:
+    """Estimated similarity (n,) from the low bits of each slot, some of which agree by chance."""
+    low = np.concatenate(list(sign(pairs.texts, scheme))) & np.uint32((1 << bits) - 1)
+    first, later = pairs.pairs.T
+    chance = 0.5**bits
+    agreed = [float((low[left] == low[right]).mean()) for left, right in zip(first, later, strict=True)]
+    return (np.array(agreed) - chance) / (1 - chance)
+
+
 def table(curves: list[Curve]) -> str:
     """Catch probability by bin of true similarity, one line per curve."""
     head = f"{'family':10}{'bands':8}{'':16}"
@@ -158,7 +194,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="an eighth of the pairs, and no plot")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--checks", action="store_true", help="ways to check candidates, as a Markdown table")
     given = parser.parse_args()
+    if given.checks:
+        print(compare_checks(given.quick))
+        return
     figures, curves = measure(given.quick)
     if not given.quick:
         PLOT.write_text(draw("Share of pairs caught, by true Jaccard similarity", curves, THRESHOLD), encoding="utf-8")

@@ -30,7 +30,7 @@ def require_bits(bits: int) -> None:
 def sketch_batch(
     cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, sketches: Sketches
 ) -> None:
-    """Fill sketches (texts, bits / 8), all zeros before, of cleaned texts: cleaned[bounds[i]:bounds[i + 1]].
+    """Fill sketches (texts, bits / 8), contiguous and all zeros, of cleaned texts: cleaned[bounds[i]:bounds[i + 1]].
 
     A bit is the lowest one of a slot of the one-permutation signature of so many bins, over the shingles of `scheme`.
     """
@@ -39,7 +39,7 @@ def sketch_batch(
         from corpus_assets.dedup.kernels.oph import sketch as sketch_texts
 
         shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salt)
-        sketch_texts((cleaned, bounds), shingling, rotations(bits, salt), as_words(sketches))
+        sketch_texts((cleaned, bounds), shingling, rotations(bits, salt), sketches.view(np.uint64))
         return
     for number, sketch in enumerate(sketches):
         text = cleaned[bounds[number] : bounds[number + 1]]

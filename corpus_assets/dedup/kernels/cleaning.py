@@ -34,13 +34,13 @@ def _clean(text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.u
     after_space = True
     while position < stop:
         if text[position] < 0x80:
-            value = np.int64(classes[text[position]])
+            value = classes[text[position]]
             position += 1
         else:
             point, position = _decoded(text, position)
-            value = np.int64(classes[point]) if point < classes.size else point
+            value = classes[point] if point < classes.size else np.uint32(point)
             if 0x80 <= value <= _LAST_POINT:
-                length = _encoded(value, text, length)
+                length = _encoded(int(value), text, length)
                 after_space = False
                 continue
         # No branches from here on: where spaces and punctuation come next is no pattern that could be guessed.
@@ -70,10 +70,7 @@ def _decoded(text: NDArray[np.uint8], position: int) -> tuple[int, int]:
 
 @inlined
 def _encoded(point: int, text: NDArray[np.uint8], length: int) -> int:
-    """Write a code point at `length` as UTF-8; returns where it ends."""
-    if point < 0x80:
-        text[length] = point
-        return length + 1
+    """Write a code point beyond ASCII at `length` as UTF-8; returns where it ends."""
     if point < 0x800:
         text[length] = 0xC0 | point >> 6
         text[length + 1] = 0x80 | point & 0x3F

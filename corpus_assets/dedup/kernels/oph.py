@@ -123,10 +123,12 @@ def _densify_bits(
     while not _full(filled):
         ahead, shift = rotations[attempt] >> 6, U64(rotations[attempt] & 63)
         attempt += 1
+        # Slices, so that no index can be negative and the loop is one of vectors.
+        has, after = taken[ahead:], taken[ahead + 1 :]
+        bit, bit_after = lowest[ahead:], lowest[ahead + 1 :]
         for word in range(filled.size):
-            bits = _shifted(lowest[word + ahead], lowest[word + ahead + 1], shift)
-            sketch[word] |= bits & ~filled[word]
-            filled[word] |= _shifted(taken[word + ahead], taken[word + ahead + 1], shift)
+            sketch[word] |= _shifted(bit[word], bit_after[word], shift) & ~filled[word]
+            filled[word] |= _shifted(has[word], after[word], shift)
 
 
 @inlined
