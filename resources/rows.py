@@ -25,7 +25,7 @@ TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,)), ("created", "<i8"), 
 where its id ends in the file of ids."""
 
 TEXTS, NAMES = "texts", "names"
-"""Parts of normalized documents that later stages depend on: the texts alone; texts, dates and ids, without metadata."""
+"""Parts of normalized documents that later stages depend on: the texts alone; texts, dates and ids, no metadata."""
 
 SIGNATURES, SKETCH = "signatures", "sketch"
 """Parts of minhashes: what the bands are made of, and what candidates are checked with."""

@@ -73,7 +73,7 @@ class Settled:
         for members, kept, _ in self.blocks():
             for lead, known in firsts.items():
                 if len(known) < sample:
-                    known += members[kept == lead][: sample - len(known)].tolist()
+                    known.extend(members[kept == lead][: sample - len(known)].tolist())
         return [(kept, -size, np.array(firsts[kept], dtype=self.roots.dtype)) for size, kept in found]
 
     def move(self, members: Documents, kept: Documents, sizes: NDArray[np.integer[Any]]) -> None:

@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.kernels.inline import inlined
 from corpus_assets.dedup.kernels.sha1 import compress, hash_short, start_states
 from corpus_assets.dedup.kernels.windows import first_window, next_window
-from resources.jit import kernel
+from resources.jit import inlined, kernel
 
 U32 = np.uint32
 Queues = tuple[NDArray[U32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[U32]]

@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.kernels.inline import inlined
 from corpus_assets.dedup.kernels.polynomial import begin, mix, slide
 from corpus_assets.dedup.one_permutation import LARGEST
 from corpus_assets.dedup.scheme import NO_SHINGLE
-from resources.jit import kernel
+from resources.jit import inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64

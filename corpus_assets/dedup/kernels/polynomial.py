@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.kernels.inline import inlined
 from corpus_assets.dedup.kernels.windows import unit_end
 from corpus_assets.dedup.shingles import MIX, MULTIPLIER
-from resources.jit import kernel
+from resources.jit import inlined, kernel
 
 U64 = np.uint64
 Window = tuple[U64, U64, int, int]

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.kernels.inline import inlined
-from resources.jit import kernel
+from resources.jit import inlined, kernel
 
 U64 = np.uint64
 
