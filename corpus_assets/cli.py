@@ -20,7 +20,7 @@ from corpus_assets.verify import verify
 from resources.errors import ConfigError, CorpusError
 from resources.execute import Outcome
 from resources.graph import Stage
-from resources.plan import Plan, Status
+from resources.plan import HELD_BACK, Plan, Status
 
 FAILED, USAGE, NOT_FRESH, INTERRUPTED = 1, 2, 3, 130
 MAX_SHOWN = 20
@@ -174,6 +174,8 @@ def _show_report(report: Report, corpus: Corpus) -> None:
             out.print(f"[red]{title}[/red] {line}", highlight=False)
         if len(lines) > MAX_SHOWN:
             out.print(f"... and {len(lines) - MAX_SHOWN} more")
+    for held in dict.fromkeys(line.partition(": ")[2] for line in report.waiting if HELD_BACK in line):
+        out.print(f"[red]stop[/red] {held}", highlight=False)
     if report.waiting:
         out.print(f"{len(report.waiting):,} partitions wait for what failed or was not selected; see `corpus plan`")
     _show_notes(out, report.notes)

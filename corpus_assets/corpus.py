@@ -15,7 +15,7 @@ from resources.errors import ConfigError
 from resources.execute import Job, Outcome
 from resources.graph import Graph, Partitioning, Reads, Stage
 from resources.ledger import Ledger, Record
-from resources.plan import Decision, Planner, Status
+from resources.plan import HELD_BACK, Decision, Planner, Status
 from resources.settings import Settings
 from resources.sources import Listing, Shard, SourceFolder, list_shards
 from resources.storage import LocalStorage
@@ -92,7 +92,7 @@ class Pending:
                 if key not in records:
                     return f"{edge.asset}/{key} does not exist yet" if key else f"{edge.asset} does not exist yet"
             if fault := self._planner.gate(self._corpus.graph[edge.asset]):
-                return f"{edge.asset} is held back: {fault}"
+                return f"{edge.asset} {HELD_BACK} {fault}"
         return None
 
     def _input_keys(self, asset: str, mapping: Reads, key: str | None) -> Sequence[str | None]:

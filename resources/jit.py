@@ -25,9 +25,7 @@ def available() -> bool:
     """Whether kernels can be compiled; when not, says once that slower code does the work."""
     if find_spec("numba") is not None:
         return True
-    _LOG.warning(
-        "numba is not installed: datasketch makes the signatures and numpy does the rest, far slower"
-    )
+    _LOG.warning("numba is not installed: datasketch makes the signatures and numpy does the rest, far slower")
     return False
 
 

@@ -14,6 +14,9 @@ from resources.sources import Listing, Shard
 from resources.storage import Entry, Storage
 
 
+HELD_BACK = "is held back:"
+
+
 class Status(StrEnum):
     """What stands between a partition and being up to date."""
 
@@ -129,16 +132,17 @@ class Planner:
 
     def _decide(self, stage: Stage, key: str | None, sizes: Mapping[str, int]) -> Decision:
         record = self.records(stage.name).get(key)
-        blocked = self._blocked(stage, key)
+        held = self._held_back(stage)
+        blocked = held or self._blocked(stage, key)
         parameters = self.settings.parameters(stage, self._shards.get(key or ""))
         if record is None:
-            reason = self._reason_of_absence(stage, key)
+            reason = held or self._reason_of_absence(stage, key)
             return Decision(stage.name, key, Status.MISSING, reason, blocked=blocked)
         if fault := damage(record, sizes):
             status = Status.MISSING if fault.startswith("file missing") else Status.STALE
             return Decision(stage.name, key, status, fault, blocked=blocked)
         if reason := own_change(stage, parameters, record):
-            return Decision(stage.name, key, Status.STALE, reason, blocked=blocked)
+            return Decision(stage.name, key, Status.STALE, held or reason, blocked=blocked)
         if stage.observed:
             return self._observe(stage, key, record)
         if blocked:
@@ -162,8 +166,16 @@ class Planner:
             if open_ones:
                 more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
                 return f"{_name(edge.asset, open_ones[0])} is {upstream[open_ones[0]].status}{more}"
-            if fault := self.gate(self.graph[edge.asset]):
-                return f"{edge.asset} is held back: {fault}"
+        return ""
+
+    def _held_back(self, stage: Stage) -> str:
+        """What a gate says of the assets that a stage reads; empty when all are open, or about to be made anew."""
+        for edge in stage.inputs:
+            upstream = self.graph[edge.asset]
+            if (fault := self.gate(upstream)) and all(
+                decision.status is Status.FRESH for decision in self.decisions(upstream).values()
+            ):
+                return f"{edge.asset} {HELD_BACK} {fault}"
         return ""
 
     def gate(self, stage: Stage) -> str:

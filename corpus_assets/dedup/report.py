@@ -202,7 +202,7 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def _sample(row: Row, sample: Row, text: str) -> str:
     kept = (sample["shard"], sample["row"]) == (row["kept"]["shard"], row["kept"]["row"])
-    role = "kept" if kept else "resemblance unknown"
+    role = "kept" if kept else "removed"
     if not kept and sample["resemblance"] is not None:
         role = f"resemblance {sample['resemblance']:.2f}"
     start = _printable(text[:_SAMPLE_CHARACTERS])
