@@ -1,4 +1,4 @@
-"""Compiled kernels: loaded late, kept in a folder of the user's own, compiled anew when any of their sources changes."""
+"""Compiled kernels: loaded late, kept in a folder of the user, compiled anew when any of their sources changes."""
 
 import os
 import shutil
