@@ -1,21 +1,24 @@
-"""SHA-1 of the shingles of many documents: short ones and long ones are queued until there are lanes enough."""
+"""SHA-1 of the shingles of many documents, a tile of neighbouring shingles at a time: a shingle is a lane.
+
+Neighbours are about equally long, so the longest of a tile decides which kernel hashes all of it.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.kernels.sha1 import compress, hash_short, start_states
-from corpus_assets.dedup.kernels.windows import first_window, next_window
+from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_short, start_states
+from corpus_assets.dedup.kernels.windows import unit_starts
 from resources.jit import inlined, kernel
 
 U32 = np.uint32
-Queues = tuple[NDArray[U32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[U32]]
-"""Padded short messages as `sha1.hash_short` wants them and the slots of their hashes; (start, length, slot) of long
-messages, shape (3, lanes); how many of each kind wait; and the hashes."""
+Buffers = tuple[NDArray[U32], NDArray[U32], NDArray[U32]]
+"""Of the shingles of a tile: where each starts, from the first on, and how long it is, shape (2, lanes); the words
+from each byte of the tile's text on; and the words of the padded messages, (words, lanes)."""
 
 _PADDING = 32
-_SHORT = 15
 # Not a power of two: the words of one lane would then compete for the same lines of the first cache.
-_LANES = 960
+_LANES = 480
+_SHORT, _BLOCK = 15, 55
 
 
 @kernel
@@ -27,88 +30,98 @@ def hash_shingles(
     Returns hashes and firsts (as long as `bounds`): those of document d are hashes[firsts[d]:firsts[d + 1]], the last
     one repeated up to a multiple of 32, so that no loop over them has a remainder.
     """
-    documents = bounds.size - 1
-    hashes = np.empty(text.size + _PADDING * documents, dtype=U32)
+    hashes = np.empty(text.size + _PADDING * (bounds.size - 1), dtype=U32)
     firsts = np.zeros(bounds.size, dtype=np.int64)
-    ends = np.zeros(documents, dtype=np.int64)
-    short_words = np.empty((5, _LANES), dtype=U32)
-    slots = np.empty(_LANES, dtype=np.int64)
-    spans = np.empty((3, _LANES), dtype=np.int64)
-    queues = short_words, slots, spans, np.zeros(2, dtype=np.int64), hashes
-    for document in range(documents):
-        span = bounds[document], bounds[document + 1]
-        ends[document] = _queue_document(text, span, (by_word, width), firsts[document], queues)
-        firsts[document + 1] = ends[document] + (firsts[document] - ends[document]) % _PADDING
-    _hash_shorts(queues)
-    _hash_longs(text, queues)
-    for document in range(documents):
-        hashes[ends[document] : firsts[document + 1]] = hashes[ends[document] - 1]
+    starts = np.empty(_LANES + width, dtype=np.int64)
+    # A tile of one-block messages spans at most so many bytes, a separator after each included.
+    ahead = np.empty((_LANES + 1) * (_BLOCK + 1), dtype=U32)
+    buffers = np.zeros((2, _LANES), dtype=U32), ahead, np.empty((16, _LANES), dtype=U32)
+    for document in range(bounds.size - 1):
+        first, stop = bounds[document], bounds[document + 1]
+        slot = firsts[document]
+        windows = _LANES
+        while windows == _LANES:
+            windows = max(0, unit_starts(text, first, stop, by_word, starts) - width)
+            lanes = windows + -windows % _PADDING
+            if windows:
+                _hash_tile(text, (starts[:windows], starts[width:] - by_word), buffers, hashes[slot : slot + lanes])
+            slot += lanes
+            first = starts[windows]
+        firsts[document + 1] = slot
     return hashes, firsts
 
 
 @kernel
-def _queue_document(
-    text: NDArray[np.uint8], span: tuple[int, int], shingle: tuple[int, int], slot: int, queues: Queues
-) -> int:
-    """Queue the shingles of one document, to be hashed to `slot` and on; returns the slot after the last."""
-    words, slots, spans, waiting, _ = queues
-    first, stop = span
-    by_word, width = shingle
-    end = first_window(text, first, stop, by_word, width)
-    while end >= 0:
-        length = end - first
-        run = 1
-        if length > _SHORT:
-            lane = waiting[1]
-            spans[0, lane], spans[1, lane], spans[2, lane] = first, length, slot
-            waiting[1] += 1
-            if waiting[1] == _LANES:
-                _hash_longs(text, queues)
+def _hash_tile(
+    text: NDArray[np.uint8],
+    windows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    buffers: Buffers,
+    hashes: NDArray[U32],
+) -> None:
+    """Hash the windows that start and end there; hashes past them repeat the last."""
+    spans, ahead, words = buffers
+    starts, ends = windows
+    offsets, lengths = spans
+    for i in range(starts.size):
+        offsets[i] = starts[i] - starts[0]
+        lengths[i] = min(ends[i] - starts[i], _BLOCK + 1)
+    shortest, longest = lengths[: starts.size].min(), lengths[: starts.size].max()
+    if longest > _BLOCK:
+        _hash_longs(text, windows, words, hashes)
+    else:
+        _look_ahead(text[starts[0] :], ends[starts.size - 1] - starts[0], ahead)
+        neighbours = offsets[starts.size - 1] == starts.size - 1
+        rows = 4 if longest <= _SHORT else 14
+        for row in range(rows):
+            _fill_row(ahead[4 * row :], offsets, neighbours, words[row])
+            if shortest < 4 * row + 4:
+                _end_row(words[row], lengths, U32(4 * row))
+        for i in range(_LANES):
+            words[rows, i] = lengths[i] << 3
+        if rows == 4:
+            hash_short(words, hashes.size, hashes)
         else:
-            lane = waiting[0]
-            if length == width and not by_word:
-                run += _ascii_after(text, end, min(stop, end + _LANES - 1 - lane))
-            _fill_short(text, (first, length), run, words, lane)
-            for i in range(run):
-                slots[lane + i] = slot + i
-            waiting[0] += run
-            if waiting[0] == _LANES:
-                _hash_shorts(queues)
-        slot += run
-        first += run - 1
-        end += run - 1
-        if end == stop:
-            break
-        first, end = next_window(text, first, end, stop, by_word)
-    return slot
+            hash_block(words, hashes.size, hashes)
+    hashes[starts.size :] = hashes[starts.size - 1]
+
+
+@inlined
+def _look_ahead(text: NDArray[np.uint8], size: int, ahead: NDArray[U32]) -> None:
+    """The big-endian word from each of the first `size` bytes on, with zeros for bytes past the text."""
+    whole = min(size, max(0, text.size - 3))
+    for i in range(np.uint64(whole)):
+        ahead[i] = _word(text, np.uint64(i))
+    for i in range(whole, size):
+        ahead[i] = _last_word(text, np.uint64(i), text.size - i)
 
 
 @kernel
-def _ascii_after(text: NDArray[np.uint8], start: int, stop: int) -> int:
-    """How many bytes from `start` on, before `stop`, are ASCII."""
-    end = start
-    while end < stop and text[end] < 0x80:
-        end += 1
-    return end - start
+def _fill_row(ahead: NDArray[U32], offsets: NDArray[U32], neighbours: bool, row: NDArray[U32]) -> None:
+    if neighbours:
+        for i in range(_LANES):
+            row[i] = ahead[i]
+    else:
+        for i in range(_LANES):
+            row[i] = ahead[offsets[i]]
 
 
 @kernel
-def _fill_short(text: NDArray[np.uint8], message: tuple[int, int], run: int, words: NDArray[U32], lane: int) -> None:
-    """Write the messages text[start + i:start + i + length], i < run, padded, from `lane` on."""
-    start, length = message
-    # Unsigned indices spare the check for negative ones, which would keep the loops from being vectorised.
-    column = np.uint64(lane)
-    for row in range(4):
-        first = np.uint64(start + 4 * row)
-        left = length - 4 * row
-        if left >= 4:
-            for i in range(np.uint64(run)):
-                words[row, column + i] = _word(text, first + i)
-        else:
-            for i in range(np.uint64(run)):
-                words[row, column + i] = _last_word(text, first + i, left)
-    for i in range(np.uint64(run)):
-        words[4, column + i] = 8 * length
+def _end_row(row: NDArray[U32], lengths: NDArray[U32], done: U32) -> None:
+    """Put the end of each message, and zeros after it, in a row that has `done` bytes of them before it."""
+    for i in range(_LANES):
+        row[i] = _ended(row[i], lengths[i], done)
+
+
+@inlined
+def _ended(word: U32, length: U32, done: U32) -> U32:
+    """A word of a message that has `done` bytes before it: the bit after the last byte, zeros after that."""
+    if length < done:
+        return U32(0)
+    left = U32(length - done)
+    if left >= U32(4):
+        return word
+    bits = U32(left << U32(3))
+    return U32(U32(word & ~U32(U32(0xFFFFFFFF) >> bits)) | U32(U32(0x80000000) >> bits))
 
 
 @inlined
@@ -131,23 +144,19 @@ def _last_word(text: NDArray[np.uint8], start: np.uint64, left: int) -> U32:
 
 
 @kernel
-def _hash_shorts(queues: Queues) -> None:
-    words, slots, _, waiting, hashes = queues
-    made = np.empty(_LANES, dtype=U32)
-    hash_short(words, waiting[0], made)
-    for lane in range(waiting[0]):
-        hashes[slots[lane]] = made[lane]
-    waiting[0] = 0
-
-
-@kernel
-def _hash_longs(text: NDArray[np.uint8], queues: Queues) -> None:
+def _hash_longs(
+    text: NDArray[np.uint8],
+    windows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    words: NDArray[U32],
+    hashes: NDArray[U32],
+) -> None:
     """Hash block by block; a message that has ended makes room for the last one, so no lane idles."""
-    _, _, spans, waiting, hashes = queues
-    words = np.empty((16, _LANES), dtype=U32)
+    lanes = windows[0].size
+    spans = np.empty((3, lanes), dtype=np.int64)
+    for i in range(lanes):
+        spans[0, i], spans[1, i], spans[2, i] = windows[0][i], windows[1][i] - windows[0][i], i
     states = np.empty((5, _LANES), dtype=U32)
     made = np.empty(_LANES, dtype=U32)
-    lanes = waiting[1]
     start_states(states, lanes)
     block = 0
     while lanes:
@@ -162,7 +171,6 @@ def _hash_longs(text: NDArray[np.uint8], queues: Queues) -> None:
                 if lane < lanes:
                     _move(states, lanes, lane)
                     _move(spans, lanes, lane)
-    waiting[1] = 0
 
 
 @inlined

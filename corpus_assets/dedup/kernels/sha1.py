@@ -15,6 +15,7 @@ Four = tuple[U32, U32, U32, U32]
 Block = tuple[Four, Four, Four, Four]
 
 _A, _B, _C, _D, _E = U32(0x67452301), U32(0xEFCDAB89), U32(0x98BADCFE), U32(0x10325476), U32(0xC3D2E1F0)
+_ZERO = U32(0)
 
 
 @inlined
@@ -111,19 +112,35 @@ def _first_word(a: U32) -> U32:
     return U32(U32(_rotated(a, 24) & U32(0xFF00FF00)) | U32(_rotated(a, 8) & U32(0x00FF00FF)))
 
 
+@inlined
+def _four(words: NDArray[U32], row: int, lane: int) -> Four:
+    return words[row, lane], words[row + 1, lane], words[row + 2, lane], words[row + 3, lane]
+
+
+@inlined
+def _hash(block: Block) -> U32:
+    """First four digest bytes, as a little-endian number, of a message of one block."""
+    return _first_word(U32(_A + _rounds((_A, _B, _C, _D, _E), block)[0]))
+
+
 @kernel
 def hash_short(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
     """First four digest bytes, as a little-endian number, of messages under 16 bytes.
 
-    `words` (5, lanes or more): a padded message's first four words and its last, the length in bits; the ones between
-    are zero. Having them as constants saves a fifth of the work.
+    `words` (5 or more, lanes or more): a padded message's first four words and its last, the length in bits; the ones
+    between are zero. Having them as constants saves a fifth of the work.
     """
-    zero = U32(0)
-    zeros = (zero, zero, zero, zero)
+    zeros = (_ZERO, _ZERO, _ZERO, _ZERO)
     for lane in range(lanes):
-        first = (words[0, lane], words[1, lane], words[2, lane], words[3, lane])
-        block = (first, zeros, zeros, (zero, zero, zero, words[4, lane]))
-        hashes[lane] = _first_word(U32(_A + _rounds((_A, _B, _C, _D, _E), block)[0]))
+        hashes[lane] = _hash((_four(words, 0, lane), zeros, zeros, (_ZERO, _ZERO, _ZERO, words[4, lane])))
+
+
+@kernel
+def hash_block(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
+    """As `hash_short`, of messages under 56 bytes: `words` are the first fourteen and the last."""
+    for lane in range(lanes):
+        last = (words[12, lane], words[13, lane], _ZERO, words[14, lane])
+        hashes[lane] = _hash((_four(words, 0, lane), _four(words, 4, lane), _four(words, 8, lane), last))
 
 
 @kernel
@@ -141,12 +158,7 @@ def compress(words: NDArray[U32], lanes: int, states: NDArray[U32], hashes: NDAr
     `hashes` (lanes or more,) becomes what it is for messages that end here: see `hash_short`.
     """
     for lane in range(lanes):
-        block = (
-            (words[0, lane], words[1, lane], words[2, lane], words[3, lane]),
-            (words[4, lane], words[5, lane], words[6, lane], words[7, lane]),
-            (words[8, lane], words[9, lane], words[10, lane], words[11, lane]),
-            (words[12, lane], words[13, lane], words[14, lane], words[15, lane]),
-        )
+        block = _four(words, 0, lane), _four(words, 4, lane), _four(words, 8, lane), _four(words, 12, lane)
         before = (states[0, lane], states[1, lane], states[2, lane], states[3, lane], states[4, lane])
         a, b, c, d, e = _rounds(before, block)
         states[0, lane], states[1, lane] = U32(before[0] + a), U32(before[1] + b)

@@ -3,7 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined
+from resources.jit import inlined, kernel
+
+_RUN = 32
 
 
 @inlined
@@ -19,19 +21,63 @@ def unit_end(text: NDArray[np.uint8], start: int, stop: int, by_word: int) -> in
     return end
 
 
-@inlined
-def first_window(text: NDArray[np.uint8], start: int, stop: int, by_word: int, width: int) -> int:
-    """Where the first window of text[start:stop] ends; -1 when it has fewer than `width` units."""
-    end = start - by_word
-    for _ in range(width):
-        if end + by_word >= stop:
-            return -1
-        end = unit_end(text, end + by_word, stop, by_word)
-    return end
+@kernel
+def unit_starts(text: NDArray[np.uint8], start: int, stop: int, by_word: int, starts: NDArray[np.int64]) -> int:
+    """Write where the units of text[start:stop] start, as many as there is room for; returns how many it wrote.
+
+    With room left, the start of a unit past the end follows: unit i ends at starts[i + 1] - by_word.
+    """
+    if start >= stop:
+        return 0
+    starts[0] = start
+    found = 1
+    position = start + 1
+    while position < stop and found < starts.size:
+        steps = min(stop - position, starts.size - found, _RUN)
+        if by_word:
+            found = int(_spaces(text, (position, steps), starts, found))
+        elif steps == _RUN and _is_ascii(text, position):
+            for i in range(_RUN):
+                starts[found + i] = position + i
+            found += _RUN
+        else:
+            found = int(_leads(text, (position, steps), starts, found))
+        position += steps
+    if position == stop and found < starts.size:
+        starts[found] = stop + by_word
+        found += 1
+    return found
 
 
 @inlined
-def next_window(text: NDArray[np.uint8], start: int, end: int, stop: int, by_word: int) -> tuple[int, int]:
-    """The window after text[start:end], which does not reach `stop` yet."""
-    after = unit_end(text, start, stop, by_word) + by_word
-    return after, unit_end(text, end + by_word, stop, by_word)
+def _is_ascii(text: NDArray[np.uint8], position: int) -> bool:
+    """Whether a run of bytes from `position` on is."""
+    # Unsigned indices, here and below, spare the check for negative ones.
+    first = np.uint64(position)
+    seen = np.uint8(0)
+    for i in range(_RUN):
+        seen |= text[first + np.uint64(i)]
+    return seen < 0x80
+
+
+@inlined
+def _leads(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int64], found: int) -> np.int64:
+    """Write where code points start in a run (position, bytes), from starts[found] on; returns how many there are."""
+    position, count = np.uint64(run[0]), np.uint64(found)
+    for _ in range(run[1]):
+        starts[count] = position
+        count += np.uint64(text[position] < 0x80) | np.uint64(text[position] >= 0xC0)
+        position += np.uint64(1)
+    return np.int64(count)
+
+
+@inlined
+def _spaces(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int64], found: int) -> np.int64:
+    """As `_leads`, where words start after spaces."""
+    position, count = np.uint64(run[0]), np.uint64(found)
+    for _ in range(run[1]):
+        is_space = text[position] == 32
+        position += np.uint64(1)
+        starts[count] = position
+        count += np.uint64(is_space)
+    return np.int64(count)

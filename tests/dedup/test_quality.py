@@ -1,0 +1,19 @@
+"""What the defaults promise about recall and precision, on an eighth of the pairs that the benchmark measures."""
+
+import pytest
+
+from benchmarks.dedup_quality import measure
+from tests.golden import shared
+
+
+@pytest.mark.slow
+def test_the_defaults_find_what_they_promise() -> None:
+    shared("data", "pairs")
+    figures, _ = measure(quick=True)
+    assert figures["signature_recall"] >= 0.92
+    assert figures["signature_precision"] >= 0.92
+    assert figures["exact_recall"] >= 0.995
+    assert figures["exact_precision"] == 1.0
+    assert figures["missed_above_095"] == 0
+    assert figures["signature_recall"] > figures["unverified_9x13_recall"]
+    assert figures["signature_precision"] > figures["unverified_9x13_precision"]
