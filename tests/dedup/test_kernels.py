@@ -19,7 +19,7 @@ if not jit.available():
 
 from corpus_assets.dedup.kernels.lanes import hash_shingles
 from corpus_assets.dedup.kernels.minhash import smallest_affine, smallest_legacy
-from corpus_assets.dedup.kernels.sha1 import compress, hash_short, start_states
+from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
 
 FAMILIES: tuple[Family, ...] = ("affine32", "legacy", "oph")
 
@@ -52,6 +52,27 @@ def test_sha1_of_short_messages(messages: list[bytes]) -> None:
     hashes = np.empty(len(messages), dtype=np.uint32)
     hash_short(np.ascontiguousarray(words[[0, 1, 2, 3, 15]]), len(messages), hashes)
     assert hashes.tolist() == [first_word(message) for message in messages]
+
+
+@given(st.data())
+def test_sha1_of_messages_that_leave_words_out(data: st.DataObject) -> None:
+    for kernel, rows, longest in ((hash_half, 8, 31), (hash_block, 14, 55)):
+        messages = data.draw(st.lists(st.binary(max_size=longest), min_size=1, max_size=40))
+        words = np.concatenate([padded(message) for message in messages], axis=1)
+        hashes = np.empty(len(messages), dtype=np.uint32)
+        kernel(np.ascontiguousarray(words[[*range(rows), 15]]), len(messages), hashes)
+        assert hashes.tolist() == [first_word(message) for message in messages]
+
+
+@pytest.mark.parametrize("count", [479, 480, 481, 492, 493, 960, 973, 1500])
+@pytest.mark.parametrize("alphabet", ["a", "ab\u00e9", "\u0430\u0431 ", "\u4e2da", "\U0001f600"])
+def test_tiles_join_without_a_seam(alphabet: str, count: int) -> None:
+    """Texts that end just before a tile does, with it, and just after."""
+    text = "".join(np.random.default_rng(count).choice(list(alphabet), count))
+    buffer = np.frombuffer(text.encode(), dtype=np.uint8)
+    hashes, firsts = hash_shingles(buffer, np.array([0, buffer.size]), 0, 13)
+    wanted = [first_word(text[i : i + 13].encode()) for i in range(count - 12)]
+    assert hashes[: firsts[1]].tolist() == wanted + wanted[-1:] * (-len(wanted) % 32)
 
 
 @given(

@@ -6,19 +6,18 @@ Neighbours are about equally long, so the longest of a tile decides which kernel
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_short, start_states
+from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
 from corpus_assets.dedup.kernels.windows import unit_starts
 from resources.jit import inlined, kernel
 
 U32 = np.uint32
-Buffers = tuple[NDArray[U32], NDArray[U32], NDArray[U32]]
-"""Of the shingles of a tile: where each starts, from the first on, and how long it is, shape (2, lanes); the words
-from each byte of the tile's text on; and the words of the padded messages, (words, lanes)."""
+Buffers = tuple[NDArray[U32], NDArray[U32]]
+"""The words from each byte of a tile's text on, and those of the padded messages, (words, lanes)."""
 
 _PADDING = 32
 # Not a power of two: the words of one lane would then compete for the same lines of the first cache.
 _LANES = 480
-_SHORT, _BLOCK = 15, 55
+_SHORT, _HALF, _BLOCK = 15, 31, 55
 
 
 @kernel
@@ -35,7 +34,7 @@ def hash_shingles(
     starts = np.empty(_LANES + width, dtype=np.int64)
     # A tile of one-block messages spans at most so many bytes, a separator after each included.
     ahead = np.empty((_LANES + 1) * (_BLOCK + 1), dtype=U32)
-    buffers = np.zeros((2, _LANES), dtype=U32), ahead, np.empty((16, _LANES), dtype=U32)
+    buffers = ahead, np.empty((16, _LANES), dtype=U32)
     for document in range(bounds.size - 1):
         first, stop = bounds[document], bounds[document + 1]
         slot = firsts[document]
@@ -59,30 +58,32 @@ def _hash_tile(
     hashes: NDArray[U32],
 ) -> None:
     """Hash the windows that start and end there; hashes past them repeat the last."""
-    spans, ahead, words = buffers
+    ahead, words = buffers
     starts, ends = windows
-    offsets, lengths = spans
-    for i in range(starts.size):
-        offsets[i] = starts[i] - starts[0]
-        lengths[i] = min(ends[i] - starts[i], _BLOCK + 1)
-    shortest, longest = lengths[: starts.size].min(), lengths[: starts.size].max()
+    shortest, longest = _extremes(starts, ends)
     if longest > _BLOCK:
         _hash_longs(text, windows, words, hashes)
     else:
         _look_ahead(text[starts[0] :], ends[starts.size - 1] - starts[0], ahead)
-        neighbours = offsets[starts.size - 1] == starts.size - 1
-        rows = 4 if longest <= _SHORT else 14
-        for row in range(rows):
-            _fill_row(ahead[4 * row :], offsets, neighbours, words[row])
-            if shortest < 4 * row + 4:
-                _end_row(words[row], lengths, U32(4 * row))
-        for i in range(_LANES):
-            words[rows, i] = lengths[i] << 3
+        rows = 4 if longest <= _SHORT else 8 if longest <= _HALF else 14
+        _fill(ahead, windows, (shortest, rows), words)
         if rows == 4:
             hash_short(words, hashes.size, hashes)
+        elif rows == 8:
+            hash_half(words, hashes.size, hashes)
         else:
             hash_block(words, hashes.size, hashes)
     hashes[starts.size :] = hashes[starts.size - 1]
+
+
+@inlined
+def _extremes(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[int, int]:
+    """Lengths of the shortest window and of the longest."""
+    shortest = longest = ends[0] - starts[0]
+    for i in range(starts.size):
+        length = ends[i] - starts[i]
+        shortest, longest = min(shortest, length), max(longest, length)
+    return shortest, longest
 
 
 @inlined
@@ -96,20 +97,33 @@ def _look_ahead(text: NDArray[np.uint8], size: int, ahead: NDArray[U32]) -> None
 
 
 @kernel
-def _fill_row(ahead: NDArray[U32], offsets: NDArray[U32], neighbours: bool, row: NDArray[U32]) -> None:
-    if neighbours:
-        for i in range(_LANES):
-            row[i] = ahead[i]
-    else:
-        for i in range(_LANES):
-            row[i] = ahead[offsets[i]]
-
-
-@kernel
-def _end_row(row: NDArray[U32], lengths: NDArray[U32], done: U32) -> None:
-    """Put the end of each message, and zeros after it, in a row that has `done` bytes of them before it."""
-    for i in range(_LANES):
-        row[i] = _ended(row[i], lengths[i], done)
+def _fill(
+    ahead: NDArray[U32],
+    windows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    sizes: tuple[int, int],
+    words: NDArray[U32],
+) -> None:
+    """Write `rows` words of each padded message, the shortest of them that long, and its length in bits."""
+    starts, ends = windows
+    shortest, rows = sizes
+    # Arrays made here are known to overlap no others, so the loops are vectorised.
+    offsets, lengths = np.empty(_LANES, U32), np.empty(_LANES, U32)
+    for i in range(starts.size):
+        offsets[i] = starts[i] - starts[0]
+        lengths[i] = ends[i] - starts[i]
+        words[rows, i] = lengths[i] << 3
+    lanes = starts.size
+    neighbours = offsets[lanes - 1] == lanes - 1
+    for row in range(rows):
+        source, target = ahead[4 * row :], words[row]
+        if neighbours:
+            target[:lanes] = source[:lanes]
+        else:
+            for i in range(lanes):
+                target[i] = source[offsets[i]]
+        if shortest < 4 * row + 4:
+            for i in range(lanes):
+                target[i] = _ended(target[i], lengths[i], U32(4 * row))
 
 
 @inlined

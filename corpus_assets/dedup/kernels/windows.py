@@ -57,7 +57,7 @@ def _is_ascii(text: NDArray[np.uint8], position: int) -> bool:
     seen = np.uint8(0)
     for i in range(_RUN):
         seen |= text[first + np.uint64(i)]
-    return seen < 0x80
+    return bool(seen < 0x80)
 
 
 @inlined
