@@ -28,15 +28,17 @@ each stage in a process of its own.
 
 ## Signatures
 
-`python -m benchmarks.minhash`: everything between a text and its signature; `ratio` is how many times faster `affine32` is
-than datasketch's `update` called shingle by shingle, its `bulk` call, and rensa, on the same texts in turns.
+`python -m benchmarks.minhash`: everything between a text and its signature; `ratio` is how many times faster
+`affine32` is than datasketch's `update` called shingle by shingle, its `bulk` call, and rensa, on the same texts in
+turns. Without another word the texts are mixed, as they come.
 
 {minhash}
 
 ## Near-duplicates found
 
-`python -m benchmarks.dedup_quality`: recall and precision against true Jaccard similarity at 0.8, on the labelled pairs of the
-shared data (`pairs`) and on made ones that spread evenly over 0.5 to 1 (`made`); `missed above 095` counts pairs.
+`python -m benchmarks.dedup_quality`: recall and precision against true Jaccard similarity at 0.8, on the labelled
+pairs of the shared data (`pairs`) and on made ones that spread evenly over 0.5 to 1 (`made`); `missed above 095`
+counts pairs.
 
 {quality}
 

@@ -97,14 +97,24 @@ def _build(
             progress.stage(stage, len(due))
             runner = runner or _Runner(corpus, report, progress, instance)
             runner.run(stage, due, blocked)
-            if checks and stage.gate is not None:
-                runner.check([stage.name])
         if due or touched:
             planner = corpus.planner()
+        if checks and stage.gate is not None and (due or _is_used(planner, stage)):
+            runner = runner or _Runner(corpus, report, progress, instance)
+            runner.check([stage.name])
     report.notes = [*planner.listing.notes(), *dropped_notes(planner)]
     report.orphans = len(planner.orphans())
     if runner is not None and checks and not (report.failed or report.waiting):
-        runner.check(name for name in report.by_asset if corpus.graph[name].gate is None)
+        runner.check([name for name in report.by_asset if corpus.graph[name].gate is None])
+
+
+def _is_used(planner: Planner, stage: Stage) -> bool:
+    """Whether a finished stage is about to be read by anything: its gate is then looked at anew."""
+    if any(decision.status is not Status.FRESH for decision in planner.decisions(stage).values()):
+        return False
+    readers = [reader for reader in planner.graph if stage.name in {edge.asset for edge in reader.inputs}]
+    decisions = [decision for reader in readers for decision in planner.decisions(reader).values()]
+    return any(decision.status is not Status.FRESH for decision in decisions)
 
 
 def dropped_notes(planner: Planner) -> list[str]:
@@ -189,8 +199,8 @@ class _Runner:
             self._report.failed.append(f"{stage.name}: {error.message.strip() if error else 'step failed'}")
 
     def check(self, names: Iterable[str]) -> None:
-        """Run the asset checks of these assets, of which something was recomputed."""
-        keys = [self._asset_key(name) for name in names if name in self._report.by_asset]
+        """Run the asset checks of these assets."""
+        keys = [self._asset_key(name) for name in names]
         chosen = [check for check in self._parts.checks if any(k.asset_key in keys for k in check.check_keys)]
         if not chosen:
             return

@@ -1,12 +1,13 @@
 """`corpus.yaml`: the one typed schema. Strict: unknown keys, wrong types and impossible combinations are refused."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from corpus_assets.config_dedup import Dedup, MinHash
+from corpus_assets.config_dedup import Dedup, MinHash, spelled_out
 from corpus_assets.config_faults import faults, shown
 from corpus_assets.config_section import Name, Section
 from corpus_assets.config_sections import (
@@ -90,6 +91,7 @@ PROFILES: dict[str, dict[str, dict[str, Any]]] = {
             "verify": "none",
             "keep": ["first"],
             "guard": {"action": "off"},
+            "max_loss": 1.0,
         },
         "mix": {"seed": 42, "order": "slimpajama"},
         "split": {"holdout": 0.0017, "method": "slimpajama"},
@@ -138,9 +140,17 @@ def _check_places(config: CorpusConfig, file: Path) -> None:
 
 
 def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
+    """The user's values over those of the chosen profile, section by section and key by key."""
     profile = PROFILES.get(values["compat"], {}) if isinstance(values.get("compat"), str) else {}
-    merged = dict(values)
-    for section, defaults in profile.items():
-        given = values.get(section, {})
-        merged[section] = {**defaults, **given} if isinstance(given, dict) else given
+    if profile and isinstance(minhash := values.get("minhash"), dict):
+        with suppress(ValueError):  # The model finds the same fault again, and names its place.
+            values = {**values, "minhash": spelled_out(minhash)}
+    return _over(profile, values)
+
+
+def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = {**below, **above}
+    for key in below.keys() & above.keys():
+        if isinstance(below[key], dict) and isinstance(above[key], dict):
+            merged[key] = _over(below[key], above[key])
     return merged

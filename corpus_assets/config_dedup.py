@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from corpus_assets.config_section import Name, Section
 from corpus_assets.dedup.bands import band_layout
 
-MAX_BANDS = 100
+MAX_BANDS = 1000
 MAX_PERMUTATIONS = 4096
 DEFAULT_WORDS = 5
 
@@ -23,7 +23,7 @@ def _as_list(value: Any) -> Any:
 
 
 class MinHash(Section):
-    """MinHash signatures and their bands."""
+    """MinHash signatures and their bands. `shingle: {unit, width}` is another way to write `unit` and `width`."""
 
     family: Literal["affine32", "legacy", "oph"] = Field(
         "affine32",
@@ -55,7 +55,7 @@ class MinHash(Section):
     @model_validator(mode="before")
     @classmethod
     def _spelled_out(cls, values: Any) -> Any:
-        return _with_layout(_with_shingle(values)) if isinstance(values, dict) else values
+        return spelled_out(values) if isinstance(values, dict) else values
 
     @model_validator(mode="after")
     def _fits(self) -> "MinHash":
@@ -63,6 +63,14 @@ class MinHash(Section):
             used = f"{self.bands} x {self.rows} = {self.bands * self.rows}"
             raise ValueError(f"bands x rows = {used} values, but a signature has {self.permutations}")
         return self
+
+
+def spelled_out(values: dict[str, Any]) -> dict[str, Any]:
+    """The section with `unit`, `width`, `bands` and `rows` in place of what they follow from.
+
+    `ValueError` if one thing is said in two ways.
+    """
+    return _with_layout(_with_shingle(values))
 
 
 def _with_shingle(values: dict[str, Any]) -> dict[str, Any]:
@@ -87,6 +95,8 @@ def _with_layout(values: dict[str, Any]) -> dict[str, Any]:
     if not (0 < threshold < 1 and 1 <= permutations <= MAX_PERMUTATIONS):
         return values
     bands, rows = band_layout(threshold, permutations)
+    if bands > MAX_BANDS:
+        raise ValueError(f"threshold {threshold} with {permutations} values gives {bands} bands; at most {MAX_BANDS}")
     if values.get("bands", bands) != bands or values.get("rows", rows) != rows:
         raise ValueError(
             f"threshold {threshold} with {permutations} permutations gives {bands} bands of {rows} rows; "
@@ -108,6 +118,12 @@ class Guard(Section):
         ge=0,
         le=1,
         description="estimated Jaccard similarity to the kept document under which a document is unlike",
+    )
+    max_examined: int = Field(
+        500_000,
+        ge=2,
+        description="clusters of more documents are not examined (a kilobyte of memory each); if one holds documents "
+        "unlike the kept one, the build stops",
     )
 
 
@@ -140,3 +156,13 @@ class Dedup(Section):
     max_loss: float = Field(
         0.9, gt=0, le=1, description="share of a source's documents that may go; more stops the build"
     )
+
+    @model_validator(mode="after")
+    def _rules_in_effect(self) -> "Dedup":
+        if len(set(self.keep)) < len(self.keep):
+            raise ValueError(f"keep: a rule is named twice in {', '.join(self.keep)}")
+        if "first" in self.keep[:-1]:
+            raise ValueError("keep: nothing can come after 'first', which leaves no ties")
+        if self.priority and "source" not in self.keep:
+            raise ValueError(f"priority: without effect unless keep names 'source'; keep is {', '.join(self.keep)}")
+        return self

@@ -5,6 +5,7 @@ Kernel modules import `kernel` from here; plain modules import kernel modules in
 
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -57,6 +58,8 @@ def _prepare(sources: Path) -> None:
     os.environ[_CACHE] = str(base if base.name == digest else base / digest)
     if not {_CPU, _FEATURES} & os.environ.keys():
         os.environ |= _wide_vectors()
+    if "numba" in sys.modules:  # Someone else's import came first; it has read the environment already.
+        sys.modules["numba"].config.reload_config()
 
 
 def _wide_vectors() -> dict[str, str]:

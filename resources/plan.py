@@ -13,7 +13,6 @@ from resources.settings import Settings
 from resources.sources import Listing, Shard
 from resources.storage import Entry, Storage
 
-
 HELD_BACK = "is held back:"
 
 

@@ -68,6 +68,18 @@ FAULTS: list[tuple[Any, str]] = [
     (section("engine", memory="3 parsec"), "engine.memory: received '3 parsec' (str); valid: a size such as 512 MiB"),
     (section("engine", workers=-1), "engine.workers: received -1 (int)"),
     (section("engine", workers="many"), "engine.workers: received 'many' (str); valid: 'auto'"),
+    (section("dedup", keep=["first", "longest"]), "dedup: keep: nothing can come after 'first', which leaves no ties"),
+    (section("dedup", keep=["longest", "longest"]), "dedup: keep: a rule is named twice in longest, longest"),
+    (
+        section("dedup", priority=["books"]),
+        "dedup: priority: without effect unless keep names 'source'; keep is first",
+    ),
+    (section("minhash", shingle={"unit": "char", "length": 3}), "minhash: shingle.length: unknown key"),
+    (section("minhash", shingle={"width": 3}, width=4), "minhash: width: given in shingle too; give it once"),
+    (
+        section("minhash", threshold=0.5, bands=3),
+        "minhash: threshold 0.5 with 128 permutations gives 25 bands of 5 rows",
+    ),
     (section("minhash", bands=22), "minhash: bands x rows = 22 x 6 = 132 values, but a signature has 128"),
     ({"sources": [SOURCE, SOURCE]}, "sources: 'a' named twice; names must differ"),
     ({"sources": [SOURCE], "datasets": [{"name": "t"}, {"name": "t"}]}, "datasets: 't' named twice"),
@@ -114,6 +126,14 @@ def test_defaults_and_other_spellings() -> None:
     assert parse_config(source(epochs=3)).sources[0].epochs == 3.0
     assert parse_config(source(glob=["a/*", "b/*"])).sources[0].glob == ["a/*", "b/*"]
     assert parse_config({"sources": [SOURCE, {**SOURCE, "name": "b"}]}).sources[1].location == "raw"
+
+
+def test_what_the_user_writes_of_signatures_takes_the_place_of_the_profiles() -> None:
+    chosen = config(compat="slimpajama", minhash={"threshold": 0.5, "shingle": {"unit": "word"}})
+    assert (chosen.minhash.bands, chosen.minhash.rows, chosen.minhash.unit, chosen.minhash.width) == (25, 5, "word", 5)
+    assert chosen.minhash.family == "legacy"
+    guarded = config(compat="slimpajama", dedup={"guard": {"max_cluster": 50}})
+    assert (guarded.dedup.guard.action, guarded.dedup.guard.max_cluster, guarded.dedup.max_loss) == ("off", 50, 1.0)
 
 
 def test_a_profile_lies_under_what_the_user_writes() -> None:

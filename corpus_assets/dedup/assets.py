@@ -7,7 +7,7 @@ from corpus_assets.dedup.clustering import components, duplicates
 from corpus_assets.dedup.pairing import duplicate_pairs, verified_pairs
 from corpus_assets.dedup.report import broken_floors
 from corpus_assets.dedup.scheme import CLEANING
-from corpus_assets.dedup.shards import NEIGHBOURS, ORDER, SCHEME
+from corpus_assets.dedup.shards import FEATURELESS, NEIGHBOURS, ORDER, SCHEME
 from corpus_assets.dedup.signing import band_keys, exact_duplicates, minhashes
 from resources.attributes import FLAGS
 from resources.graph import Partitioning, Stage, every, same, segment
@@ -29,9 +29,21 @@ def pairing_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
     return source_order(settings) | {NEIGHBOURS: settings["dedup"]["verify"] != "none"}
 
 
+def featureless_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Documents without a shingle pair in the reference; a check would find nothing to compare."""
+    dedup = settings["dedup"]
+    return {FEATURELESS: dedup["short_documents"] == "include" and dedup["verify"] == "none"}
+
+
 def retention(statistics: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    """Sources that lose more documents than `dedup.max_loss` allows; nothing is made of such clusters."""
-    return broken_floors(statistics["sources"], settings["dedup"]["max_loss"])
+    """Sources that lose more documents than `dedup.max_loss` allows, and clusters that nobody could look at."""
+    faults = broken_floors(statistics["sources"], settings["dedup"]["max_loss"])
+    if count := statistics["unexamined_clusters"]:
+        faults.append(
+            f"{count:,} clusters hold documents unlike the one that is kept and have more than "
+            f"dedup.guard.max_examined ({settings['dedup']['guard']['max_examined']:,}) documents"
+        )
+    return faults
 
 
 STAGES = [
@@ -74,6 +86,7 @@ STAGES = [
         kind="arrays",
         inputs=(same("minhashes", part=SIGNATURES), same("short_documents", part=FLAGS)),
         parameters=("minhash.bands", "minhash.rows", "dedup.short_documents"),
+        extra_parameters=featureless_rule,
         columns={"key": "uint64[bands]"},
         tools=("numpy",),
     ),
@@ -121,6 +134,7 @@ STAGES = [
             same("verified_pairs"),
             every("minhashes", part=SKETCH),
             every("normalized_documents", part=NAMES),
+            every("short_documents", part=FLAGS),
         ),
         parameters=(
             "dedup.keep",
@@ -128,6 +142,8 @@ STAGES = [
             "dedup.guard.action",
             "dedup.guard.max_cluster",
             "dedup.guard.resemblance",
+            "dedup.guard.max_examined",
+            "dedup.short_documents",
         ),
         extra_parameters=source_order,
         gate=retention,

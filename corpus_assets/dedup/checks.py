@@ -6,7 +6,8 @@ from typing import Any
 import dagster as dg
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.dedup.report import broken_floors, render, sampled
+from corpus_assets.dedup.assets import retention
+from corpus_assets.dedup.report import render, sampled
 from corpus_assets.evaluation import UNREADABLE, current_parts, result
 from corpus_assets.stage import asset_key
 from resources.task import Part
@@ -32,7 +33,7 @@ def retention_of_sources(corpus: Corpus) -> dg.AssetChecksDefinition:
         faults: list[str] = []
         notes: dict[str, dg.MetadataValue] = {}
         for part in found:
-            faults += broken_floors(part.record.statistics["sources"], corpus.config.dedup.max_loss)
+            faults += retention(part.record.statistics, corpus.settings.values)
             notes["worst clusters"] = dg.MetadataValue.md(_worst(corpus, part, with_texts=bool(faults)))
         return result(faults, {"sources": len(corpus.config.sources)}, notes)
 

@@ -16,7 +16,15 @@ from corpus_assets.dedup.names import Ids, Kept, names_of
 from corpus_assets.dedup.pairs import Edges
 from corpus_assets.dedup.report import WORST, Worst, losses
 from corpus_assets.dedup.settle import Scale, Settled, guard_clusters
-from corpus_assets.dedup.shards import ORDER, blocks_of, numbering_of, require_numbering, sketches_of, stored_numbering
+from corpus_assets.dedup.shards import (
+    ORDER,
+    blocks_of,
+    numbering_of,
+    require_numbering,
+    sketches_of,
+    stored_numbering,
+    takes_part,
+)
 from resources.attributes import CLUSTER_SIZE, DUPLICATE, FLAGS, SHORT, attribute_line, attribute_rows
 from resources.hashing import content_digest
 from resources.rows import TEXT
@@ -45,15 +53,20 @@ def components(task: Task) -> None:
         pairs(),
         rules=rules,
         facts=facts,
-        guard=GuardRules(*(task[f"dedup.guard.{name}"] for name in ("action", "max_cluster", "resemblance"))),
+        guard=GuardRules(
+            *(task[f"dedup.guard.{name}"] for name in ("action", "max_cluster", "resemblance", "max_examined"))
+        ),
         sketches=sketches,
         scale=Scale(numbering.total, sketched.bits, task.memory, task.pending.scratch),
     ):
-        worst.add(finding.kept, finding.members, finding.examined)
+        worst.add(finding.kept, finding.members, finding.examined, finding.size)
     for kept, size, members in settled.largest(WORST):
         worst.add_unsuspected(kept, size, members)
     removed = _write_clusters(task, numbering, settled)
-    sources = losses(removed, numbering.sizes())
+    eligible = numbering.by_source_of_shard(
+        int(takes_part(task, part).sum()) for part in task.inputs("short_documents")
+    )
+    sources = losses(removed, eligible)
     report = worst.report(_namer(task, numbering, worst.documents()), sources)
     task.save_json("components/report.json", report, rows=len(report["clusters"]))
     task.save_json("components/shards.json", numbering.table(), rows=len(documents))

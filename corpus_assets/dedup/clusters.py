@@ -95,9 +95,9 @@ class Numbering:
         counts = np.bincount(self.shards_of(documents), minlength=len(self.shards))
         return _added(self.sources, counts.tolist())
 
-    def sizes(self) -> dict[str, int]:
-        """Documents of each source."""
-        return _added(self.sources, np.diff(self.starts).tolist())
+    def by_source_of_shard(self, counts: Iterable[int]) -> dict[str, int]:
+        """A count per shard added up by source; sources without any are left out."""
+        return _added(self.sources, counts)
 
     @cached_property
     def key_hashes(self) -> NDArray[np.uint64]:

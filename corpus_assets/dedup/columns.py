@@ -1,6 +1,6 @@
 """A column of all shards as one: rows by document number, one shard's file open at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,22 @@ class Column:
 
     def take(self, documents: NDArray[np.unsignedinteger]) -> NDArray[Any]:
         """A copy of the rows of these documents, which must be ascending."""
-        cuts = np.searchsorted(documents, self._starts)
-        found = [
-            np.array(self._load(position)[documents[low:high] - documents.dtype.type(self._starts[position])])
-            for position, (low, high) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
-            if high > low
-        ]
+        found = []
+        for position, ours in by_shard(self._starts, documents):
+            found.append(np.array(self._load(position)[ours - documents.dtype.type(self._starts[position])]))
         return np.concatenate(found) if found else self._empty
+
+
+def by_shard(
+    starts: NDArray[np.uint64], documents: NDArray[np.unsignedinteger]
+) -> Iterator[tuple[int, NDArray[np.unsignedinteger]]]:
+    """Documents (ascending) shard by shard: position of the shard and those in it; only shards that have any.
+
+    `starts` are the numbers of the shards' first rows, and one entry more.
+    """
+    place = 0
+    while place < len(documents):
+        position = int(np.searchsorted(starts, documents[place].astype(np.uint64), side="right")) - 1
+        end = int(np.searchsorted(documents, min(int(starts[position + 1]), np.iinfo(documents.dtype).max)))
+        yield position, documents[place:end]
+        place = end

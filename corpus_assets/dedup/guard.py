@@ -18,21 +18,24 @@ from resources import jit
 Documents = NDArray[np.unsignedinteger[Any]]
 Edges = NDArray[np.unsignedinteger[Any]]
 
-_BYTES_PER_MEMBER = 256
-_BYTES_PER_EDGE = 192
-
 
 @dataclass(frozen=True)
 class GuardRules:
     """Which clusters are examined, and whether they are split or only reported.
 
     `max_cluster` documents are not too many; `resemblance` is the estimated Jaccard similarity to the kept document
-    from which on a document resembles it.
+    from which on a document resembles it, at 0 all do. A cluster of more than `max_examined` documents is not examined:
+    it takes up to a kilobyte of memory per document.
     """
 
     action: Literal["split", "report", "off"] = "split"
     max_cluster: int = 10_000
     resemblance: float = 0.5
+    max_examined: int = 500_000
+
+    def least(self, bits: int) -> int:
+        """Agreeing bits out of `bits` from which on a document resembles another."""
+        return least_agreement(self.resemblance, bits) if self.resemblance > 0 else 0
 
 
 @dataclass(frozen=True)
@@ -80,12 +83,7 @@ def suspects(sizes: NDArray[np.integer[Any]], lowest: Agreements, rules: GuardRu
     """Which clusters must be examined, shape (clusters,), from their sizes and `lowest_agreements`."""
     if rules.action == "off":
         return np.zeros(len(sizes), dtype=np.bool_)
-    return (sizes > rules.max_cluster) | (lowest < least_agreement(rules.resemblance, bits))
-
-
-def working_bytes(members: int, edges: int, bits: int) -> int:
-    """Memory that `examine` needs at most for one cluster, its arguments included."""
-    return members * (bits // 8 + _BYTES_PER_MEMBER) + edges * _BYTES_PER_EDGE
+    return (sizes > rules.max_cluster) | (lowest < rules.least(bits))
 
 
 def examine(
@@ -109,7 +107,7 @@ def examine(
     """
     leader = int(np.argmin(ranks))
     bits = 8 * sketches.shape[1]
-    least = least_agreement(rules.resemblance, bits)
+    least = rules.least(bits)
     words = as_words(sketches)
     agreements = agreeing(words, 0, words, np.full(len(members), leader))
     unlike = int((agreements < least).sum())

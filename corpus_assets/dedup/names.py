@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.clusters import Numbering
+from corpus_assets.dedup.columns import by_shard
 from resources.hashing import keyed_hash
 
 Ids = Callable[[int], tuple[NDArray[np.uint64], NDArray[np.uint8]]]
@@ -17,9 +18,7 @@ def names_of(
     numbering: Numbering, documents: NDArray[np.unsignedinteger[Any]], ids: Ids
 ) -> Iterator[tuple[NDArray[np.unsignedinteger[Any]], list[bytes], NDArray[np.uint64]]]:
     """(documents, their ids, a hash of each id), shard by shard, for documents given in ascending order."""
-    shards = numbering.shards_of(documents)
-    for position in np.unique(shards).tolist():
-        ours = documents[shards == position]
+    for position, ours in by_shard(np.asarray(numbering.starts, dtype=np.uint64), documents):
         rows = numbering.rows_of(ours, np.full(len(ours), position)).astype(np.int64)
         ends, characters = ids(position)
         starts = np.where(rows > 0, ends[rows - 1], 0)

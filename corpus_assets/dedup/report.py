@@ -39,9 +39,14 @@ class Worst:
         self._rows: list[Row] = []
         self._done = {"whole": 0, "split": 0, "not examined": 0}
 
-    def add(self, kept: int, members: NDArray[np.unsignedinteger[Any]], examined: Examined | None) -> None:
-        """One cluster: the document kept of it, its members ascending, and what was found (None: not examined)."""
-        row = _row(kept, members, examined)
+    def add(
+        self, kept: int, members: NDArray[np.unsignedinteger[Any]], examined: Examined | None, size: int | None = None
+    ) -> None:
+        """One cluster: the document kept of it, its members ascending, and what was found.
+
+        None for one that was too large to be examined: then some members will do, and `size` says how many there are.
+        """
+        row = _row(kept, size or len(members), members, examined)
         self._done["not examined" if examined is None else "split" if row["groups"] > 1 else "whole"] += 1
         self._put(row)
 
@@ -78,13 +83,13 @@ def _numbers(row: Row) -> list[int]:
     return [sample["document"] for sample in row["samples"]]
 
 
-def _row(kept: int, members: NDArray[np.unsignedinteger[Any]], examined: Examined | None) -> Row:
-    row: Row = {"cluster": int(members[0]), "size": len(members), "kept": int(kept)}
+def _row(kept: int, size: int, members: NDArray[np.unsignedinteger[Any]], examined: Examined | None) -> Row:
+    row: Row = {"cluster": int(members[0]), "size": size, "kept": int(kept)}
     if examined is None:
         numbers = dict.fromkeys([int(kept), int(members[0]), int(members[-1])])
         samples: list[Row] = [{"document": number, "resemblance": None} for number in numbers]
-        figures: Row = {"unlike": len(members), "lowest": None, "density": None, "core": None, "groups": 1}
-        return row | figures | {"done": "not examined: larger than memory", "samples": samples}
+        figures: Row = {"unlike": size, "lowest": None, "density": None, "core": None, "groups": 1}
+        return row | figures | {"done": "not examined: too large", "samples": samples}
     by_resemblance = np.argsort(examined.resemblances, kind="stable")
     chosen = [np.searchsorted(members, kept), by_resemblance[0], by_resemblance[len(members) // 2]]
     samples = [

@@ -9,16 +9,22 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.columns import Column
 from corpus_assets.dedup.components import UnionFind
-from corpus_assets.dedup.guard import Examined, GuardRules, examine, lowest_agreements, suspects, working_bytes
+from corpus_assets.dedup.guard import Examined, GuardRules, examine, lowest_agreements, suspects
 from corpus_assets.dedup.keep import Facts, Rule, best, ranking
 from corpus_assets.dedup.pairs import Documents, Edges
+from corpus_assets.dedup.sketches import Agreements
 from corpus_assets.dedup.spill import Buckets, Spill
 from corpus_assets.dedup.verify import agreements, range_rows
+
+_MOST_BUCKETS = 1 << 14
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One cluster that the guard looked at: its members, ascending, and what it found (None: larger than memory)."""
+    """One cluster that the guard looked at: its members, ascending, and what it found.
+
+    Without `examined` it was too large, and `members` are only some.
+    """
 
     kept: int
     size: int
@@ -105,18 +111,22 @@ def guard_clusters(
 ) -> Iterator[Finding]:
     """Examine every suspicious cluster and split those that the guard splits; to be read to the end.
 
-    `edges` are all pairs. A cluster that needs more than half of the memory stays as it is.
+    `edges` are all pairs. A cluster of more than `guard.max_examined` documents stays as it is; it is a finding only if
+    a document in it is unlike the kept one.
     """
     if guard.action == "off" or not len(settled.roots):
         return
-    suspicious = _suspicious(settled, guard, sketches, scale)
+    sizes = _sizes(settled)
+    lowest = _lowest(settled, sketches, scale)
+    too_large = sizes > guard.max_examined
+    for place in np.flatnonzero(too_large & (lowest < guard.least(scale.bits))).tolist():
+        yield Finding(int(settled.kept[place]), int(sizes[place]), settled.roots[place : place + 1], None)
+    suspicious = np.flatnonzero(suspects(sizes, lowest, guard, scale.bits) & ~too_large)
     moves = [_nothing_moved(settled)]
     for place, members, links in _gathered(settled, edges, suspicious, scale):
-        examined = None
-        if working_bytes(len(members), len(links), scale.bits) <= scale.memory // 2:
-            examined = examine(members, ranking(members, rules, facts), links, sketches.take(members), guard)
-            if len(examined.kept) > 1:
-                moves.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
+        examined = examine(members, ranking(members, rules, facts), links, sketches.take(members), guard)
+        if len(examined.kept) > 1:
+            moves.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
         yield Finding(int(settled.kept[place]), len(members), members, examined)
     settled.move(*(np.concatenate(columns) for columns in zip(*moves, strict=True)))
 
@@ -125,17 +135,21 @@ def _nothing_moved(settled: Settled) -> tuple[Documents, Documents, NDArray[np.i
     return settled.roots[:0], settled.kept[:0], np.empty(0, np.int64)
 
 
-def _suspicious(settled: Settled, guard: GuardRules, sketches: Column, scale: Scale) -> NDArray[np.intp]:
-    """Positions of the clusters to examine."""
+def _sizes(settled: Settled) -> NDArray[np.int64]:
+    """Documents of each cluster."""
     sizes = np.zeros(len(settled.roots), dtype=np.int64)
     for _, places, counts in settled.joined():
         sizes[places] = counts
+    return sizes
+
+
+def _lowest(settled: Settled, sketches: Column, scale: Scale) -> Agreements:
+    """The least agreement of any member of a cluster with the document kept."""
     rows = range_rows(scale.bits)
     agreed = agreements(
         _with_kept(settled, rows), sketches.rows, scale.total, rows, memory=scale.memory // 2, spill=scale.spill
     )
-    lowest = lowest_agreements(settled.kept, agreed, scale.bits)
-    return np.flatnonzero(suspects(sizes, lowest, guard, scale.bits))
+    return lowest_agreements(settled.kept, agreed, scale.bits)
 
 
 def _with_kept(settled: Settled, rows: int) -> Iterator[tuple[int, Edges]]:
@@ -154,21 +168,43 @@ def _gathered(
     settled: Settled, edges: Iterable[Edges], suspicious: NDArray[np.intp], scale: Scale
 ) -> Iterator[tuple[int, Documents, Edges]]:
     """Position, members (ascending) and pairs of each suspicious cluster."""
-    bucket = np.full(len(settled.roots), -1, dtype=np.int64)
-    bucket[suspicious] = np.arange(len(suspicious))
-    dtype = settled.roots.dtype
-    share = scale.memory // 8
+    number = np.full(len(settled.roots), -1, dtype=np.int64)
+    number[suspicious] = np.arange(len(suspicious))
+    # Many clusters share a bucket, for an index of all buckets is held for every full buffer.
+    wide = max(-(-len(suspicious) // _MOST_BUCKETS), 1)
+    count, share = -(-len(suspicious) // wide), scale.memory // 8
+    member_type, link_type = (_record(settled.roots.dtype, columns) for columns in (1, 2))
     with (
-        Buckets(len(suspicious), dtype, share, scale.spill) as members,
-        Buckets(len(suspicious), [("pair", dtype, (2,))], share, scale.spill) as links,
+        Buckets(count, member_type, share, scale.spill) as members,
+        Buckets(count, link_type, share, scale.spill) as links,
     ):
         for documents, places, _ in settled.joined():
-            chosen = bucket[places] >= 0
-            members.append(bucket[places[chosen]], documents[chosen])
+            _put(members, member_type, number[places], documents[:, None], wide)
         for block in edges:
-            numbers = bucket[settled.cluster_of(block[:, 0])]
-            pairs = np.ascontiguousarray(block[numbers >= 0], dtype=dtype)
-            links.append(numbers[numbers >= 0], pairs.view([("pair", dtype, (2,))]).reshape(-1))
-        for number, place in enumerate(suspicious.tolist()):
-            found = [np.empty((0, 2), dtype), *(rows["pair"] for rows in links.rows(number))]
-            yield place, np.concatenate(list(members.rows(number))), np.concatenate(found)
+            _put(links, link_type, number[settled.cluster_of(block[:, 0])], block, wide)
+        for bucket in range(count):
+            inside = range(bucket * wide, min((bucket + 1) * wide, len(suspicious)))
+            rows = _clusters(members, member_type, bucket, inside)
+            pairs = _clusters(links, link_type, bucket, inside)
+            for cluster, own, edges_of_own in zip(inside, rows, pairs, strict=True):
+                yield int(suspicious[cluster]), own[:, 0], edges_of_own
+
+
+def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:
+    return np.dtype([("cluster", "<i8"), ("row", dtype, (columns,))])
+
+
+def _put(buckets: Buckets, record: np.dtype[np.void], clusters: NDArray[np.int64], rows: Edges, wide: int) -> None:
+    """Add the rows (n, columns) of those clusters that have a number."""
+    chosen = clusters >= 0
+    records = np.empty(int(chosen.sum()), dtype=record)
+    records["cluster"], records["row"] = clusters[chosen], rows[chosen]
+    buckets.append(records["cluster"] // wide, records)
+
+
+def _clusters(buckets: Buckets, record: np.dtype[np.void], bucket: int, inside: range) -> list[Edges]:
+    """The rows of each of a bucket's clusters, in the order they came."""
+    records = np.concatenate([np.empty(0, record), *buckets.rows(bucket)])
+    order = np.argsort(records["cluster"], kind="stable")
+    cuts = np.searchsorted(records["cluster"][order], np.asarray(inside[1:], dtype=np.int64))
+    return np.split(records["row"][order], cuts)

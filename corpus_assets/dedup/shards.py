@@ -14,6 +14,7 @@ from resources.task import Part, Task
 
 ORDER = "order of sources"
 NEIGHBOURS = "pairs of neighbours"
+FEATURELESS = "featureless documents take part"
 SCHEME = ("minhash.family", "minhash.permutations", "minhash.seed", "minhash.width", "minhash.unit")
 DEFAULT_BITS = 1024
 _BLOCK = 1 << 18

@@ -9,13 +9,14 @@ from corpus_assets.dedup.candidates import unique_pairs
 from corpus_assets.dedup.clusters import ShardMarks, removal_rows
 from corpus_assets.dedup.exact import exact_pairs
 from corpus_assets.dedup.pairs import Edges
-from corpus_assets.dedup.shards import numbering_of, scheme_of, takes_part
+from corpus_assets.dedup.shards import FEATURELESS, numbering_of, scheme_of, takes_part
 from corpus_assets.dedup.signatures import featureless, sign_and_sketch
-from corpus_assets.dedup.verify import range_rows
 from resources.hashing import content_digest
 from resources.rows import SIGNATURES, SKETCH
 from resources.settings import band_key
 from resources.task import Task
+
+_RANGE = 1 << 20
 
 
 def minhashes(task: Task) -> None:
@@ -36,7 +37,8 @@ def minhashes(task: Task) -> None:
     task.save_json(f"{path}.scheme.json", wanted.described(), rows=1)
     *arrays, described = task.files
     for name, file in zip((SIGNATURES, SKETCH), arrays, strict=True):
-        task.segments[name] = content_digest(file.digest.encode(), described.digest.encode())
+        made_by = repr(scheme) if name == SIGNATURES else described.digest
+        task.segments[name] = content_digest(file.digest.encode(), made_by.encode())
     rows = arrays[0].rows
     task.count(rows_in=rows, rows_out=rows, text_bytes=text_bytes)
 
@@ -55,7 +57,7 @@ def exact_duplicates(task: Task) -> None:
         found = exact_pairs(shards, memory=half, spill=spill, dtype=numbering.dtype)
     marks = ShardMarks(numbering)
     with task.array("exact_duplicates/pairs.npy", numbering.dtype, (2,)) as out:
-        for _, pairs in unique_pairs(found, numbering.total, range_rows(1), memory=half, spill=spill):
+        for _, pairs in unique_pairs(found, numbering.total, _RANGE, memory=half, spill=spill):
             out.append(pairs)
             marks.add(pairs[:, 1], removal_rows(numbering, pairs[:, 1], pairs[:, 0]))
     task.segments.update(marks.digests())
@@ -69,13 +71,14 @@ def band_keys(task: Task) -> None:
     part = task.input("minhashes")
     signatures = part.array(".signatures.npy")
     taking_part = takes_part(task, task.input("short_documents"))
-    if task["dedup.short_documents"] == "exclude":
+    if not task[FEATURELESS]:
         taking_part &= ~featureless(signatures)
     keys = make_band_keys(signatures, task["minhash.bands"], task["minhash.rows"], taking_part)
     path = f"minhashes/{task.shard.source}/{task.shard.name}"
+    scheme = {key: value for key, value in part.json(".scheme.json").items() if key != "sketch"}
     layout = {"bands": task["minhash.bands"], "rows": task["minhash.rows"]}
     task.save_array(f"{path}.bands.npy", keys)
-    task.save_json(f"{path}.bands.scheme.json", part.json(".scheme.json") | layout, rows=1)
+    task.save_json(f"{path}.bands.scheme.json", scheme | layout, rows=1)
     for band, row in enumerate(keys):
         task.segments[band_key(band)] = content_digest(row.tobytes())
     task.count(rows_in=len(signatures), rows_out=len(signatures), take_part=int(taking_part.sum()))

@@ -54,9 +54,10 @@ def estimate(agree: NDArray[np.integer] | int, bits: int) -> NDArray[np.float64]
 
 
 def least_agreement(threshold: float, bits: int) -> int:
-    """Smallest number of agreeing bits out of `bits` whose estimate reaches `threshold`, which is 0 to 1."""
-    if not 0.0 <= threshold <= 1.0:
-        raise ValueError(f"threshold is {threshold}; valid: 0 to 1")
+    """Smallest number of agreeing bits out of `bits` whose estimate reaches `threshold`, -1 to 1; estimates can be
+    negative, by chance."""
+    if not -1.0 <= threshold <= 1.0:
+        raise ValueError(f"threshold is {threshold}; valid: -1 to 1")
     require_bits(bits)
     return int(np.searchsorted(estimate(np.arange(bits + 1), bits), threshold))
 

@@ -28,7 +28,7 @@ def sure_threshold(threshold: float, bits: int) -> float:
     Five standard errors of the estimate from so many bits, sqrt((1 - J^2) / bits). Texts with fewer shingles than bits
     have bins that repeat each other: theirs is up to a third larger.
     """
-    return float(max(threshold - _STANDARD_ERRORS * ((1 - threshold**2) / bits) ** 0.5, 0.0))
+    return float(max(threshold - _STANDARD_ERRORS * ((1 - threshold**2) / bits) ** 0.5, -1.0))
 
 
 @dataclass

@@ -5,10 +5,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import msgspec
 import pytest
 import yaml
-from dagster import DagsterInstance
 
 from corpus_assets import build as building
 from corpus_assets.corpus import Corpus
@@ -156,6 +156,45 @@ def drifting(steps: int) -> list[tuple[str, str]]:
     return found
 
 
+def test_a_large_cluster_is_split_whatever_the_memory(tmp_path: Path) -> None:
+    found = []
+    for memory in ("4 KiB", "1 GiB"):
+        folder = write_shards(tmp_path / memory.split()[0], {"books/one.jsonl": drifting(40)}, engine__memory=memory)
+        built(folder)
+        found.append(contents(opened(folder)))
+    assert found[0] == found[1]
+    assert parts(opened(folder), "components")[0].record.statistics["split_clusters"] == 1
+
+
+def test_a_cluster_too_large_to_be_looked_at_stops_the_build(tmp_path: Path) -> None:
+    folder = write_shards(
+        tmp_path, {"books/one.jsonl": drifting(40)}, dedup__guard__max_examined=30, dedup__max_loss=1.0
+    )
+    result = drive(opened(folder))
+    assert any("have more than dedup.guard.max_examined (30) documents" in line for line in result.waiting)
+    assert "duplicates" not in result.assets()
+    report = parts(opened(folder), "components")[0].json("report.json")
+    assert report["clusters"][0]["done"] == "not examined: too large"
+    assert report["clusters"][0]["size"] == 40
+
+
+def test_short_documents_do_not_hide_that_all_others_go(tmp_path: Path) -> None:
+    text = prose("copied", 60)
+    rows = [(f"short{n}", "Too short.") for n in range(40)] + [(f"copy{n}", text) for n in range(40)]
+    folder = write_shards(tmp_path, {"books/one.jsonl": [("first", text)], "web/b.jsonl.zst": rows})
+    held = drive(opened(folder)).waiting
+    assert any("source web loses 100 % of its documents (40 of 40)" in line for line in held)
+
+
+def test_documents_without_a_shingle_never_resemble_each_other(tmp_path: Path) -> None:
+    rows = [(name, name) for name in ("ab", "cd", "xyz")]
+    folder = write_shards(
+        tmp_path, {"books/one.jsonl": rows}, dedup__short_documents="include", short_documents__threshold=0
+    )
+    built(folder)
+    assert kept_for(folder) == {}
+
+
 @pytest.mark.parametrize("action", ["split", "report", "off"])
 def test_a_chain_of_versions_is_split_where_they_no_longer_resemble(tmp_path: Path, action: str) -> None:
     versions = drifting(40)
@@ -216,15 +255,28 @@ def test_the_check_of_a_build_shows_the_worst_clusters_and_their_texts(tmp_path:
 
         def outcome(self, outcome: Any) -> None: ...
 
-    with DagsterInstance.ephemeral() as instance:
+    with dg.DagsterInstance.ephemeral() as instance:
         corpus = opened(folder)
         report = building.build(corpus, list(corpus.graph), Silent(), instance=instance)
         assert not report.ok
         assert any("source web loses 93.3 %" in line for line in report.failed_checks)
         again = opened(folder)
         second = building.build(again, list(again.graph), Silent(), instance=instance)
+        write_config(folder, CLEAR | {"dedup.max_loss": 0.95})
+        third = opened(folder)
+        last = building.build(third, list(third.graph), Silent(), instance=instance)
+        evaluations = instance.event_log_storage.get_asset_check_execution_history(
+            dg.AssetCheckKey(dg.AssetKey("components"), "retention_of_sources"), limit=10
+        )
     assert second.recomputed == 0
     assert any("held back" in line for line in second.waiting)
+    assert last.ok
+    events = [record.event.dagster_event for record in evaluations if record.event is not None]
+    newest, *earlier = [event.asset_check_evaluation_data for event in events if event is not None]
+    assert newest.passed
+    assert [evaluation.passed for evaluation in earlier] == [False, False]
+    shown = earlier[0].metadata["worst clusters"].value
+    assert prose("notice", 60)[:40] in str(shown)
 
 
 def test_more_of_a_cluster_leaves_old_shards_fresh_downstream(work: Work) -> None:

@@ -52,7 +52,7 @@ def test_a_shards_part_of_clusters_and_documents(rows: list[int], data: st.DataO
 def test_counts_by_source() -> None:
     numbers = Numbering.of([("a--1", 2), ("b--1", 0), ("c--1", 3), ("a--2", 1)])
     assert numbers.sources == ["a", "b", "c", "a"]
-    assert numbers.sizes() == {"a": 3, "c": 3}
+    assert numbers.by_source_of_shard([2, 0, 3, 1]) == {"a": 3, "c": 3}
     assert numbers.by_source(np.array([0, 4, 5], dtype=np.uint32)) == {"a": 2, "c": 1}
     assert numbers.by_source(np.array([], dtype=np.uint32)) == {}
 

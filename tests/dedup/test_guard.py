@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.guard import Examined, GuardRules, examine, lowest_agreements, suspects, working_bytes
+from corpus_assets.dedup.guard import Examined, GuardRules, examine, lowest_agreements, suspects
 from corpus_assets.dedup.sketches import least_agreement
 from resources import jit
 
@@ -229,5 +229,8 @@ def test_suspects_are_too_large_or_hold_a_document_unlike_the_kept_one() -> None
     assert not suspects(sizes, lowest, replace(RULES, action="off"), BITS).any()
 
 
-def test_working_bytes_hold_at_least_the_arguments() -> None:
-    assert working_bytes(1000, 5000, 1024) > 1000 * (4 + 8 + 128) + 5000 * 8
+def test_at_no_resemblance_everything_resembles() -> None:
+    """Estimates of unlike documents scatter around 0, and half of them are under it."""
+    rules = GuardRules(max_cluster=5, resemblance=0.0)
+    assert rules.least(1024) == 0
+    assert not suspects(np.array([2]), np.array([480], dtype=np.uint16), rules, 1024).any()

@@ -39,7 +39,7 @@ def test_a_split_a_whole_and_an_unexamined_cluster() -> None:
     assert report["sources"] == {"web": {"documents": 100, "removed": 5}}
     unexamined, split, whole = report["clusters"]
     assert [row["done"] for row in report["clusters"]] == [
-        "not examined: larger than memory",
+        "not examined: too large",
         "split into 2",
         "whole",
     ]

@@ -162,8 +162,8 @@ def test_least_agreement_is_the_first_that_reaches_the_threshold(threshold: floa
 
 
 def test_thresholds_and_sizes_out_of_range() -> None:
-    for threshold in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="valid: 0 to 1"):
+    for threshold in (-1.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="valid: -1 to 1"):
             least_agreement(threshold, 128)
     for bits in (0, 63, 100, 32768 + 64):
         with pytest.raises(ValueError, match=f"sketches of {bits} bits; valid: multiples of 64 up to 32768"):

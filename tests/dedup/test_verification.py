@@ -85,5 +85,6 @@ def test_texts_decide_and_those_of_hopeless_pairs_are_not_read() -> None:
 
 def test_a_sure_threshold_is_five_standard_errors_below() -> None:
     assert sure_threshold(0.8, 1024) == pytest.approx(0.8 - 5 * 0.6 / 32)
-    assert sure_threshold(0.3, 64) == 0.0
+    assert sure_threshold(0.3, 64) == pytest.approx(0.3 - 5 * (0.91 / 64) ** 0.5)
+    assert sure_threshold(0.01, 64) >= -1.0
     assert sure_threshold(1.0, 64) == 1.0
