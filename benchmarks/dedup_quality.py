@@ -25,7 +25,8 @@ from corpus_assets.dedup.candidates import unique_pairs
 from corpus_assets.dedup.exact_check import exact_similarities
 from corpus_assets.dedup.scheme import Family, SignatureScheme
 from corpus_assets.dedup.signatures import sign, sign_and_sketch
-from corpus_assets.dedup.verify import range_rows, verified_pairs
+from corpus_assets.dedup.verification import Verification
+from corpus_assets.dedup.verify import range_rows
 
 PLOT = Path(__file__).resolve().parents[1] / "docs" / "dedup-quality.svg"
 THRESHOLD, CERTAIN = 0.8, 0.95
@@ -65,15 +66,17 @@ class Detector:
 
     def verified(self, candidates: Found) -> Found:
         """Those of the candidates that their sketches do not refute."""
-        blocks = verified_pairs(
-            [self._pairs.pairs[candidates]],
-            lambda start, stop: self._sketches[start:stop],
+        check = Verification(
             total=len(self._sketches),
+            sketches=lambda start, stop: self._sketches[start:stop],
             bits=SKETCH_BITS,
+            texts=lambda _: [],
+            scheme=self.scheme,
             threshold=THRESHOLD,
             memory=MEMORY,
             spill=TemporaryFile,
         )
+        blocks = check.pairs([self._pairs.pairs[candidates]], "signature")
         return self._among(np.concatenate([*blocks, self._pairs.pairs[:0]]))
 
     def exact(self, candidates: Found) -> tuple[Found, float]:

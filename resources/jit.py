@@ -5,6 +5,7 @@ Kernel modules import `kernel` from here; plain modules import kernel modules in
 
 import logging
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -75,10 +76,18 @@ def _wide_vectors() -> dict[str, str]:
 def _own_folder() -> str:
     """A folder of the user's own: what lies in it is executed, so it must be writable by nobody else."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    folder = base / "corpus-assets" / "numba"
+    places = [base / "corpus-assets" / "numba", Path(tempfile.gettempdir()) / f"corpus-assets-numba-{os.getuid()}"]
+    return next((str(folder) for folder in places if _is_own(folder)), None) or tempfile.mkdtemp(
+        prefix="corpus-assets-"
+    )
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether the folder is there, or can be made, and only this user can write to it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
-            return str(folder)
+            found = folder.lstat()
     except (OSError, RuntimeError):
-        return tempfile.mkdtemp(prefix="corpus-assets-numba-")
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.candidates import unique_pairs
 from corpus_assets.dedup.pairs import Edges, document_dtype
-from corpus_assets.dedup.sketches import WORD_BITS, Agreements, Sketches, Words, agreeing, as_words, least_agreement
+from corpus_assets.dedup.sketches import WORD_BITS, Agreements, Sketches, Words, agreeing, as_words
 from corpus_assets.dedup.spill import Buckets, Spill, cut
 
 Load = Callable[[int, int], Sketches]
@@ -19,27 +18,6 @@ _BLOCK_PAIRS = 1 << 15
 def range_rows(bits: int) -> int:
     """Documents whose sketches of so many bits are held at once. It depends on nothing else: it orders the output."""
     return max(8 * RANGE_BYTES // bits, 1)
-
-
-def verified_pairs(
-    candidates: Iterable[Edges],
-    sketches: Load,
-    *,
-    total: int,
-    bits: int,
-    threshold: float,
-    memory: int,
-    spill: Spill,
-) -> Iterator[Edges]:
-    """The different pairs among `candidates` whose sketches of `bits` bits give an estimate of `threshold` or more.
-
-    Order and arguments as for `unique_pairs` and `agreements`.
-    """
-    least = least_agreement(threshold, bits)
-    rows = range_rows(bits)
-    unique = unique_pairs(candidates, total, rows, memory=memory // 2, spill=spill)
-    for pairs, agree in agreements(unique, sketches, total, rows, memory=memory // 2, spill=spill):
-        yield pairs[agree >= least]
 
 
 def agreements(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.candidates import unique_pairs
-from corpus_assets.dedup.sketches import least_agreement
-from corpus_assets.dedup.verify import agreements, range_rows, verified_pairs
+from corpus_assets.dedup.verify import agreements, range_rows
 from resources import jit
 from tests.dedup.test_spill import Files
 
@@ -153,21 +152,6 @@ def test_pairs_and_sketches_that_do_not_fit() -> None:
         check(1, [1, 12], sketches[:15])
     with pytest.raises(ValueError, match="sketches of 0 bits; valid: multiples of 64 up to 32768"):
         check(1, [1, 12], sketches[:, :0])
-
-
-def test_verified_pairs_are_the_different_ones_that_resemble() -> None:
-    sketches = made(60, 1024)
-    sketches[30:] = sketches[:30]
-    sketches[30:, :30] ^= 9
-    sketches[40:, :60] ^= 8
-    pairs = every_pair(60)
-    twice = [pairs, pairs[::-1]]
-    found = verified_pairs(
-        twice, loader(sketches), total=60, bits=1024, threshold=0.7, memory=1 << 16, spill=TemporaryFile
-    )
-    expected = [[a, b] for a, b in pairs.tolist() if agreement(sketches, a, b) >= least_agreement(0.7, 1024)]
-    assert np.concatenate(list(found)).tolist() == expected
-    assert 20 < len(expected) < 200
 
 
 def test_ranges_depend_on_the_number_of_bits_alone() -> None:

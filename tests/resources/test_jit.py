@@ -52,10 +52,21 @@ def test_the_folder_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_where_nothing_can_be_written_a_folder_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = Path(jit._own_folder())
-    assert folder.is_dir()
+    assert folder.parent == tmp_path
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    folder.rmdir()
+    assert jit._own_folder() == str(folder), "every process of the user finds the same one"
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    planted = tmp_path / f"corpus-assets-numba-{os.getuid()}"
+    planted.mkdir(mode=0o777)
+    planted.chmod(0o777)
+    assert jit._own_folder() != str(planted)
 
 
 @pytest.mark.slow
