@@ -28,9 +28,10 @@ from corpus_assets.dedup.components import UnionFind
 from corpus_assets.dedup.exact import exact_pairs
 from corpus_assets.dedup.guard import GuardRules
 from corpus_assets.dedup.keep import Rule
-from corpus_assets.dedup.pairs import Spill, star_pairs
+from corpus_assets.dedup.pairs import star_pairs
 from corpus_assets.dedup.scheme import SignatureScheme
 from corpus_assets.dedup.settle import Scale, Settled, guard_clusters
+from corpus_assets.dedup.spill import Spill
 from corpus_assets.dedup.verification import Verification
 from corpus_assets.dedup.verify import Load
 

@@ -6,12 +6,11 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from corpus_assets.config_section import Name, Section
 from corpus_assets.dedup.bands import band_layout
+from corpus_assets.dedup.keep import Rule
 
 MAX_BANDS = 1000
 MAX_PERMUTATIONS = 4096
 DEFAULT_WORDS = 5
-
-Rule = Literal["source", "longest", "newest", "first"]
 
 
 def _first() -> list[Rule]:

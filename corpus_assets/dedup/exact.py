@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from corpus_assets.dedup.pairs import Edges, Spill, equal_rows
+from corpus_assets.dedup.pairs import Edges, equal_rows
+from corpus_assets.dedup.spill import Spill
 
 DIGEST_BYTES = 32
 _WORDS = DIGEST_BYTES // 8

@@ -12,11 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.pairs import Documents, Edges
 from corpus_assets.dedup.sketches import Agreements, Sketches, Words, agreeing, as_words, estimate, least_agreement
 from resources import jit
-
-Documents = NDArray[np.unsignedinteger[Any]]
-Edges = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True)

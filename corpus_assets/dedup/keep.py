@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.pairs import Documents
+
 Rule = Literal["source", "longest", "newest", "first"]
-Documents = NDArray[np.unsignedinteger[Any]]
 Facts = Mapping[Rule, Callable[[Documents], NDArray[np.integer[Any]]]]
 """What each rule but `first` looks at, for documents given in ascending order: `source` the rank of the document's
 source (0 is best), `longest` its bytes, `newest` its creation in microseconds (unknown is the least integer)."""

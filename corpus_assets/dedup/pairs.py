@@ -5,7 +5,7 @@ all n * (n - 1) / 2 pairs (specs/slimpajama.md section 5). A key is one 64-bit w
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain as chained
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.dedup.bands import NO_KEY
+from corpus_assets.dedup.spill import Spill
 from resources.errors import CorpusError
 
-Spill = Callable[[], BinaryIO]
 Words = NDArray[np.uint64]
 Documents = NDArray[np.unsignedinteger]
 Edges = NDArray[np.unsignedinteger]
