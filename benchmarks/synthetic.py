@@ -31,6 +31,9 @@ def write_synthetic(folder: Path, shards: int) -> Corpus:
     return Corpus.open(folder / "corpus.yaml")
 
 
+_NOTHING_LOST = {"sources": {}, "unexamined_clusters": 0}
+
+
 def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, shard: Shard | None) -> Record:
     parameters = corpus.settings.parameters(stage, shard)
     inputs = planner.inputs(stage, key)
@@ -51,5 +54,5 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
         code_version=stage.code_version,
         files=[FileRecord(path, 0, "", 0)],
         segments=dict.fromkeys(segments, f"{key}") if many else {},
-        statistics={"bytes": shard.bytes, "modified": shard.modified} if shard else {},
+        statistics={"bytes": shard.bytes, "modified": shard.modified} if shard else _NOTHING_LOST,
     )

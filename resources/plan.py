@@ -182,8 +182,10 @@ class Planner:
         if stage.gate is None:
             return ""
         if stage.name not in self._gates:
-            records = [self.records(stage.name).get(key) for key in self.partitions(stage)]
-            faults = [f for r in records if r is not None for f in stage.gate(r.statistics, self.settings.values)]
+            found = (self.records(stage.name).get(key) for key in self.partitions(stage))
+            # An older version counted other things; what it built is stale anyway.
+            records = [record for record in found if record and record.code_version == stage.code_version]
+            faults = [fault for record in records for fault in stage.gate(record.statistics, self.settings.values)]
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
             self._gates[stage.name] = f"{faults[0]}{more}" if faults else ""
         return self._gates[stage.name]

@@ -279,6 +279,17 @@ def test_the_check_of_a_build_shows_the_worst_clusters_and_their_texts(tmp_path:
     assert prose("notice", 60)[:40] in str(shown)
 
 
+def test_clusters_of_an_older_version_are_made_anew(work: Work) -> None:
+    """Their record does not say what the gate asks for."""
+    corpus = opened(work.folder)
+    record = corpus.ledger.read("components", None)
+    assert record is not None
+    corpus.ledger.write(msgspec.structs.replace(record, code_version="1", statistics={}))
+    assert work.plan()["components", None] == ("stale", "code version 1 -> 2")
+    assert opened(work.folder).pending(opened(work.folder).graph["duplicates"]).failures() == []
+    assert drive(opened(work.folder)).of("components") == {None}
+
+
 def test_more_of_a_cluster_leaves_old_shards_fresh_downstream(work: Work) -> None:
     """A third copy changes what is said of the second, not that it is removed."""
     rows = [{"id": "third", "text": prose("books/one.jsonl 0")}, {"id": "new", "text": prose("new")}]
