@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.dedup.report import MIN_JUDGED
 from resources.execute import Outcome
 from resources.graph import Partitioning, Stage
 from resources.plan import Decision, Planner, Status
@@ -102,7 +103,7 @@ def _build(
         if checks and stage.gate is not None and (due or _is_used(planner, stage)):
             runner = runner or _Runner(corpus, report, progress, instance)
             runner.check([stage.name])
-    report.notes = [*planner.listing.notes(), *dropped_notes(planner)]
+    report.notes = [*planner.listing.notes(), *dropped_notes(planner), *loss_notes(planner)]
     report.orphans = len(planner.orphans())
     if runner is not None and checks and not (report.failed or report.waiting):
         runner.check([name for name in report.by_asset if corpus.graph[name].gate is None])
@@ -132,6 +133,18 @@ def dropped_notes(planner: Planner) -> list[str]:
         + ")"
         for source, found in dropped.items()
         if found.total()
+    ]
+
+
+def loss_notes(planner: Planner) -> list[str]:
+    """Small sources that all but went as duplicates: too few documents to stop a build, but nothing goes unsaid."""
+    record = planner.records("components").get(None)
+    sources = record.statistics.get("sources", {}) if record else {}
+    allowed = planner.settings.get("dedup.max_loss")
+    return [
+        f"source {source}: {loss['removed']:,} of {loss['documents']:,} documents are duplicates of others"
+        for source, loss in sources.items()
+        if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]
     ]
 
 

@@ -279,6 +279,15 @@ def test_the_check_of_a_build_shows_the_worst_clusters_and_their_texts(tmp_path:
     assert prose("notice", 60)[:40] in str(shown)
 
 
+def test_a_small_source_that_vanishes_is_mentioned(tmp_path: Path) -> None:
+    text = prose("copied", 60)
+    shards = {"books/one.jsonl": [("first", text)], "web/b.jsonl.zst": [(f"copy{n}", text) for n in range(19)]}
+    folder = write_shards(tmp_path, shards)
+    built(folder)
+    notes = building.loss_notes(opened(folder).planner())
+    assert notes == ["source web: 19 of 19 documents are duplicates of others"]
+
+
 def test_clusters_of_an_older_version_are_made_anew(work: Work) -> None:
     """Their record does not say what the gate asks for."""
     corpus = opened(work.folder)

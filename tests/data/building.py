@@ -37,7 +37,8 @@ def build(corpus: Corpus, stages: Iterable[str] | None = None) -> Counter[str]:
     for stage in corpus.graph if stages is None else corpus.graph.select(list(stages)):
         pending = corpus.pending(stage)
         done[stage.name] = len(pending.drive())
-        assert pending.failures() == []
+        failures = pending.failures()
+        assert failures == []
     corpus.engine.close()
     return +done
 

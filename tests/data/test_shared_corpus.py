@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.dedup.assets import retention
 from corpus_assets.raw.readers import RowRules
 from resources.documents import Document
 from tests.data.building import assert_conserved, build, open_corpus, parts, rows_of, token_rows
@@ -77,7 +78,9 @@ def test_the_smaller_sets_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_every_set(tmp_path: Path) -> None:
     names = set(EXPECTED) | set(WITHOUT_TEXT)
-    corpus = built(tmp_path, names, engine={"workers": 2})
+    corpus = built(tmp_path, names, engine={"workers": 2}, dedup={"max_loss": 1.0})
+    lost = retention(parts(corpus, "components")[0].record.statistics, {"dedup": {"max_loss": 0.9}})
+    assert [fault.split()[1] for fault in lost] == ["udhr-nfd", "sft-man"], "the same texts again, as other sources"
     check(corpus, normalized_sizes())
     assert len(corpus.config.sources) == len(names) == 20
     assert rows_of(corpus, "components", "duplicates") > 742
