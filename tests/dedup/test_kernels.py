@@ -10,16 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.dedup.scheme import Family, SignatureScheme
-from corpus_assets.dedup.signatures import sign
-from resources import jit
-
-if not jit.available():
-    pytest.skip("numba is not installed", allow_module_level=True)
-
 from corpus_assets.dedup.kernels.lanes import hash_shingles
 from corpus_assets.dedup.kernels.minhash import smallest_affine, smallest_legacy
 from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
+from corpus_assets.dedup.scheme import Family, SignatureScheme
+from corpus_assets.dedup.signatures import sign
 
 FAMILIES: tuple[Family, ...] = ("affine32", "legacy", "oph")
 
