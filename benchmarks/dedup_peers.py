@@ -47,7 +47,7 @@ PEERS = (
         "own",
         (),
         "raw to `duplicates` with the defaults; shingles of 13 characters, 20 bands of 6; pairs are checked by their "
-        "signatures; short documents take no part",
+        "sketches; short documents take no part",
     ),
     Peer(
         "datatrove",
