@@ -23,7 +23,9 @@ class Statistics:
     `non_pad_tokens` = the others. `document_tokens` = ids that went in, with the end-of-text ids.
     `dropped_sequences`, `dropped_tokens`, `discarded_documents`: what is in no row, by reason. A token counts
     as dropped when it is the label of no row; the first id of a document (packed: of the stream) never is
-    one, and `sequence_starts` counts those.
+    one, and `sequence_starts` counts those. `sequences_before_packing` = sequences that were packed into rows
+    (variable-length modes). `truncated_documents` = documents that lost a part, by reason; their lost ids are in
+    `dropped_tokens`. `kinds` = what the documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
     """
 
     processed_files: int = 0
@@ -40,6 +42,9 @@ class Statistics:
     non_pad_tokens: int = 0
     document_tokens: int = 0
     sequence_starts: int = 0
+    sequences_before_packing: int = 0
+    truncated_documents: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
     discarded_documents: Counter[str] = field(default_factory=Counter)
     dropped_sequences: Counter[str] = field(default_factory=Counter)
     dropped_tokens: Counter[str] = field(default_factory=Counter)
@@ -72,6 +77,16 @@ class Statistics:
         self.normalized_chars_count += len(normalized)
         self.normalized_bytes_count += len(normalized.encode())
 
+    @property
+    def sequences_per_row(self) -> float:
+        """Packing factor: sequences before packing per row, to two decimals; 0 where nothing was packed."""
+        return round(self.sequences_before_packing / self.n_examples, 2) if self.n_examples else 0.0
+
+    @property
+    def fill(self) -> float:
+        """Share of the positions that hold tokens of documents, to six decimals; 0 without rows."""
+        return round(self.non_pad_tokens / self.num_tokens, 6) if self.num_tokens else 0.0
+
     def add_rows(self, rows: int, positions: int, real: int, loss: int) -> None:
         """Count rows: all their positions, those that hold document tokens, those in the loss."""
         self.n_examples += rows
@@ -101,6 +116,8 @@ class Statistics:
             "successful_files": self.successful_files,
             "average_chars_per_sequence": self.average_chars_per_sequence,
             "average_bytes_per_sequence": self.average_bytes_per_sequence,
+            "sequences_per_row": self.sequences_per_row,
+            "fill": self.fill,
         }
 
     @classmethod

@@ -1,0 +1,43 @@
+"""The example: what fine-tuning, preference and text files of a dataset's own become before they are tokenized."""
+
+from typing import Any
+
+import msgspec
+
+from resources.documents import NO_METADATA
+
+Messages = list[dict[str, Any]]
+
+
+class Example(msgspec.Struct, omit_defaults=True):
+    """One example, in one of four shapes; fields that do not belong to it are None.
+
+    text: `text`. Pair: `prompt` and `completion`, strings. Conversation: `messages`, a list of objects with at least
+    `role` and `content` (chat templates may read more keys). Preference: `chosen` and `rejected`, each a string or
+    messages, and `prompt`, a string, messages or None (then it is the beginning of both).
+    `metadata` is a JSON object of what else was given.
+    """
+
+    id: str
+    source: str
+    text: str | None = None
+    prompt: str | Messages | None = None
+    completion: str | None = None
+    messages: Messages | None = None
+    chosen: str | Messages | None = None
+    rejected: str | Messages | None = None
+    metadata: msgspec.Raw = NO_METADATA
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Example)
+
+
+def encode_example(example: Example) -> bytes:
+    """One JSON line, newline included. Keys without a value are left out."""
+    return _ENCODER.encode(example) + b"\n"
+
+
+def decode_example(line: bytes) -> Example:
+    """Inverse of `encode_example`; raises `msgspec.DecodeError` on anything that is no example."""
+    return _DECODER.decode(line)
