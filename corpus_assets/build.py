@@ -186,9 +186,11 @@ class _Runner:
 
     def _order(self, stage: Stage) -> list[str]:
         """Partition keys in the order in which Dagster cuts ranges."""
+        from partitions.definitions import shard_set
+
         if stage.partitioning is Partitioning.SHARD:
             self._parts.register(self._instance)
-            return list(self._instance.get_dynamic_partitions("shard"))
+            return list(self._instance.get_dynamic_partitions(shard_set(stage.source)))
         return [key for key in self._corpus.planner().partitions(stage) if key is not None]
 
     def _materialize(self, stage: Stage, tags: dict[str, str]) -> None:

@@ -48,7 +48,7 @@ class Corpus:
 
     def listing(self) -> Listing:
         """The raw files that are there now."""
-        values = self.settings.values["sources"]
+        values = [*self.settings.values["sources"], *self.settings.inputs()]
         folders = [SourceFolder(s["name"], s["location"], _globs(s["glob"]), s["format"]) for s in values]
         return list_shards(folders, lambda label, opener: listed_members(RawFile(label, opener, None)))
 

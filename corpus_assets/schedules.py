@@ -1,7 +1,7 @@
 """Jobs, a schedule and a sensor that launch just what the plan says is not fresh."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import dagster as dg
 
@@ -9,6 +9,7 @@ from corpus_assets.build import RANGE_END, RANGE_START, build, ranges
 from corpus_assets.corpus import Corpus
 from corpus_assets.dagster_home import close_abandoned_runs
 from corpus_assets.stage import asset_key, register_shards
+from partitions.definitions import shard_set
 from resources.execute import Outcome
 from resources.graph import Partitioning, Stage
 from resources.hashing import content_digest
@@ -20,14 +21,14 @@ INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
 
 
-def next_requests(planner: Planner, shard_order: Sequence[str], now: float = 0) -> Iterator[dg.RunRequest]:
+def next_requests(planner: Planner, shard_order: Callable[[str], Sequence[str]], now: float = 0) -> Iterator[dg.RunRequest]:
     """Runs for everything that could start now: not fresh, and what it reads is.
 
     Each run takes one range of partitions of one asset, at most `MAX_PARTITIONS` of an asset at a time. Its key names
     the state it was asked in, so that a partition that fails is tried again when something changed, and otherwise once
     in `RETRY_SECONDS`.
 
-    shard_order: shard partitions as Dagster orders them. now: seconds since the epoch.
+    shard_order: partitions of a set of shards, by the set's name, as Dagster orders them. now: seconds since the epoch.
     """
     for stage in planner.graph:
         decisions = planner.decisions(stage)
@@ -46,7 +47,7 @@ def _batches(
     stage: Stage,
     decisions: Mapping[str | None, Decision],
     ready: Mapping[str | None, Decision],
-    shard_order: Sequence[str],
+    shard_order: Callable[[str], Sequence[str]],
 ) -> Iterator[tuple[list[str | None], dict[str, str]]]:
     """The ready partitions of a stage, cut into runs; with each the tags that say which range it is."""
     if not ready:
@@ -55,7 +56,7 @@ def _batches(
         yield [None], {}
         return
     named = [key for key in decisions if key is not None]
-    order = list(shard_order) if stage.partitioning is Partitioning.SHARD else named
+    order = list(shard_order(shard_set(stage.source))) if stage.partitioning is Partitioning.SHARD else named
     chosen = [key for key in order if key in ready][:MAX_PARTITIONS]
     waiting = [key for key in named if decisions[key].blocked]
     for start, end in ranges(chosen, order, MAX_RUNS, waiting):
@@ -107,8 +108,7 @@ def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
             return dg.SkipReason(f"runs are active ({names}); the plan is looked at again when they are done")
         register_shards(corpus, context.instance)
         planner = corpus.planner()
-        order = context.instance.get_dynamic_partitions("shard")
-        requests = list(next_requests(planner, order, time.time()))[:MAX_RUNS]
+        requests = list(next_requests(planner, context.instance.get_dynamic_partitions, time.time()))[:MAX_RUNS]
         counts = ", ".join(f"{count} {status}" for status, count in planner.plan().counts().items())
         return requests or dg.SkipReason(f"nothing can start: {counts}")
 

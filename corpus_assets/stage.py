@@ -7,7 +7,7 @@ import dagster as dg
 
 from corpus_assets.corpus import Corpus, Pending
 from corpus_assets.metadata import definition_metadata, description, drop_reasons, partition_metadata
-from partitions.definitions import SHARDS, static
+from partitions.definitions import shard_set, shards, static
 from partitions.mappings import mapping
 from resources.execute import Outcome
 from resources.graph import Partitioning, Stage
@@ -31,13 +31,13 @@ def asset_key(name: str) -> dg.AssetKey:
     return dg.AssetKey(name.split("/"))
 
 
-def partitions_def(corpus: Corpus, partitioning: Partitioning) -> dg.PartitionsDefinition[str] | None:
-    """Dagster's partitions for a kind of stage."""
-    if partitioning is Partitioning.SHARD:
-        return SHARDS
-    if partitioning is Partitioning.BAND:
+def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str] | None:
+    """Dagster's partitions of a stage."""
+    if stage.partitioning is Partitioning.SHARD:
+        return shards(stage.source)
+    if stage.partitioning is Partitioning.BAND:
         return static(corpus.settings.bands())
-    if partitioning is Partitioning.CHUNK:
+    if stage.partitioning is Partitioning.CHUNK:
         return static(corpus.settings.chunks())
     return None
 
@@ -67,7 +67,7 @@ def stage_asset(corpus: Corpus, stage: Stage, seen: Seen | None = None) -> dg.As
             )
             for edge in stage.inputs
         ],
-        partitions_def=partitions_def(corpus, stage.partitioning),
+        partitions_def=partitions_def(corpus, stage),
         backfill_policy=dg.BackfillPolicy.single_run(),
         can_subset=False,
     )
@@ -114,13 +114,15 @@ def _failure(stage: Stage, pending: Pending, failures: list[str], asked: int) ->
 
 def register_shards(corpus: Corpus, instance: dg.DagsterInstance) -> None:
     """Make Dagster's shard partitions equal to the raw files that are there."""
-    wanted = corpus.listing().keys()
-    known = set(instance.get_dynamic_partitions("shard"))
-    new = [key for key in wanted if key not in known]
-    if new:
-        instance.add_dynamic_partitions("shard", new)
-    for key in known - set(wanted):
-        instance.delete_dynamic_partition("shard", key)
+    planner = corpus.planner()
+    for stage in (stage for stage in corpus.graph if stage.observed and stage.partitioning is Partitioning.SHARD):
+        name = shard_set(stage.source)
+        wanted = [key for key in planner.partitions(stage) if key is not None]
+        known = set(instance.get_dynamic_partitions(name))
+        if new := [key for key in wanted if key not in known]:
+            instance.add_dynamic_partitions(name, new)
+        for key in known - set(wanted):
+            instance.delete_dynamic_partition(name, key)
 
 
 def _observe(

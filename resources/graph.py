@@ -79,6 +79,7 @@ class Stage:
     observed: the function looks at something outside the
     store and returns what it saw as further inputs of the recipe. gate: why what it built may not be used (faults in
     words), given a partition's statistics and the configuration; while there is any, nothing downstream is computed.
+    source: whose raw files the shards of a shard stage are; None = those of all sources of the corpus.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Stage:
     places: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
     observed: bool = False
     gate: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[str]] | None = None
+    source: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
 

@@ -90,7 +90,7 @@ class Planner:
 
     def partitions(self, stage: Stage) -> list[str | None]:
         """Keys that a stage should have now, in canonical order."""
-        return partition_keys(stage.partitioning, self.settings, self.listing)
+        return partition_keys(stage, self.settings, self.listing)
 
     def decisions(self, stage: Stage) -> dict[str | None, Decision]:
         """Decide every partition of one stage; what it reads is decided first."""
@@ -225,13 +225,13 @@ class Planner:
         return found
 
 
-def partition_keys(partitioning: Partitioning, settings: Settings, listing: Listing) -> list[str | None]:
+def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[str | None]:
     """The partition keys that exist now, in canonical order; unpartitioned assets have the one key None."""
-    if partitioning is Partitioning.SHARD:
-        return list(listing.keys())
-    if partitioning is Partitioning.BAND:
+    if stage.partitioning is Partitioning.SHARD:
+        return list(listing.keys(settings.sources() if stage.source is None else [stage.source]))
+    if stage.partitioning is Partitioning.BAND:
         return list(settings.bands())
-    if partitioning is Partitioning.CHUNK:
+    if stage.partitioning is Partitioning.CHUNK:
         return list(settings.chunks())
     return [None]
 

@@ -36,6 +36,11 @@ class Settings:
         """Source names in configured order, which is the order of priority."""
         return list(self._sources)
 
+    def inputs(self) -> list[dict[str, Any]]:
+        """Files of the datasets that read their own: what `sources` says of a source, under the dataset's name."""
+        datasets = (dataset for dataset in self.values["datasets"] if isinstance(dataset["input"], Mapping))
+        return [{**dataset["input"], "name": dataset["name"]} for dataset in datasets]
+
     def bands(self) -> list[str]:
         """Partition keys of the bands."""
         return [band_key(band) for band in range(self.get("minhash.bands"))]

@@ -103,9 +103,10 @@ class Listing:
     ignored: tuple[tuple[str, str], ...]
     empty: tuple[str, ...] = ()
 
-    def keys(self) -> list[str]:
-        """Shard keys in canonical order."""
-        return [shard.key for shard in self.shards]
+    def keys(self, sources: Iterable[str] | None = None) -> list[str]:
+        """Shard keys in canonical order; with `sources`, only theirs."""
+        wanted = None if sources is None else set(sources)
+        return [shard.key for shard in self.shards if wanted is None or shard.source in wanted]
 
     def notes(self) -> list[str]:
         """What a person should know: sources without a file, and what was passed over, with why."""

@@ -142,13 +142,15 @@ def test_what_the_content_does_not_depend_on_changes_nothing(work: Work, changes
 def test_a_code_version_stales_its_asset_alone_when_the_content_stays(work: Work) -> None:
     corpus = opened(work.folder)
     for name in corpus.graph.stages:
-        raised = [dataclasses.replace(s, code_version="2") if s.name == name else s for s in corpus.graph]
+        before = corpus.graph[name].code_version
+        after = str(int(before) + 1)
+        raised = [dataclasses.replace(s, code_version=after) if s.name == name else s for s in corpus.graph]
         corpus.graph = Graph(raised)
         partitions: set[Key] = {(name, key) for key in corpus.planner().partitions(corpus.graph[name])}
         plan = statuses(corpus.planner().plan())
         changed = {partition for partition, (status, _) in plan.items() if status == "stale"}
         assert changed == partitions
-        assert {plan[partition][1] for partition in changed} == {"code version 1 -> 2"}
+        assert {plan[partition][1] for partition in changed} == {f"code version {before} -> {after}"}
         assert drive(corpus).recomputed == partitions
 
 
