@@ -6,7 +6,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.dedup.checks import retention_of_sources
 from corpus_assets.normalize.checks import row_alignment
 from corpus_assets.split.checks import conservation_of_rows, no_holdout_text_in_train
-from corpus_assets.tokenize.checks import token_files
+from corpus_assets.tokenize.checks import data_params_sums, token_files
 
 
 def corpus_checks(corpus: Corpus) -> list[dg.AssetChecksDefinition]:
@@ -17,5 +17,9 @@ def corpus_checks(corpus: Corpus) -> list[dg.AssetChecksDefinition]:
         row_alignment(corpus, "duplicates"),
         conservation_of_rows(corpus),
         no_holdout_text_in_train(corpus),
-        *(token_files(corpus, dataset.name) for dataset in corpus.config.datasets),
+        *(
+            check(corpus, dataset.name)
+            for dataset in corpus.config.datasets
+            for check in (token_files, data_params_sums)
+        ),
     ]

@@ -7,22 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from corpus_assets.config_datasets import Dataset, Files, default_datasets
 from corpus_assets.config_dedup import Dedup, MinHash, spelled_out
 from corpus_assets.config_faults import faults, shown
 from corpus_assets.config_section import Name, Section
-from corpus_assets.config_sections import (
-    Dataset,
-    Engine,
-    Mix,
-    Normalize,
-    ShortDocuments,
-    Source,
-    Split,
-    Storage,
-    Tokenizer,
-    TrainedTokenizer,
-    default_datasets,
-)
+from corpus_assets.config_sections import Engine, Mix, Normalize, ShortDocuments, Source, Split, Storage
+from corpus_assets.config_tokenizers import Tokenizer, TrainedTokenizer
 from corpus_assets.config_yaml import load_yaml
 from resources.errors import ConfigError
 
@@ -58,6 +48,10 @@ class CorpusConfig(Section):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"{what}: {', '.join(map(repr, twice))} named twice; names must differ")
+        if both := sorted(
+            {s.name for s in self.sources} & {d.name for d in self.datasets if isinstance(d.input, Files)}
+        ):
+            raise ValueError(f"datasets: {both[0]!r} reads files of its own and is named like a source; rename one")
         folded = {re.sub("[-.]", "_", dataset.name) for dataset in self.datasets}
         if len(folded) < len(self.datasets):
             raise ValueError("datasets: two names differ by '-', '.' and '_' only; give them other names")
@@ -130,11 +124,15 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
 def _check_places(config: CorpusConfig, file: Path) -> None:
     """The corpus must not be among its own raw files, nor they among what it writes and removes."""
     root = (file.parent / config.storage.root).resolve()
-    for place, source in enumerate(config.sources):
-        location = (file.parent / source.location).resolve()
+    given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
+    given |= {
+        f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
+    }
+    for place, folder in given.items():
+        location = (file.parent / folder).resolve()
         if location.is_relative_to(root) or root.is_relative_to(location):
             raise ConfigError(
-                f"{file}: cannot be used\n  sources.{place}.location: received {source.location!r}, which overlaps "
+                f"{file}: cannot be used\n  {place}.location: received {folder!r}, which overlaps "
                 f"storage.root {config.storage.root!r}; valid are two folders of which neither holds the other"
             )
 

@@ -89,5 +89,5 @@ def _sections(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _is_branch(section: type[BaseModel], part: int | str) -> bool:
-    kind = section.model_fields.get("kind")
-    return kind is not None and part in get_args(kind.annotation)
+    kinds = (section.model_fields.get(name) for name in ("kind", "mode"))
+    return any(kind is not None and part in get_args(kind.annotation) for kind in kinds)

@@ -6,8 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from corpus_assets.config import CorpusConfig, load_config
+from corpus_assets.config_section import Section
 from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages
 from resources.engine import Engine, LocalEngine
@@ -21,6 +23,8 @@ from resources.sources import Listing, Shard, SourceFolder, list_shards
 from resources.storage import LocalStorage
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
+_PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
+S = TypeVar("S")
 
 
 class Corpus:
@@ -162,13 +166,26 @@ class Pending:
 
 def _with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
     """Locations resolved against the folder of corpus.yaml."""
-    sources = [s.model_copy(update={"location": str(folder / s.location)}) for s in config.sources]
-    paths = {
-        name: str(folder / value)
-        for name in ("path", "merges", "encoder", "config")
-        if (value := getattr(config.tokenizer, name, None))
-    }
-    return config.model_copy(update={"sources": sources, "tokenizer": config.tokenizer.model_copy(update=paths)})
+    sources = [_absolute(source, folder) for source in config.sources]
+    datasets = [
+        _absolute(dataset, folder).model_copy(
+            update={
+                "input": _absolute(dataset.input, folder),
+                "tokenizer": _absolute(dataset.tokenizer, folder),
+            }
+        )
+        for dataset in config.datasets
+    ]
+    tokenizer = _absolute(config.tokenizer, folder)
+    return config.model_copy(update={"sources": sources, "datasets": datasets, "tokenizer": tokenizer})
+
+
+def _absolute(section: S, folder: Path) -> S:
+    """A section with its paths resolved; anything else as it is."""
+    if not isinstance(section, Section):
+        return section
+    found = {name: getattr(section, name, None) for name in _PATHS}
+    return section.model_copy(update={name: str(folder / value) for name, value in found.items() if value})
 
 
 def _cores() -> int:

@@ -21,7 +21,9 @@ INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
 
 
-def next_requests(planner: Planner, shard_order: Callable[[str], Sequence[str]], now: float = 0) -> Iterator[dg.RunRequest]:
+def next_requests(
+    planner: Planner, shard_order: Callable[[str], Sequence[str]], now: float = 0
+) -> Iterator[dg.RunRequest]:
     """Runs for everything that could start now: not fresh, and what it reads is.
 
     Each run takes one range of partitions of one asset, at most `MAX_PARTITIONS` of an asset at a time. Its key names

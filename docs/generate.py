@@ -18,6 +18,11 @@ from corpus_assets.config import PROFILES, CorpusConfig
 
 FOLDER = Path(__file__).parent
 SIZES = {"memory", "sample"}
+INNER = {
+    "Guard": "`dedup.guard`",
+    "HoldoutCount": "`holdout` as a count",
+    "Files": "`datasets[].input` as files of its own",
+}
 
 INTRODUCTION = """# Configuration
 
@@ -70,11 +75,18 @@ def _title(model: type[BaseModel]) -> str:
     for name, field in CorpusConfig.model_fields.items():
         if model in set(_nested(field.annotation)):
             if get_origin(field.annotation) is list:
-                return f"`{name}[]`"
-            kind = model.model_fields.get("kind")
+                return f"`{name}[]`{_branch(model)}"
             several = len(set(_nested(field.annotation))) > 1
-            return f"`{name}` with `kind: {get_args(kind.annotation)[0]}`" if kind and several else f"`{name}`"
-    return "`holdout` as a count"
+            return f"`{name}`{_branch(model)}" if several else f"`{name}`"
+    return INNER[model.__name__]
+
+
+def _branch(model: type[BaseModel]) -> str:
+    """What chooses a section where several may stand."""
+    for key in ("kind", "mode"):
+        if (field := model.model_fields.get(key)) and get_args(field.annotation):
+            return f" with `{key}: {get_args(field.annotation)[0]}`"
+    return ""
 
 
 def _section(title: str, model: type[BaseModel]) -> str:

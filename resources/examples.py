@@ -33,6 +33,23 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Example)
 
 
+def example_bytes(example: Example) -> int:
+    """UTF-8 bytes of an example's texts, keys and metadata left out."""
+    return sum(len(text.encode()) for text in example_texts(example))
+
+
+def example_texts(example: Example) -> list[str]:
+    """All texts of an example: its own, or those of its messages."""
+    fields = (example.text, example.prompt, example.completion, example.messages, example.chosen, example.rejected)
+    return [text for field in fields if field is not None for text in _texts(field)]
+
+
+def _texts(field: str | Messages) -> list[str]:
+    if isinstance(field, str):
+        return [field]
+    return [content for message in field if isinstance(content := message.get("content"), str)]
+
+
 def encode_example(example: Example) -> bytes:
     """One JSON line, newline included. Keys without a value are left out."""
     return _ENCODER.encode(example) + b"\n"

@@ -65,7 +65,11 @@ def run_job(job: Job) -> Outcome:
         return Outcome(job.name, job.stage.name, job.partition, error=str(error))
     except Exception as error:
         where = f"{type(error).__name__}: {error}"
-        return Outcome(job.name, job.stage.name, job.partition, error=f"{where} (in {job.stage.compute.__name__})")
+        return Outcome(job.name, job.stage.name, job.partition, error=f"{where} (in {_name(job.stage.compute)})")
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "func", function).__name__)
 
 
 def _compute(job: Job) -> Record:
@@ -86,6 +90,7 @@ def _compute(job: Job) -> Record:
         inputs=parts,
         storage=job.storage,
         memory=job.memory,
+        recipe=recipe_digest(job.stage.name, job.stage.code_version, dict(job.parameters), inputs),
     )
     try:
         inputs |= job.stage.compute(task) or {}

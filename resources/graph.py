@@ -75,7 +75,8 @@ class Stage:
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.<key>` is the key of the shard's own
     source. compute: a module-level function of a `Task`. code_version goes up in the commit that changes what is
     computed. kind: which IO manager hands its content out. places: where files outside
-    the store lie that the function reads; their content counts (as extra parameters), their place does not.
+    the store lie that the function reads (their content counts, as extra parameters; their place does not), and how to
+    work where that has no influence on the content.
     observed: the function looks at something outside the
     store and returns what it saw as further inputs of the recipe. gate: why what it built may not be used (faults in
     words), given a partition's statistics and the configuration; while there is any, nothing downstream is computed.

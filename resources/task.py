@@ -79,7 +79,11 @@ class Part:
 
 
 class Task:
-    """One partition being computed. Everything written becomes visible together, after the function returns."""
+    """One partition being computed. Everything written becomes visible together, after the function returns.
+
+    `places` tells where things outside the store lie, and how to work: what has no influence on the content. `memory`
+    is in bytes. `recipe` is the digest of what the partition is made from; not complete for an asset that observes.
+    """
 
     def __init__(
         self,
@@ -92,6 +96,7 @@ class Task:
         inputs: Mapping[str, list[Part]],
         storage: Storage,
         memory: int,
+        recipe: str = "",
     ) -> None:
         self.stage = stage
         self.partition = partition
@@ -99,6 +104,7 @@ class Task:
         self.parameters = parameters
         self.places = places
         self.memory = memory
+        self.recipe = recipe
         self.files: list[FileRecord] = []
         self.segments: dict[str, str] = {}
         self.statistics: dict[str, Any] = {}
@@ -188,6 +194,10 @@ class Task:
         """Write a small file in one piece."""
         with self._written(path, BytesWriter(self.pending.create(path), content, rows)):
             pass
+
+    def scratch(self) -> BinaryIO:
+        """A file for passing use; nobody else sees it."""
+        return self.pending.scratch()
 
     def create(self, path: str) -> BinaryIO:
         """A file in a format of the stage's own; follow with `add_file`."""

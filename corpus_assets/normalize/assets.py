@@ -1,17 +1,18 @@
 """Normalized documents, one row per raw row kept, and the list of those too short to train on."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import xxhash
 
 from corpus_assets.normalize.text import normalizer
-from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
+from corpus_assets.raw.kept import kept_rows, write_kept
+from corpus_assets.raw.readers import RawFile, RowRules, read_documents
 from resources.attributes import FLAGS, SHORT, attribute_line
 from resources.cleaning import is_short
 from resources.created import created_microseconds
 from resources.documents import DOCUMENT_COLUMNS, Document, text_digest
-from resources.errors import BadFileError, StorageError
 from resources.graph import Partitioning, Stage, same
 from resources.hashing import content_digest
 from resources.rows import NAMES, TEXT, TEXTS
@@ -28,19 +29,11 @@ def normalized_documents(task: Task) -> None:
     shard = task.shard
     path = f"documents/{shard.source}/{shard.name}"
     fix = normalizer(task["normalize.method"])
-    try:
-        _write_documents(task, path, _good_rows(task, shard), fix)
-    except BadFileError as error:
-        where = error.where.removeprefix(f"{shard.source}/")
-        named = BadFileError(f"{shard.source}/{where}", error.problem)
-        if task["source.on_bad_file"] == "fail":
-            raise named from error
-        task.restart()
-        task.drop("bad_file", example=str(named))
-        _write_documents(task, path, iter(()), fix)
+    write = partial(_write_documents, task, path, fix)
+    write_kept(task, _good_rows(task, shard), task["source.on_bad_file"], write)
 
 
-def _write_documents(task: Task, path: str, rows: Iterator[Document], fix: Callable[[str], str]) -> None:
+def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Iterator[Document]) -> None:
     with (
         task.array(f"{path}.ids.npy", np.uint8) as ids,
         task.array(f"{path}.texts.npy", TEXT) as texts,
@@ -95,7 +88,7 @@ class _TextTable:
 
 
 def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
-    """Documents of a raw file; bad rows are counted with their reason, or fail the shard."""
+    """Documents of a raw file."""
     rules = RowRules(
         source=shard.source,
         format=task["source.format"],
@@ -105,16 +98,8 @@ def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
         metadata_key=task["source.metadata_key"],
         lone_surrogates="keep" if task["normalize.method"] == "ftfy" else "refuse",
     )
-    for row in read_documents(RawFile(shard.path, shard.open, shard.open_member), rules):
-        if isinstance(row, BadRow):
-            problem = f"{shard.source}/{row.where}: {row.reason}: {row.detail}"
-            if task["source.on_bad_row"] == "fail":
-                raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
-            task.drop(row.reason, example=problem)
-        else:
-            yield row
-    if shard.changed():
-        raise StorageError(f"{shard.label} changed while it was being read; build again")
+    rows = read_documents(RawFile(shard.path, shard.open, shard.open_member), rules)
+    return kept_rows(task, rows, task["source.on_bad_row"])
 
 
 def short_documents(task: Task) -> None:

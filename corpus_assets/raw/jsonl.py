@@ -3,12 +3,14 @@
 import io
 from collections.abc import Iterator
 from functools import partial
+from typing import TypeVar
 
 from corpus_assets.raw.faults import BadRow, RowError
 from corpus_assets.raw.formats import UTF8_BOM, check_utf8_start
-from corpus_assets.raw.rows import RowReader
-from resources.documents import Document
+from corpus_assets.raw.naming import RowParser
 from resources.errors import BadFileError
+
+Row = TypeVar("Row")
 
 
 def bounded_lines(stream: io.BufferedReader, limit: int) -> Iterator[bytes | None]:
@@ -29,14 +31,14 @@ def bounded_lines(stream: io.BufferedReader, limit: int) -> Iterator[bytes | Non
 
 def read_rows(
     stream: io.BufferedReader,
-    reader: RowReader,
+    parser: RowParser[Row],
     limit: int,
     where: str,
     place: str,
     *,
     bare_strings: bool = False,
-) -> Iterator[Document | BadRow]:
-    """Documents and bad rows of JSON lines; blank lines are no rows, a UTF-8 byte order mark is skipped.
+) -> Iterator[Row | BadRow]:
+    """What a parser makes of JSON lines, and bad rows; blank lines are no rows, a UTF-8 byte order mark is skipped.
 
     `where` names the stream in messages, `place` begins derived ids. `bare_strings` allows one JSON string
     per line, and refuses a file that is one JSON value over several lines. Raises `BadFileError` for such a
@@ -51,7 +53,7 @@ def read_rows(
             raise BadFileError(where, "one JSON value over several lines; valid is one JSON value per line")
         nothing_yet = False
         try:
-            yield reader.from_line(line, place, bare_strings=bare_strings)
+            yield parser.from_line(line, place, bare_strings=bare_strings)
         except RowError as error:
             yield error.at(f"{where} line {number}")
 

@@ -1,48 +1,56 @@
 """Rows of a parquet file, batch by batch."""
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpus_assets.raw.faults import BadRow, RowError
-from corpus_assets.raw.rows import RowReader
-from resources.documents import Document
+from corpus_assets.raw.naming import RowParser
 from resources.errors import BadFileError
+
+Row = TypeVar("Row")
 
 BATCH_BYTES = 16 << 20
 MAX_BATCH_ROWS = 256
 
 
-def read_rows(raw: BinaryIO, reader: RowReader, text_key: str, where: str) -> Iterator[Document | BadRow]:
-    """Documents and bad rows; every column beside the text and the Dolma fields becomes metadata.
+def read_rows(raw: BinaryIO, parser: RowParser[Row], where: str) -> Iterator[Row | BadRow]:
+    """What a parser makes of the rows, and bad rows.
 
-    The text column may be string, binary that is UTF-8, or a dictionary of these, in any width. Raises
+    The parser's textual columns may be string, binary that is UTF-8, or a dictionary of these, in any width. Raises
     `BadFileError` for another schema, `pyarrow.ArrowException` or `OSError` for damage.
     """
     file = pq.ParquetFile(raw, pre_buffer=False, page_checksum_verification=True)
-    _check_schema(file.schema_arrow, text_key, where)
+    _check_schema(file.schema_arrow, parser, where)
     number = 0
     for batch in file.iter_batches(batch_size=_batch_rows(file.metadata), use_threads=False):
         names = batch.schema.names
         for values in zip(*(_column_values(column) for column in batch.columns), strict=True):
             number += 1
             try:
-                yield reader.from_values(dict(zip(names, values, strict=True)), where)
+                yield parser.from_values(dict(zip(names, values, strict=True)), where)
             except RowError as error:
                 yield error.at(f"{where} row {number}")
     if number != file.metadata.num_rows:
         raise BadFileError(where, f"{number} rows read where the footer promises {file.metadata.num_rows}")
 
 
-def _check_schema(schema: Any, text_key: str, where: str) -> None:
+def _check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:
     columns = ", ".join(schema.names) or "none"
     if len(set(schema.names)) != len(schema.names):
         raise BadFileError(where, f"two columns with one name; columns: {columns}")
-    if text_key not in schema.names:
-        raise BadFileError(where, f"no column {text_key!r}; columns: {columns}")
-    column = schema.field(text_key).type
+    for group in parser.required:
+        if not set(group) & set(schema.names):
+            raise BadFileError(where, f"no column {' or '.join(map(repr, group))}; columns: {columns}")
+    for key in parser.textual:
+        column = schema.field(key).type
+        if not _is_textual(column):
+            raise BadFileError(where, f"column {key!r} is {column}; valid: string or binary")
+
+
+def _is_textual(column: Any) -> bool:
     kind = column.value_type if pa.types.is_dictionary(column) else column
     textual = (
         "is_string",
@@ -52,8 +60,7 @@ def _check_schema(schema: Any, text_key: str, where: str) -> None:
         "is_large_binary",
         "is_binary_view",
     )
-    if not any(getattr(pa.types, check)(kind) for check in textual):
-        raise BadFileError(where, f"column {text_key!r} is {column}; valid: string or binary")
+    return any(getattr(pa.types, check)(kind) for check in textual)
 
 
 def _batch_rows(metadata: Any) -> int:

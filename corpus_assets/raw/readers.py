@@ -1,24 +1,27 @@
-"""Documents of a raw file in any of the input formats, row by row."""
+"""Rows of a raw file in any of the input formats, one by one: as documents, or as another parser makes of them."""
 
 import io
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, TypeVar, cast
 
 import pyarrow as pa
 
 from corpus_assets.raw import archive, jsonl, parquet, text
 from corpus_assets.raw.faults import BadRow, RowError
 from corpus_assets.raw.formats import HEAD_BYTES, check_content, resolve_format
-from corpus_assets.raw.rows import Limits, RowReader, RowRules
+from corpus_assets.raw.naming import Limits, RowParser
+from corpus_assets.raw.rows import RowReader, RowRules
 from resources.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
 from resources.documents import Document
 from resources.errors import BadFileError, CorpusError, file_fault
 from resources.sources import printable
 
-__all__ = ["BadRow", "Limits", "RawFile", "RowRules", "listed_members", "read_documents"]
+__all__ = ["BadRow", "Limits", "RawFile", "RowRules", "listed_members", "read_documents", "read_rows"]
+
+Row = TypeVar("Row")
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -38,33 +41,45 @@ class RawFile:
 
 
 def read_documents(file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Document | BadRow]:
-    """Documents and bad rows of a file in reading order, one at a time.
+    """Documents and bad rows of a file in reading order, one at a time; see `read_rows`.
 
-    A derived id is `name:row`, in an archive `name/member:row`, with `row` counting the rows of the file, bad
-    ones included, from 0. A file of zero bytes has no rows, in any format but parquet. Raises `BadFileError`
-    when the file as a whole cannot be trusted: wrong content for its name, cut, corrupt, wrong schema. It may
-    come after good rows, which are then no whole file.
+    A line of a `.json.gz` may be a bare JSON string. Every column of a table beside the text and the Dolma fields
+    becomes metadata.
+    """
+    bare_strings = resolve_format(printable(file.name), rules.format) == "json.gz"
+    yield from read_rows(file, rules.format, limits, lambda: RowReader(rules, limits), bare_strings=bare_strings)
+
+
+def read_rows(
+    file: RawFile, declared: str, limits: Limits, new_parser: Callable[[], RowParser[Row]], *, bare_strings: bool
+) -> Iterator[Row | BadRow]:
+    """What a parser makes of the rows of a file, and bad rows, in reading order, one at a time.
+
+    `declared` is a format or `auto`; `new_parser` is called for the file, in a list of texts for each text.
+    `bare_strings`: see `jsonl.read_rows`. A derived id is `name:row`, in an archive `name/member:row`, with `row`
+    counting the rows of the file, bad ones included, from 0. A file of zero bytes has no rows, in any format but
+    parquet. Raises `BadFileError` when the file as a whole cannot be trusted: wrong content for its name, cut,
+    corrupt, wrong schema. It may come after good rows, which are then no whole file.
     """
     where = printable(file.name)
-    kind = resolve_format(where, rules.format)
+    kind = resolve_format(where, declared)
     with _faults(where), file.open() as raw:
         head = raw.read(HEAD_BYTES)
         raw.seek(0)
         check_content(where, kind, head)
         if not head and kind != "parquet":
             return
-        reader = RowReader(rules, limits)
         if kind == "parquet":
-            yield from parquet.read_rows(raw, reader, rules.text_key, where)
+            yield from parquet.read_rows(raw, new_parser(), where)
         elif kind == "txt":
-            yield from _text_document(raw, rules, limits, where, where)
+            yield from _text_row(raw, new_parser(), limits, where, where)
         elif kind == "txt_list":
-            yield from _listed_documents(file, raw, rules, limits)
+            yield from _listed_rows(file, raw, new_parser, limits)
         elif kind == "jsonl.zst.tar":
-            yield from _archive_documents(raw, reader, limits, where)
+            yield from _archive_rows(raw, new_parser(), limits, where, bare_strings)
         else:
             stream = _open_lines(raw, kind, limits)
-            yield from jsonl.read_rows(stream, reader, limits.line_bytes, where, where, bare_strings=kind == "json.gz")
+            yield from jsonl.read_rows(stream, new_parser(), limits.line_bytes, where, where, bare_strings=bare_strings)
 
 
 def listed_members(file: RawFile) -> list[str]:
@@ -83,7 +98,9 @@ def _open_lines(raw: BinaryIO, kind: str, limits: Limits) -> io.BufferedReader:
     return open_zstd(raw, allowed) if kind == "jsonl.zst" else open_gzip(raw, allowed)
 
 
-def _archive_documents(raw: BinaryIO, reader: RowReader, limits: Limits, where: str) -> Iterator[Document | BadRow]:
+def _archive_rows(
+    raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, bare_strings: bool
+) -> Iterator[Row | BadRow]:
     for member in archive.members(raw, where):
         inside = f"{where} member {member.name}"
         if isinstance(member, archive.Skipped):
@@ -91,10 +108,13 @@ def _archive_documents(raw: BinaryIO, reader: RowReader, limits: Limits, where: 
             continue
         with _faults(inside):
             stream = open_zstd(member.stream, limits.decompressed(member.size))
-            yield from jsonl.read_rows(stream, reader, limits.line_bytes, inside, f"{where}/{member.name}")
+            place = f"{where}/{member.name}"
+            yield from jsonl.read_rows(stream, parser, limits.line_bytes, inside, place, bare_strings=bare_strings)
 
 
-def _listed_documents(file: RawFile, raw: BinaryIO, rules: RowRules, limits: Limits) -> Iterator[Document | BadRow]:
+def _listed_rows(
+    file: RawFile, raw: BinaryIO, new_parser: Callable[[], RowParser[Row]], limits: Limits
+) -> Iterator[Row | BadRow]:
     """A listed text gets the id that it would get as a file of its own: its path from the source root."""
     where = printable(file.name)
     folder = where[: where.rfind("/") + 1]
@@ -105,17 +125,15 @@ def _listed_documents(file: RawFile, raw: BinaryIO, rules: RowRules, limits: Lim
         if file.member is None:
             raise BadFileError(line, "listed files cannot be opened from here")
         with _faults(line), file.member(path) as stream:
-            yield from _text_document(stream, rules, limits, line, folder + path)
+            yield from _text_row(stream, new_parser(), limits, line, folder + path)
 
 
-def _text_document(
-    raw: BinaryIO, rules: RowRules, limits: Limits, where: str, place: str
-) -> Iterator[Document | BadRow]:
-    """One document, or none for an empty file."""
+def _text_row(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, place: str) -> Iterator[Row | BadRow]:
+    """One row, or none for an empty file."""
     content = text.read_text(raw, where, limits.line_bytes)
     if content:
         try:
-            yield RowReader(rules, limits).from_text(content, place)
+            yield parser.from_text(content, place)
         except RowError as error:
             yield error.at(where)
 

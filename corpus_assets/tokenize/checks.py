@@ -1,60 +1,108 @@
-"""Every HDF5 file is what its record says: shape, range of ids, counts."""
+"""Every token file is what its record says, and `data_params.json` is what the files say, counted anew."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import dagster as dg
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.evaluation import UNREADABLE, current_parts, result
 from corpus_assets.stage import asset_key
-from corpus_assets.tokenize.hdf5 import LM_FEATURES, HDF5Rows, read_hdf5
-from corpus_assets.tokenize.statistics import Statistics, recount
+from corpus_assets.tokenize.hdf5 import HDF5Rows, read_hdf5
+from corpus_assets.tokenize.modes import mode_of
+from corpus_assets.tokenize.protocol import Tokenizer
+from corpus_assets.tokenize.recount import ArrayStatistics
+from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.tokenizer_asset import load_part
 from resources.task import Part
 
 TOKEN_FILES = "token_files"
+_SHARED = {"n_examples": "num_sequences", "num_tokens": "num_tokens", "loss_valid_tokens": "loss_valid_tokens"}
 
 
-def faults_of(part: Part, sequence_length: int, inverted: bool) -> list[str]:
-    """What is wrong with one token file, in words."""
+def faults_of(part: Part, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> list[str]:
+    """What is wrong with one token file, in words. dataset: its entry in the configuration."""
     try:
         with part.open(".h5") as raw, read_hdf5(raw, str(part.partition)) as rows:
-            faults = list(_faults(part, rows, sequence_length, inverted))
+            faults = list(_faults(part, rows, dataset, tokenizer))
     except UNREADABLE as error:
         faults = [f"cannot be read: {error}"]
     return [f"{part.partition}: {fault}" for fault in faults]
 
 
-def _faults(part: Part, rows: HDF5Rows, sequence_length: int, inverted: bool) -> Iterator[str]:
-    counters = Statistics.from_dict(part.record.statistics["counters"])
-    expected = (counters.n_examples, len(LM_FEATURES), sequence_length)
+def _faults(part: Part, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> Iterator[str]:
+    mode, recorded = mode_of(dataset), part.record.statistics
+    expected = (recorded["rows_out"], len(mode.features), dataset["sequence_length"])
     if (shape := (rows.n, len(rows.features), rows.sequence_length)) != expected:
         yield f"shape {shape}, expected {expected}"
-    vocabulary = int(rows.attributes["vocab_size"])
-    for block in rows.blocks():
-        ids = block[:, (0, 2)]
-        if ids.min() < 0 or ids.max() >= vocabulary:
-            yield f"ids {ids.min()}..{ids.max()}, vocabulary has {vocabulary}"
+        return
     if rows.digest() != part.file(".h5").digest:
         yield "content differs from what was recorded"
-    found = recount(rows.blocks(), inverted)
-    for name in ("n_examples", "num_tokens", "loss_valid_tokens", "num_pad_tokens", "non_pad_tokens"):
-        if getattr(found, name) != getattr(counters, name):
-            yield f"{name} is {getattr(found, name)}, recorded {getattr(counters, name)}"
-    if counters.unaccounted_tokens:
-        yield f"{counters.unaccounted_tokens} tokens are in no row and not counted as dropped"
+    found = ArrayStatistics(
+        mode.arrays,
+        eos_id=tokenizer.eos_id,
+        pad_id=tokenizer.pad_id,
+        sizes=tokenizer.text_sizes(),
+        inverted_mask=dataset["inverted_mask"],
+    )
+    for block in rows.blocks():
+        found.add(block)
+    yield from found.faults
+    yield from _differences(found.h5_dataset_stats(), recorded["h5_dataset_stats"])
+    if counters := recorded.get("counters"):
+        arrays = found.h5_dataset_stats()
+        yield from _differences({name: arrays[theirs] for name, theirs in _SHARED.items()}, counters)
+        if mode.name == "LMData" and (lost := Statistics.from_dict(counters).unaccounted_tokens):
+            yield f"{lost} tokens are in no row and not counted as dropped"
+
+
+def _differences(found: Mapping[str, int], recorded: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in found.items():
+        if value != recorded[name]:
+            yield f"{name} is {value}, recorded {recorded[name]}"
+
+
+def sums_of(parts: list[Part], params: Part) -> list[str]:
+    """Where `data_params.json` is not the sum of the files' statistics."""
+    total = Counter[str]()
+    for part in parts:
+        total.update(part.record.statistics["h5_dataset_stats"])
+    written = params.json("data_params.json")
+    faults = list(_differences(total, {**dict.fromkeys(total, 0), **written["h5_dataset_stats"]}))
+    rows = {"n_examples": total["num_sequences"]} if parts else {}
+    return [f"data_params.json: {fault}" for fault in [*faults, *_differences(rows, written["post-process"])]]
 
 
 def token_files(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
-    """Shape, range of ids, counts and digest of every HDF5 file, recomputed from its arrays."""
-    settings = next(entry for entry in corpus.config.datasets if entry.name == dataset)
+    """Shape, ids, masks, labels, sequences, counts and digest of every HDF5 file, recomputed from its arrays."""
+    (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == dataset)
+    tokenizer_asset = f"tokenizers/{dataset}" if entry["tokenizer"] else "tokenizer"
 
     @dg.asset_check(asset=asset_key(f"tokens/{dataset}"), name=TOKEN_FILES, description=token_files.__doc__)
     def check() -> dg.AssetCheckResult:
         parts = current_parts(corpus, f"tokens/{dataset}")
-        faults = [
-            fault for part in parts for fault in faults_of(part, settings.sequence_length, settings.inverted_mask)
-        ]
+        faults: list[str] = []
+        if parts:
+            (held,) = current_parts(corpus, tokenizer_asset)
+            loaded = load_part(held)
+            tokenizer = loaded.with_token(entry["separator"]) if entry.get("separator") else loaded
+            faults = [fault for part in parts for fault in faults_of(part, entry, tokenizer)]
         rows = sum(part.record.statistics["rows_out"] for part in parts)
         return result(faults, {"files": len(parts), "rows": rows})
+
+    return check
+
+
+def data_params_sums(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
+    """`data_params.json` holds the sums of the files' statistics."""
+
+    @dg.asset_check(
+        asset=asset_key(f"data_params/{dataset}"), name="sums_of_files", description=data_params_sums.__doc__
+    )
+    def check() -> dg.AssetCheckResult:
+        parts = current_parts(corpus, f"tokens/{dataset}")
+        written = current_parts(corpus, f"data_params/{dataset}")
+        return result([fault for params in written for fault in sums_of(parts, params)], {"files": len(parts)})
 
     return check

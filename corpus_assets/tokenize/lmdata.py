@@ -6,20 +6,17 @@ section 4).
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
 from resources.hashing import keyed_hash
-
-Ids = NDArray[np.int32]
-TokenList = Sequence[int] | NDArray[np.integer]
 
 BLOCK_TOKENS = 1 << 19
 SHORTEST_CUT = 2
@@ -38,7 +35,7 @@ class LMDataSettings:
     short_sequence_probability: share of windows that keep only their first 2 to L - 1 ids; the rest is lost.
     seed, short_sequence_draws: `keyed` draws from a hash of (seed, ids of the window); `reference` replays
     one generator over all windows of the run, as the original does.
-    split_text, remove_bos_in_pieces: passed to `tokenizers.encode_texts`.
+    split_text, remove_bos_in_pieces: passed to `encoding.encode_texts`.
     inverted_mask: the stored loss mask has 0 on real positions and 1 on padding.
     """
 
@@ -68,7 +65,7 @@ class LMDataSettings:
 
 
 def lmdata_rows(
-    token_lists: Iterable[TokenList],
+    batches: Iterable[Ragged],
     settings: LMDataSettings,
     eos_id: int | None,
     pad_id: int,
@@ -76,19 +73,18 @@ def lmdata_rows(
 ) -> Iterator[Ids]:
     """Rows of a stream of documents, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
 
-    `token_lists` holds the ids of one document each; `eos_id`, if any, is appended to every one. Memory is
-    bounded by the block size and the longest document. What is in no row is counted in `statistics`.
+    A batch holds the ids of one document per list; `eos_id`, if any, follows every one. How documents are batched has
+    no influence on the rows. Memory is one block beside the batch. What is in no row is counted in `statistics`.
     """
     builder = RowBuilder(settings, eos_id, pad_id, statistics if statistics is not None else Statistics())
-    yield from builder.rows(token_lists)
+    yield from builder.rows(batches)
     yield from builder.finish()
 
 
 class RowBuilder:
     """Builds rows from several streams in turn; packing carries the remainder from one to the next.
 
-    `remainder` holds the ids of the packed stream that fill no window yet, the first of them shared with the
-    last row. `block_rows` bounds the rows of a block and has no influence on their content.
+    `block_rows` bounds the rows of a block and has no influence on their content.
     """
 
     def __init__(
@@ -101,142 +97,133 @@ class RowBuilder:
     ) -> None:
         self.settings = settings
         self.statistics = statistics
-        self.remainder: Ids = np.empty(0, np.int32)
         self._length = settings.sequence_length
         self._block_rows = block_rows or max(1, BLOCK_TOKENS // self._length)
-        self._eos = np.array([] if eos_id is None else [eos_id], np.int32)
+        self._end = np.array([] if eos_id is None else [eos_id], np.int32)
         self._pad_id = pad_id
+        self._real, self._padding = (0, 1) if settings.inverted_mask else (1, 0)
         self._started = False
         self._random = random.Random(settings.seed)  # drawn from in `reference` mode alone
+        # The packed stream is written straight into this block; its last row begins with the id that it shares.
+        self._block = self._new_block()
+        self._filled = 0
 
-    def rows(self, token_lists: Iterable[TokenList]) -> Iterator[Ids]:
+    @property
+    def remainder(self) -> Ids:
+        """Between streams: ids of the packed stream that fill no window yet, the first shared with the last row."""
+        return self._block[0, 0, : self._filled].copy()
+
+    def rows(self, batches: Iterable[Ragged]) -> Iterator[Ids]:
         """Blocks of the rows that these documents complete."""
-        if self.settings.pack:
-            for pieces in self._batches(self._pieces(token_lists)):
-                yield from self._packed_rows(pieces)
-        else:
-            whole = (np.concatenate([np.asarray(ids, np.int32), self._eos]) for ids in token_lists)
-            for documents in self._batches(whole):
-                yield from self._separate_rows(documents)
+        if not self.settings.pack:
+            for batch in batches:
+                yield from self._separate_rows(batch)
+            return
+        for batch in batches:
+            yield from self._packed_rows(batch)
+        yield from self._complete_rows()
 
     def finish(self) -> Iterator[Ids]:
         """The packed remainder: a padded last row, or counted as dropped. Nothing when it holds no label."""
-        tail, self.remainder = self.remainder, self.remainder[:0]
-        self._started = False
+        tail, self._filled, self._started = self.remainder, 0, False
         if tail.size < 2:
             return
         if not self.settings.keep_tail:
             self.statistics.drop("packed_tail", 1, tail.size - 1)
             return
-        window = np.zeros((1, self._length + 1), np.int32)
-        window[0, : tail.size] = tail
-        yield self._block(window, np.array([tail.size]))
+        block = np.empty((1, 3, self._length), np.int32)
+        block[0, 0, : tail.size - 1], block[0, 2, : tail.size - 1] = tail[:-1], tail[1:]
+        yield self._padded(block, np.array([tail.size]))
 
-    def _pieces(self, token_lists: Iterable[TokenList]) -> Iterator[Ids]:
-        """The packed stream: documents with their end-of-text id, the long ones in pieces of a block."""
-        size = self._block_rows * self._length
-        for ids in token_lists:
-            document = np.asarray(ids, np.int32)
-            yield from (document[first : first + size] for first in range(0, document.size, size))
-            yield self._eos
+    def _new_block(self) -> Ids:
+        return np.empty((self._block_rows + 1, 3, self._length), np.int32)
 
-    def _batches(self, parts: Iterable[Ids]) -> Iterator[list[Ids]]:
-        """Grouped to about one block of ids."""
-        batch: list[Ids] = []
-        held = 0
-        for part in parts:
-            batch.append(part)
-            held += part.size
-            if held > self._block_rows * self._length:
-                yield batch
-                batch, held = [], 0
-        if batch:
-            yield batch
+    def _packed_rows(self, batch: Ragged) -> Iterator[Ids]:
+        from corpus_assets.tokenize.kernels.rows import pack
 
-    def _packed_rows(self, pieces: list[Ids]) -> Iterator[Ids]:
-        length = self._length
-        stream = np.concatenate([self.remainder, *pieces])
-        self.statistics.document_tokens += stream.size - self.remainder.size
-        if stream.size and not self._started:
+        size = int(batch.offsets[-1] - batch.offsets[0]) + len(batch) * self._end.size
+        self.statistics.document_tokens += size
+        if size and not self._started:
             self._started = True
             self.statistics.sequence_starts += 1
-        full = max(0, stream.size - 1) // length
-        self.remainder = stream[full * length :].copy()
-        if full:
-            windows = sliding_window_view(stream, length + 1)[::length]
-            yield from self._blocks(windows, np.arange(full), np.full(full, length + 1))
+        place = np.array([0, batch.offsets[0], self._filled])
+        while place[0] < len(batch):
+            pack((batch.ids, batch.offsets), self._end, self._real, place, self._block)
+            self._filled = int(place[2])
+            if self._filled > self._block_rows * self._length:
+                yield from self._complete_rows()
+                place[2] = self._filled
 
-    def _separate_rows(self, documents: list[Ids]) -> Iterator[Ids]:
-        length = self._length
-        sizes = np.array([document.size for document in documents])
-        counts = np.maximum(0, (sizes + length - 2) // length)  # windows that hold a label
-        owner = np.repeat(np.arange(sizes.size), counts)
-        offsets = (np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)) * length
-        lengths = np.minimum(length + 1, sizes[owner] - offsets)
-        kept = lengths >= self.settings.min_sequence_length
-        self._count_separate(sizes, owner, lengths, kept)
-        # One window of zeros at the end lets the last, short windows be cut at full width.
-        flat = np.concatenate([*documents, np.zeros(length + 1, np.int32)])
-        starts = (np.cumsum(sizes) - sizes)[owner] + offsets
-        yield from self._blocks(sliding_window_view(flat, length + 1), starts[kept], lengths[kept])
+    def _complete_rows(self) -> Iterator[Ids]:
+        """The block's complete rows; what follows them goes to the start of a new block."""
+        full = max(0, self._filled - 1) // self._length
+        if not full:
+            return
+        block, self._block = self._block, self._new_block()
+        self._filled -= full * self._length
+        self._block[0, 0, : self._filled] = block[full, 0, : self._filled]
+        yield self._packed(block[:full])
 
-    def _count_separate(
-        self,
-        sizes: NDArray[np.int64],
-        owner: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        kept: NDArray[np.bool_],
-    ) -> None:
-        statistics = self.statistics
-        statistics.document_tokens += int(sizes.sum())
-        statistics.sequence_starts += int(np.count_nonzero(sizes))
-        without_label = int(np.count_nonzero(sizes < 2))
-        without_row = int(np.count_nonzero(np.bincount(owner[kept], minlength=sizes.size) == 0))
-        statistics.discard_document("no_label", without_label)
-        statistics.discard_document("below_min_sequence_length", without_row - without_label)
-        short = lengths[~kept]
-        statistics.drop("below_min_sequence_length", short.size, int((short - 1).sum()))
-
-    def _blocks(self, windows: Ids, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[Ids]:
-        for first in range(0, starts.size, self._block_rows):
-            part = slice(first, first + self._block_rows)
-            yield self._block(windows[starts[part]], lengths[part])
-
-    def _block(self, windows: Ids, lengths: NDArray[np.int64]) -> Ids:
-        """Rows of windows (rows, L + 1) of which the first `lengths` ids count."""
-        lengths = self._shortened(windows, lengths)
-        block = np.empty((len(windows), 3, self._length), np.int32)
-        real, padding = (0, 1) if self.settings.inverted_mask else (1, 0)
-        block[:, 0] = windows[:, :-1]
-        block[:, 1] = real
-        block[:, 2] = windows[:, 1:]
-        short = np.flatnonzero(lengths <= self._length)
-        if short.size:
-            filler = np.array([self._pad_id, padding, self._pad_id], np.int32)[:, None]
-            is_padding = np.arange(self._length) >= lengths[short, None, None] - 1
-            block[short] = np.where(is_padding, filler, block[short])
-        labels = int(lengths.sum()) - len(lengths)
-        self.statistics.add_rows(len(block), block[:, 0].size, real=labels, loss=labels)
+    def _packed(self, block: Ids) -> Ids:
+        """Rows of full windows, after the short-sequence draws."""
+        if self.settings.short_sequence_probability:
+            return self._padded(block, np.full(len(block), self._length + 1))
+        labels = len(block) * self._length
+        self.statistics.add_rows(len(block), labels, real=labels, loss=labels)
         return block
 
-    def _shortened(self, windows: Ids, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _separate_rows(self, batch: Ragged) -> Iterator[Ids]:
+        from corpus_assets.tokenize.kernels.rows import cut
+
+        self._count_separate(batch.lengths + self._end.size)
+        place = np.zeros(2, np.int64)
+        while place[0] < len(batch):
+            block = np.empty((self._block_rows, 3, self._length), np.int32)
+            lengths = np.empty(self._block_rows, np.int64)
+            minimum = self.settings.min_sequence_length
+            rows = cut((batch.ids, batch.offsets), self._end, minimum, place, (block, lengths))
+            if rows:
+                yield self._padded(block[:rows], lengths[:rows])
+
+    def _count_separate(self, sizes: NDArray[np.int64]) -> None:
+        length, minimum, statistics = self._length, self.settings.min_sequence_length, self.statistics
+        statistics.document_tokens += int(sizes.sum())
+        statistics.sequence_starts += int(np.count_nonzero(sizes))
+        statistics.discard_document("no_label", int(np.count_nonzero(sizes < 2)))
+        last = (sizes[sizes > 1] - 2) % length + 2  # ids of the last window; only that one can be short
+        short = last < minimum
+        whole = sizes[sizes > 1] <= length + 1
+        statistics.discard_document("below_min_sequence_length", int(np.count_nonzero(short & whole)))
+        statistics.drop("below_min_sequence_length", int(short.sum()), int((last[short] - 1).sum()))
+
+    def _padded(self, block: Ids, lengths: NDArray[np.int64]) -> Ids:
+        """Rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding."""
+        from corpus_assets.tokenize.kernels.rows import pad
+
+        lengths = self._shortened(block, lengths)
+        pad(block, lengths, self._pad_id, self._real, self._padding)
+        labels = int(lengths.sum()) - len(lengths)
+        self.statistics.add_rows(len(block), len(block) * self._length, real=labels, loss=labels)
+        return block
+
+    def _shortened(self, block: Ids, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Lengths after the short-sequence draws."""
         if not self.settings.short_sequence_probability:
             return lengths
-        pairs = zip(windows, lengths.tolist(), strict=True)
-        kept = np.array([self._short_length(window[:length], length) for window, length in pairs])
+        windows = (np.append(row[0, :1], row[2, : n - 1]) for row, n in zip(block, lengths, strict=True))
+        kept = np.array([self._short_length(window) for window in windows])
         self.statistics.drop("short_sequence", 0, int((lengths - kept).sum()))
         return kept
 
-    def _short_length(self, window: Ids, length: int) -> int:
+    def _short_length(self, window: Ids) -> int:
         settings = self.settings
         if settings.short_sequence_draws == "reference":
             if self._random.random() >= settings.short_sequence_probability:
-                return length
-            return min(length, self._random.randint(SHORTEST_CUT, self._length - 1))
+                return window.size
+            return min(window.size, self._random.randint(SHORTEST_CUT, self._length - 1))
         content = window.astype("<i4").tobytes()
         draw = keyed_hash("short-sequence", settings.seed, content) / 2**64
         if draw >= settings.short_sequence_probability:
-            return length
+            return window.size
         cut = keyed_hash("short-sequence-length", settings.seed, content) % (self._length - SHORTEST_CUT)
-        return min(length, SHORTEST_CUT + cut)
+        return min(window.size, SHORTEST_CUT + cut)

@@ -58,7 +58,7 @@ class Tokenizer(Protocol):
         """Ids of the texts alone: nothing is put around them, control tokens in them are plain text."""
 
     def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
-        """Ids of a text made from a template: control tokens in it are matched; `bos`: ids around it as `encode_batch`."""
+        """Ids of a text made from a template: control tokens are matched; `bos`: ids around it as `encode_batch`."""
 
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
         """`encode_plain` of one text, and for every id the code point of the text where its token starts."""

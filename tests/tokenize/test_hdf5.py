@@ -1,8 +1,10 @@
 """The HDF5 file: equal to plain h5py, streamed, deterministic, and nothing outside it is trusted."""
 
 import io
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -35,7 +37,7 @@ def block(rows: int, channels: int = 3, length: int = 8, seed: int = 0) -> NDArr
     return values.astype(np.int32)
 
 
-def written(blocks: list[NDArray[np.int32]], **options: int) -> tuple[bytes, WriteSummary]:
+def written(blocks: list[NDArray[np.int32]], **options: Any) -> tuple[bytes, WriteSummary]:
     target = io.BytesIO()
     summary = write_hdf5(target, blocks, ATTRIBUTES, features=LM_FEATURES, sequence_length=8, **options)
     return target.getvalue(), summary
@@ -97,7 +99,7 @@ def test_blocks_are_pulled_one_at_a_time() -> None:
     def blocks() -> Iterator[NDArray[np.int32]]:
         for seed in range(20):
             alive.append(target.tell())
-            yield block(16, length=256, seed=seed)
+            yield block(128, length=256, seed=seed)
 
     target = io.BytesIO()
     write_hdf5(target, blocks(), {}, features=LM_FEATURES, sequence_length=256)
@@ -194,9 +196,64 @@ def test_cut_files_are_refused(raw: bytes) -> None:
 
 
 def test_damaged_rows_are_reported() -> None:
-    raw = bytearray(written([block(64)])[0])
-    with h5py.File(io.BytesIO(bytes(raw))) as file:
-        start = file["data"].id.get_chunk_info(2).byte_offset
-    raw[start : start + 40] = b"\xff" * 40
-    with read_hdf5(io.BytesIO(bytes(raw))) as reader, pytest.raises(BadFileError, match="cannot be read"):
-        list(reader.blocks())
+    whole = written([block(64)], rows_per_chunk=16)[0]
+    with h5py.File(io.BytesIO(whole)) as file:
+        chunk = file["data"].id.get_chunk_info(2)
+    for place, damage in ((chunk.byte_offset, b"\xff" * 40), (chunk.byte_offset + chunk.size - 4, b"abcd")):
+        raw = bytearray(whole)
+        raw[place : place + len(damage)] = damage
+        with read_hdf5(io.BytesIO(bytes(raw))) as reader:
+            np.testing.assert_array_equal(reader[:32], block(64)[:32])
+            with pytest.raises(BadFileError, match="cannot be read"):
+                list(reader.blocks())
+
+
+@pytest.mark.parametrize("stored", [zlib.compress(bytes(100)), zlib.compress(bytes(1 << 20)), zlib.compress(b"")[:4]])
+def test_chunks_of_another_size_are_reported(stored: bytes) -> None:
+    target = io.BytesIO(written([block(32)], rows_per_chunk=16)[0])
+    with h5py.File(target, "r+") as file:
+        file["data"].id.write_direct_chunk((16, 0, 0), stored)
+    with read_hdf5(target) as reader, pytest.raises(BadFileError, match="rows from 20"):
+        reader[20:21]
+
+
+@given(st.integers(0, 40), st.integers(0, 45), st.integers(0, 45), st.integers(1, 20))
+def test_ranges_of_rows(rows: int, first: int, last: int, rows_per_chunk: int) -> None:
+    with read_hdf5(io.BytesIO(written([block(rows)], rows_per_chunk=rows_per_chunk)[0])) as reader:
+        np.testing.assert_array_equal(reader[first:last], block(rows)[first:last])
+        np.testing.assert_array_equal(reader[-3:], block(rows)[-3:])
+        np.testing.assert_array_equal(np.concatenate([block(0), *reader.blocks(rows=1)]), block(rows))
+        with pytest.raises(ValueError, match="consecutive"):
+            reader[::2]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"chunks": (5, 3, 8)},
+        {"chunks": (1, 3, 8), "compression": "gzip"},
+        {"chunks": (4, 1, 8), "compression": "gzip", "shuffle": True},
+        {"chunks": (4, 3, 8), "compression": "gzip", "shuffle": True, "fletcher32": True},
+        {"chunks": (4, 3, 8), "compression": "gzip", "shuffle": True},
+    ],
+)
+def test_other_layouts_are_read(options: dict[str, Any]) -> None:
+    target = io.BytesIO()
+    with h5py.File(target, "w") as file:
+        data = file.create_dataset("data", (33, 3, 8), "<i4", fillvalue=7, **options)
+        data[10:] = block(23)  # chunks before row 10 are not stored
+        file.attrs["n_examples"] = 33
+    with read_hdf5(target) as reader:
+        rows = np.concatenate(list(reader.blocks(rows=7)))
+        assert (rows[:10] == 7).all()
+        np.testing.assert_array_equal(rows[10:], block(23))
+        np.testing.assert_array_equal(reader[9:12], rows[9:12])
+
+
+@pytest.mark.parametrize(("length", "rows"), [(128, 256), (2048, 16), (8192, 4), (1 << 17, 1)])
+def test_chunks_are_of_about_one_size(length: int, rows: int) -> None:
+    target = io.BytesIO()
+    write_hdf5(target, [block(1, length=length)], {}, features=LM_FEATURES, sequence_length=length)
+    with h5py.File(target) as file:
+        assert file["data"].chunks == (rows, 3, length)

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.lmdata import LMDataSettings, RowBuilder, lmdata_rows
-from corpus_assets.tokenize.statistics import Statistics, recount
+from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.recount import count
+from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
 
 EOS, PAD = 1000, 1001
@@ -28,7 +30,7 @@ def rows_of(
     eos_id: int | None = EOS,
     statistics: Statistics | None = None,
 ) -> Rows:
-    blocks = list(lmdata_rows(token_lists, settings, eos_id, PAD, statistics))
+    blocks = list(lmdata_rows([Ragged.of(token_lists)], settings, eos_id, PAD, statistics))
     return np.concatenate([np.empty((0, 3, settings.sequence_length), np.int32), *blocks])
 
 
@@ -66,13 +68,16 @@ def test_separate_rows_equal_the_plain_rule(token_lists: list[list[int]], length
 
 
 @given(documents, lengths, st.booleans(), st.integers(1, 5), st.integers(0, 12))
-def test_blocks_and_chunks_of_documents_do_not_matter(
+def test_blocks_batches_and_streams_do_not_matter(
     token_lists: list[list[int]], length: int, pack: bool, block_rows: int, cut: int
 ) -> None:
+    one = [Ragged.of([ids]) for ids in token_lists[:cut]]
+    whole = Ragged.of(token_lists)
+    other = Ragged(whole.ids, whole.offsets[min(cut, len(token_lists)) :])  # a part of a larger batch
     probability = 0.4 if length > 2 else 0.0
     settings = LMDataSettings(length, pack=pack, min_sequence_length=2, short_sequence_probability=probability, seed=5)
     builder = RowBuilder(settings, EOS, PAD, Statistics(), block_rows)
-    blocks = [*builder.rows(token_lists[:cut]), *builder.rows(token_lists[cut:]), *builder.finish()]
+    blocks = [*builder.rows(one), *builder.rows([other]), *builder.finish()]
     assert all(len(block) <= block_rows for block in blocks)
     joined = np.concatenate([np.empty((0, 3, length), np.int32), *blocks])
     np.testing.assert_array_equal(joined, rows_of(token_lists, settings))
@@ -95,10 +100,12 @@ def test_statistics_account_for_every_token(
     assert statistics.unaccounted_tokens == 0
     assert statistics.document_tokens == sum(len(ids) + 1 for ids in token_lists)
     assert statistics.loss_valid_tokens == np.count_nonzero(rows[:, 1] == (0 if inverted else 1))
-    counted = recount([rows], inverted)
-    for key in ("n_examples", "num_tokens", "loss_valid_tokens", "num_masked_tokens", "non_pad_tokens"):
-        assert getattr(counted, key) == getattr(statistics, key)
-    assert counted.num_pad_tokens == statistics.num_pad_tokens
+    assert statistics.num_masked_tokens == statistics.num_pad_tokens == rows[:, 1].size - statistics.loss_valid_tokens
+    counted = count([rows], "LMData", eos_id=EOS, pad_id=PAD, inverted_mask=inverted)
+    assert not counted.faults
+    assert counted.counts.num_sequences == statistics.n_examples == len(rows)
+    assert counted.counts.num_tokens == statistics.num_tokens == rows[:, 0].size
+    assert counted.counts.loss_valid_tokens == statistics.loss_valid_tokens
 
 
 @given(documents, lengths)
@@ -150,20 +157,45 @@ def test_keyed_short_sequences_follow_the_window_alone() -> None:
     assert (rows_of(token_lists, other_seed)[:, 1] != rows[:, 1]).any()
 
 
+def test_long_document_streams_in_blocks() -> None:
+    document = np.arange(1_000_003, dtype=np.int32) % 900
+    for pack in (True, False):
+        builder = RowBuilder(
+            LMDataSettings(100, pack=pack, min_sequence_length=2), EOS, PAD, Statistics(), block_rows=64
+        )
+        blocks = [*builder.rows([Ragged.of([document])]), *builder.finish()]
+        assert max(map(len, blocks)) == 64
+        assert not any(np.shares_memory(one, following) for one, following in pairwise(blocks))
+        rows = np.concatenate(blocks)
+        labels = rows[:, 2][rows[:, 1] == 1]
+        assert np.array_equal(labels, [*document[1:], EOS])
+
+
+def test_ids_that_cannot_be_written_to_are_read() -> None:
+    ids = np.frombuffer(np.arange(50, dtype=np.int32).tobytes(), np.int32)
+    for pack in (True, False):
+        blocks = list(lmdata_rows([Ragged(ids, np.array([0, 20, 50]))], LMDataSettings(30, pack=pack), EOS, PAD))
+        np.testing.assert_array_equal(
+            np.concatenate(blocks), rows_of([ids[:20].tolist(), ids[20:].tolist()], LMDataSettings(30, pack=pack))
+        )
+
+
 def test_no_documents_give_no_rows() -> None:
     assert list(lmdata_rows([], LMDataSettings(8), EOS, PAD)) == []
     assert list(lmdata_rows([], LMDataSettings(8, pack=False), EOS, PAD)) == []
+    assert list(lmdata_rows([Ragged.of([])], LMDataSettings(8), EOS, PAD)) == []
+    assert list(lmdata_rows([Ragged.of([[], []])], LMDataSettings(8, pack=False), EOS, PAD)) == []
 
 
 def test_rows_stream() -> None:
     """The first block comes before the documents end."""
     asked = 0
 
-    def endless() -> Iterator[NDArray[np.int32]]:
+    def endless() -> Iterator[Ragged]:
         nonlocal asked
         while True:
             asked += 1
-            yield np.arange(5000, dtype=np.int32)
+            yield Ragged.of([np.arange(5000)])
 
     block = next(lmdata_rows(endless(), LMDataSettings(1024), EOS, PAD))
     assert block.shape[1:] == (3, 1024)

@@ -1,0 +1,33 @@
+"""HDF5's byte shuffle of int32 values: plane p holds byte p of every value, lowest byte first."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.jit import kernel
+
+
+@kernel
+def split_planes(values: NDArray[np.int32], planes: NDArray[np.uint8], first: int) -> None:
+    """Bytes of `values` (n,) into `planes` (4, first + n or more), from column `first` on."""
+    # Slices, so that the compiler sees plain arrays and takes many values at once.
+    size = values.size
+    lowest, low = planes[0, first : first + size], planes[1, first : first + size]
+    high, highest = planes[2, first : first + size], planes[3, first : first + size]
+    for i in range(size):
+        value = values[i]
+        lowest[i] = value & 0xFF
+        low[i] = (value >> 8) & 0xFF
+        high[i] = (value >> 16) & 0xFF
+        highest[i] = (value >> 24) & 0xFF
+
+
+@kernel
+def join_planes(planes: NDArray[np.uint8], first: int, values: NDArray[np.int32]) -> None:
+    """Inverse of `split_planes`: `values` (n,) out of the columns from `first` on."""
+    size = values.size
+    lowest, low = planes[0, first : first + size], planes[1, first : first + size]
+    high, highest = planes[2, first : first + size], planes[3, first : first + size]
+    for i in range(size):
+        lower_half = np.int32(lowest[i]) | np.int32(np.int32(low[i]) << np.int32(8))
+        upper_half = np.int32(high[i]) | np.int32(np.int32(highest[i]) << np.int32(8))
+        values[i] = lower_half | np.int32(upper_half << np.int32(16))

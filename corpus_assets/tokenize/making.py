@@ -1,0 +1,310 @@
+"""One partition of a token dataset: from documents or examples in the store to an HDF5 file in the store."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, repeat
+from typing import Any, BinaryIO, cast
+
+import msgspec
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.backends import Backend, BackendDiffers, accelerate
+from corpus_assets.tokenize.data_params import data_params, encode_data_params
+from corpus_assets.tokenize.hdf5 import read_hdf5, write_hdf5
+from corpus_assets.tokenize.modes import Document, Mode, example_blocks, mode_of, text_blocks
+from corpus_assets.tokenize.protocol import Tokenizer
+from corpus_assets.tokenize.recount import ArrayStatistics
+from corpus_assets.tokenize.shuffle import Part as Run
+from corpus_assets.tokenize.shuffle import gather, key_range, row_keys, run_bounds, sorted_rows
+from corpus_assets.tokenize.statistics import Statistics, merge
+from corpus_assets.tokenize.tokenizer_asset import load_part
+from resources.examples import Example, decode_example, example_texts
+from resources.hashing import content_digest
+from resources.outside import read_outside
+from resources.task import Part, Task
+
+FIRST_TEXTS = 64
+VSL_CHANNELS = 5
+MAX_TEMPLATE_BYTES = 1 << 20
+BACKEND, TEMPLATE = "backend", "chat_template"
+Block = NDArray[np.int32]
+
+
+class _Text(msgspec.Struct):
+    """What of a stored document is tokenized, and what it is known by."""
+
+    id: str
+    source: str
+    text: str
+
+
+_TEXT = msgspec.json.Decoder(_Text)
+
+
+def _template(task: Task) -> str | None:
+    """The configured chat template."""
+    if TEMPLATE not in task.places:
+        return None
+    return read_outside(TEMPLATE, task.places[TEMPLATE], MAX_TEMPLATE_BYTES).decode()
+
+
+@dataclass(frozen=True)
+class Making:
+    """What all partitions of a dataset share: its parameters under our names, its mode, and its tokenizer."""
+
+    name: str
+    options: Mapping[str, Any]
+    mode: Mode
+    tokenizer: Tokenizer
+    template: str | None
+
+    @classmethod
+    def of(cls, task: Task, name: str, tokenizer: str) -> "Making":
+        """From the parameters of a task; `tokenizer` is the asset that holds the tokenizer."""
+        options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
+        loaded = load_part(task.input(tokenizer))
+        separator = options.get("separator")
+        return cls(
+            name=name,
+            options=options,
+            mode=mode_of(options),
+            tokenizer=loaded.with_token(separator) if separator else loaded,
+            template=_template(task),
+        )
+
+    @property
+    def length(self) -> int:
+        """L, positions per row."""
+        return int(self.options["sequence_length"])
+
+    def attributes(self, given: str) -> dict[str, str | int]:
+        """What every file says of itself. given: digest of what it was made from."""
+        tokenizer = self.tokenizer
+        return {
+            "mode": self.mode.name,
+            "dataset": self.name,
+            "input": str(self.options["input"]),
+            "tokenizer": tokenizer.digest,
+            "vocab_size": tokenizer.vocab_size,
+            "eos_id": -1 if tokenizer.eos_id is None else tokenizer.eos_id,
+            "pad_id": tokenizer.pad_id,
+            "seed": int(self.options.get("seed", 0)),
+            "sequence_length": self.length,
+            "packed": int(self.options.get("pack", len(self.mode.features) == VSL_CHANNELS)),
+            "inverted_mask": int(self.options["inverted_mask"]),
+            "input_digest": given,
+        }
+
+    def recount(self) -> ArrayStatistics:
+        """A counter of what the rows say by themselves."""
+        tokenizer = self.tokenizer
+        return ArrayStatistics(
+            self.mode.arrays,
+            eos_id=tokenizer.eos_id,
+            pad_id=tokenizer.pad_id,
+            sizes=tokenizer.text_sizes(),
+            inverted_mask=bool(self.options["inverted_mask"]),
+        )
+
+
+Write = Callable[[Iterator[Block]], object]
+
+
+def tokens(task: Task, making: Making, source: str) -> None:
+    """Tokenize one partition of `source` into a file of rows in input order."""
+    part = task.input(source)
+    path = f"{task.stage.name}/{task.partition}.h5"
+    _make_rows(task, making, part, lambda blocks: _write_rows(task, making, path, blocks, part.record.digest))
+
+
+def sequences(task: Task, making: Making, source: str, files: Sequence[str]) -> None:
+    """Tokenize one partition of `source` into a file of rows in the order of their shuffle keys, and the keys.
+
+    files: partitions of the shuffled dataset; each takes one range of the keys, which is a segment here.
+    """
+    part = task.input(source)
+    path = f"{task.stage.name}/{task.partition}"
+
+    def write(blocks: Iterator[Block]) -> None:
+        rows = _spilled(blocks, task.scratch(), making)
+        keys = row_keys(making.options["shuffle_seed"], making.name, task.key, len(rows))
+        ordered = np.sort(keys)
+        runs = _Runs(run_bounds(ordered, len(files)))
+        block_rows = max(1, task.memory // 8 // (4 * rows[0].size)) if len(rows) else 1
+        _write_rows(task, making, f"{path}.h5", map(runs.seen, sorted_rows(rows, keys, block_rows)), part.record.digest)
+        task.save_array(f"{path}.keys.npy", ordered)
+        task.segments |= dict(zip(files, runs.digests(), strict=True))
+
+    _make_rows(task, making, part, write)
+
+
+def gathered(task: Task, making: Making, source: str, file: int, files: int) -> None:
+    """One file of a shuffled dataset: its range of keys from every partition of `source`, in the order of the keys."""
+    parts = task.inputs(source)
+    runs = [Run(part.array(".keys.npy"), partial(_rows_of, part)) for part in parts]
+    low, high = key_range(file, files)
+    row_bytes = 4 * len(making.mode.features) * making.length
+    blocks = gather(runs, low, high, limit_rows=max(1, task.memory // 8 // row_bytes))
+    given = content_digest(*(part.record.part_digest(task.partition).encode() for part in parts))
+    rows = _write_rows(task, making, f"{task.stage.name}/{task.partition}.h5", blocks, given)
+    task.count(rows_in=rows, rows_out=rows)
+
+
+def _rows_of(part: Part, first: int, end: int) -> Block:
+    with part.open(".h5") as raw, read_hdf5(raw, str(part.partition)) as rows:
+        return rows[first:end]
+
+
+def _spilled(blocks: Iterator[Block], scratch: BinaryIO, making: Making) -> Block:
+    """All rows as one array on disk."""
+    rows = 0
+    for block in blocks:
+        scratch.write(np.ascontiguousarray(block).data)
+        rows += len(block)
+    shape = (rows, len(making.mode.features), making.length)
+    scratch.flush()
+    return np.memmap(scratch, np.int32, "r", shape=shape) if rows else np.empty(shape, np.int32)
+
+
+class _Runs:
+    """Digests of the runs of rows that pass by, one per file of the shuffled dataset."""
+
+    def __init__(self, bounds: NDArray[np.int64]) -> None:
+        self._bounds = bounds
+        self._hashers = [xxhash.xxh3_128() for _ in bounds[1:]]
+        self._row = 0
+
+    def seen(self, block: Block) -> Block:
+        """The same block."""
+        for hasher, first, end in zip(self._hashers, self._bounds, self._bounds[1:], strict=False):
+            held = block[max(0, first - self._row) : max(0, end - self._row)]
+            if held.size:
+                hasher.update(np.ascontiguousarray(held).data)
+        self._row += len(block)
+        return block
+
+    def digests(self) -> list[str]:
+        """One per run."""
+        return [hasher.hexdigest() for hasher in self._hashers]
+
+
+def _make_rows(task: Task, making: Making, part: Part, write: Write) -> None:
+    """Make the rows with the fastest tokenizer that is proved right; once more with the reference if it was not."""
+    fast = accelerate(making.tokenizer, cast(Backend, task.places[BACKEND]), _first_texts(making, part))
+    fell_back = None
+    try:
+        statistics = _attempt(task, making, part, fast, write)
+    except BackendDiffers as difference:
+        fell_back = str(difference)
+        task.restart()
+        statistics = _attempt(task, making, part, making.tokenizer, write)
+    report = {**fast.report(), **({"backend": "tokenizers", "fell_back": fell_back} if fell_back else {})}
+    task.count(**{f"tokenizer_{name}": value for name, value in report.items() if value is not None})
+    _count(task, statistics)
+
+
+def _attempt(task: Task, making: Making, part: Part, tokenizer: Tokenizer, write: Write) -> Statistics:
+    statistics = Statistics()
+
+    def on_fault(example: Example, fault: str) -> None:
+        task.drop(fault.partition(":")[0], 0, f"{example.source}/{example.id}: {fault}")
+
+    if making.mode.takes_texts:
+        blocks = text_blocks(making.options, _documents(part), tokenizer, statistics)
+    else:
+        examples = map(decode_example, part.lines())
+        blocks = example_blocks(
+            making.options, examples, tokenizer, statistics, template=making.template, on_fault=on_fault
+        )
+    write(blocks)
+    return statistics
+
+
+def _documents(part: Part) -> Iterator[Document]:
+    """Identities and texts. A document that is used twice is two: `copy` is in the table beside the documents."""
+    tables = [file.path for file in part.record.files if file.path.endswith(".rows.npy")]
+    copies = part.array(tables[0])["copy"] if tables else repeat(0)
+    for line, copy in zip(part.lines(), copies, strict=False):
+        document = _TEXT.decode(line)
+        yield f"{document.source}/{document.id}/{copy}", document.text
+
+
+def _first_texts(making: Making, part: Part) -> list[str]:
+    """The first texts of a partition, for the test of a faster tokenizer."""
+    if making.mode.takes_texts:
+        return [text for _, text in islice(_documents(part), FIRST_TEXTS)]
+    found = (text for line in part.lines() for text in example_texts(decode_example(line)))
+    return list(islice(found, FIRST_TEXTS))
+
+
+def _write_rows(task: Task, making: Making, path: str, blocks: Iterable[Block], given: str) -> int:
+    """Write a file, and count what its rows say by themselves."""
+    arrays = making.recount()
+    written = write_hdf5(
+        task.create(path),
+        _counted(blocks, arrays),
+        making.attributes(given),
+        features=making.mode.features,
+        sequence_length=making.length,
+        recipe=task.recipe,
+    )
+    task.add_file(path, written.content_digest, written.rows)
+    stats = arrays.h5_dataset_stats()
+    task.count(h5_dataset_stats=stats)
+    task.segments["h5_dataset_stats"] = _digest_of(stats)
+    return written.rows
+
+
+def _counted(blocks: Iterable[Block], arrays: ArrayStatistics) -> Iterator[Block]:
+    for block in blocks:
+        arrays.add(block)
+        yield block
+
+
+def _count(task: Task, statistics: Statistics) -> None:
+    """Numbers of a partition. The dataset's statistics are sums of these, so they are content like the rows."""
+    counters = statistics.as_dict()
+    for reason, count in statistics.discarded_documents.items():
+        task.drop(reason, count)
+    task.count(
+        rows_in=statistics.processed_files,
+        rows_out=statistics.n_examples,
+        tokens=statistics.non_pad_tokens,
+        fill=statistics.fill,
+        sequences_per_row=statistics.sequences_per_row,
+        tokens_dropped=statistics.dropped_tokens.total(),
+        documents_truncated=statistics.truncated_documents.total(),
+        text_bytes=statistics.raw_bytes_count,
+        counters=counters,
+    )
+    task.segments["counters"] = _digest_of(counters)
+
+
+def _digest_of(value: Any) -> str:
+    return content_digest(msgspec.json.encode(value, order="deterministic"))
+
+
+def params(task: Task, making: Making, counted: str, written: str) -> None:
+    """Write a dataset's `data_params.json`: parameters, and the statistics of all its partitions summed.
+
+    counted: asset whose partitions hold the counters; written: asset whose partitions are the files (the same unless
+    the dataset is shuffled).
+    """
+    total = merge(Statistics.from_dict(part.record.statistics["counters"]) for part in task.inputs(counted))
+    arrays = Counter[str]()
+    for part in task.inputs(written):
+        arrays.update(part.record.statistics["h5_dataset_stats"])
+    value = data_params(
+        making.mode.name,
+        making.mode.features,
+        making.options,
+        statistics=total,
+        arrays=arrays,
+        tokenizer=making.tokenizer,
+    )
+    task.save_bytes(f"tokens/{making.name}/data_params.json", encode_data_params(value))
+    task.count(rows_out=total.n_examples, tokens=total.non_pad_tokens, documents=total.processed_files)

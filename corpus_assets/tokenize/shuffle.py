@@ -1,0 +1,122 @@
+"""An exact permutation of all rows of a dataset over its files, in bounded memory.
+
+Every row gets a uniform 64-bit key from (seed, dataset, partition, row); the order by key is a uniform permutation,
+and each file of the result holds one range of it. A source partition writes its rows sorted by key, so that a file
+is one run of rows in each partition; a file is the merge of its runs. Who does which part, and when, has no influence.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.hashing import keyed_hash
+
+Keys = NDArray[np.uint64]
+Rows = NDArray[np.int32]
+
+KEY_SPACE = 1 << 64
+_U64 = np.uint64
+_HALF = _U64(32)
+_STEP = _U64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio, as in splitmix64
+
+
+def row_keys(seed: int, dataset: str, partition: str, rows: int) -> Keys:
+    """Uniform keys (rows,) of a partition's rows, all different: two rounds of a bijective mixer over the row number.
+
+    The mixer is that of splitmix64 (Steele et al. 2014, variant 13 of Stafford); two 64-bit hashes of the other
+    arguments key it.
+    """
+    first = _U64(keyed_hash("shuffle-rows", seed, dataset, partition))
+    second = _U64(keyed_hash("shuffle-rows-second", seed, dataset, partition))
+    keys = np.arange(1, rows + 1, dtype=_U64)
+    keys *= _STEP
+    keys += first
+    _mix(keys)
+    keys ^= second
+    _mix(keys)
+    return keys
+
+
+def _mix(keys: Keys) -> None:
+    keys ^= keys >> _U64(30)
+    keys *= _U64(0xBF58476D1CE4E5B9)
+    keys ^= keys >> _U64(27)
+    keys *= _U64(0x94D049BB133111EB)
+    keys ^= keys >> _U64(31)
+
+
+def destination(keys: Keys, files: int) -> NDArray[np.int64]:
+    """File, of `files` (1 to 2**31), of every key; file numbers grow with the key."""
+    return (((keys >> _HALF) * _U64(files)) >> _HALF).astype(np.int64)
+
+
+def key_range(file: int, files: int) -> tuple[int, int]:
+    """Smallest key of a file, and the smallest one that is above all of its keys (2**64 for the last file)."""
+    low, high = (-(-(number << 32) // files) << 32 for number in (file, file + 1))
+    return low, high
+
+
+def run_bounds(sorted_keys: Keys, files: int) -> NDArray[np.int64]:
+    """Where each file's rows begin and the last one's end in a partition sorted by key: int64 (files + 1,)."""
+    return np.searchsorted(destination(sorted_keys, files), np.arange(files + 1))
+
+
+def sorted_rows(rows: Rows, keys: Keys, block_rows: int) -> Iterator[Rows]:
+    """All rows of a partition in the order of their keys, in blocks of `block_rows`.
+
+    `rows`: int32 (rows, ...), mapped from disk where they do not fit into memory; every row is read once. ValueError
+    when there are more rows or fewer than keys.
+    """
+    if len(rows) != keys.size:
+        raise ValueError(f"{len(rows)} rows for {keys.size} keys")
+    order = np.argsort(keys, kind="stable")
+    for first in range(0, keys.size, block_rows):
+        yield np.asarray(rows[order[first : first + block_rows]])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A source partition in key order: its keys, sorted, and `read(first, end)` for its rows, int32."""
+
+    keys: Keys
+    read: Callable[[int, int], Rows]
+
+
+def gather(parts: Sequence[Part], low: int, high: int, limit_rows: int) -> Iterator[Rows]:
+    """All rows with low <= key < high in the order of their keys, in blocks of `limit_rows`.
+
+    Equal keys are in the order of `parts`, which must be the same in every run. Memory: one block of rows, what one
+    `read` gives (no more than a block), and about 24 bytes per row of the range. Every row is read once.
+    """
+    firsts = [_place(part.keys, low) for part in parts]
+    ends = [_place(part.keys, high) for part in parts]
+    runs = [part.keys[first:end] for part, first, end in zip(parts, firsts, ends, strict=True)]
+    if not runs:
+        return
+    owners = np.repeat(np.arange(len(parts), dtype=np.int32), [run.size for run in runs])
+    owners = owners[np.argsort(np.concatenate(runs), kind="stable")]
+    for start in range(0, owners.size, limit_rows):
+        yield _merged(parts, firsts, owners[start : start + limit_rows])
+
+
+def _place(keys: Keys, bound: int) -> int:
+    """Number of keys below a bound."""
+    return keys.size if bound >= KEY_SPACE else int(np.searchsorted(keys, _U64(bound)))
+
+
+def _merged(parts: Sequence[Part], positions: list[int], owners: NDArray[np.int32]) -> Rows:
+    """The next rows of the merge, by the part that each comes from; moves the positions on."""
+    block = np.empty(0, np.int32)
+    for number in np.unique(owners).tolist():
+        chosen = owners == number
+        first, end = positions[number], positions[number] + int(np.count_nonzero(chosen))
+        rows = parts[number].read(first, end)
+        if len(rows) != end - first:
+            raise ValueError(f"part {number} gave {len(rows)} rows; asked for {first} to {end}")
+        if not block.size:
+            block = np.empty((owners.size, *rows.shape[1:]), np.int32)
+        block[chosen] = rows
+        positions[number] = end
+    return block

@@ -1,0 +1,221 @@
+"""Chat templates as Hugging Face writes them: jinja in a sandbox, with limits on what a rendering may cost.
+
+A template gets `messages`, `tools` and `documents` (none), `add_generation_prompt` and what the tokenizer gives
+(`bos_token`, `eos_token`, ...), may refuse a conversation with `raise_exception`, and may put `{% generation %}` around
+what a model is to learn. The day of the run is no input: `strftime_now` is there only for a day that was fixed.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, NoReturn
+
+from jinja2 import TemplateError, nodes
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.runtime import Context, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from resources.errors import ConfigError, CorpusError
+
+MAX_TEMPLATE = 1 << 20
+MAX_OUTPUT = 64 << 20
+MAX_STEPS = 1_000_000
+_CLOCK = "strftime_now"
+# Methods and filters that make a long string of a short one by a number.
+_WIDE_METHODS = frozenset({"center", "expandtabs", "format", "format_map", "ljust", "rjust", "zfill"})
+_WIDE_FILTERS = ("center", "format", "indent", "xmlattr")
+
+
+class TemplateFault(CorpusError):  # noqa: N818  a fault of the conversation as often as of the template
+    """A conversation that a template does not take. `reason` is a short name for counting."""
+
+    def __init__(self, reason: str, problem: str) -> None:
+        super().__init__(f"{reason}: {problem}")
+        self.reason = reason
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type["TemplateFault"], tuple[str, str]]:
+        return (type(self), (self.reason, self.problem))
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A text, and the (start, stop) of its `{% generation %}` blocks in code points."""
+
+    text: str
+    generated: tuple[tuple[int, int], ...] = ()
+
+
+class ChatTemplate:
+    """A compiled template; `day` is what `strftime_now` says.
+
+    ConfigError if the source is no template, is too long, or needs the day and none was fixed. An object renders one
+    conversation at a time.
+    """
+
+    def __init__(self, source: str, *, day: date | None = None) -> None:
+        if len(source) > MAX_TEMPLATE:
+            raise ConfigError(f"chat template has {len(source)} characters; valid: at most {MAX_TEMPLATE}")
+        self.source = source
+        self._environment = _Environment()
+        try:
+            tree = self._environment.parse(source)
+            _check_clock(tree, day)
+            _bound(tree)
+            self._template = self._environment.from_string(tree)
+        except (TemplateError, RecursionError, SyntaxError) as error:
+            raise ConfigError(f"chat template cannot be compiled: {error or type(error).__name__}") from error
+        if day is not None:
+            at = datetime(day.year, day.month, day.day)
+            self._environment.globals[_CLOCK] = at.strftime
+
+    def render(self, messages: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> Rendered:
+        """The text of a conversation. `values`: what the template may name beside the messages.
+
+        Raises TemplateFault `template_refused` (raise_exception), `template_error` or `template_limit`.
+        """
+        given = {"tools": None, "documents": None, "add_generation_prompt": False, **values, "messages": messages}
+        environment = self._environment
+        environment.start()
+        try:
+            for part in self._template.generate(given):
+                environment.add(part)
+        except TemplateFault:
+            raise
+        except Exception as error:  # A template computes with what it is given: any exception can come out of it.
+            raise TemplateFault("template_error", f"{type(error).__name__}: {error}") from error
+        return Rendered("".join(environment.parts), tuple(environment.generated))
+
+
+def render(template: ChatTemplate, messages: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> str:
+    """The text of a conversation alone; see `ChatTemplate.render`."""
+    return template.render(messages, values).text
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """The sandbox of one template, with the counters of the rendering in progress."""
+
+    intercepted_binops = frozenset({"*", "**", "+", "%"})
+
+    def __init__(self) -> None:
+        super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation])
+        self.filters |= {"tojson": _to_json, "_counted": self._counted, "_bounded": self._bounded}
+        for name in _WIDE_FILTERS:
+            del self.filters[name]
+        self.globals["raise_exception"] = _refuse
+        self.globals.pop("lipsum")  # It draws at random.
+        del self.filters["random"]
+        self.start()
+
+    def start(self) -> None:
+        """Forget the last rendering."""
+        self.parts: list[str] = []
+        self.generated: list[tuple[int, int]] = []
+        self._length = 0
+        self._steps = 0
+
+    def add(self, part: str) -> None:
+        """Take a part of the text, which may not become too long."""
+        self.parts.append(part)
+        self._length += len(part)
+        _check_size(self._length)
+
+    def generation(self, text: str) -> str:
+        """Note where a generation block lies; it is the next part of the text."""
+        if text:
+            self.generated.append((self._length, self._length + len(text)))
+        return text
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """What the sandbox allows, but for methods that widen a string."""
+        return super().is_safe_attribute(obj, attr, value) and not (isinstance(obj, str) and attr in _WIDE_METHODS)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """No `str.format`, which jinja would wrap: it widens a string too."""
+        if super().wrap_str_format(value) is not None:
+            raise TemplateFault("template_limit", "the method 'format' is not available")
+        return None
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Arithmetic with a limit on the size of its results."""
+        if operator == "**" or (operator == "%" and isinstance(left, str)):
+            raise TemplateFault("template_limit", f"the operator {operator!r} is not available")
+        if operator == "*":
+            sized, number = (left, right) if hasattr(left, "__len__") else (right, left)
+            _check_size(len(sized) * number if hasattr(sized, "__len__") and isinstance(number, int) else 0)
+        return self._bounded(super().call_binop(context, operator, left, right))
+
+    def _bounded(self, value: Any) -> Any:
+        if hasattr(value, "__len__"):
+            _check_size(len(value))
+        return value
+
+    def _counted(self, values: Any) -> Iterator[Any]:
+        for value in values:
+            self._steps += 1
+            if self._steps > MAX_STEPS:
+                raise TemplateFault("template_limit", f"more than {MAX_STEPS} steps of loops")
+            yield value
+
+
+class _Generation(Extension):
+    """`{% generation %}...{% endgeneration %}`: the block as it is, and where it lies in the text."""
+
+    tags = {"generation"}  # noqa: RUF012  jinja2 declares it as a plain set
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """A call block around the body."""
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("_note"), [], [], body).set_lineno(line)
+
+    def _note(self, caller: Macro) -> str:
+        environment = self.environment
+        text = str(caller())
+        return environment.generation(text) if isinstance(environment, _Environment) else text
+
+
+def _bound(tree: nodes.Template) -> None:
+    """Count the steps of every loop, and look at the size of every string that `~` makes."""
+    for loop in tree.find_all(nodes.For):
+        loop.iter = nodes.Filter(loop.iter, "_counted", [], [], None, None).set_lineno(loop.lineno)
+    for parent in [tree, *tree.find_all(nodes.Node)]:
+        for name, value in parent.iter_fields():
+            if isinstance(value, nodes.Concat):
+                setattr(parent, name, _bounded_node(value))
+            elif isinstance(value, list):
+                value[:] = [_bounded_node(item) if isinstance(item, nodes.Concat) else item for item in value]
+
+
+def _bounded_node(node: nodes.Concat) -> nodes.Node:
+    return nodes.Filter(node, "_bounded", [], [], None, None).set_lineno(node.lineno)
+
+
+def _check_clock(tree: nodes.Template, day: date | None) -> None:
+    """A template that asks for the day without looking whether it may would fail on every conversation."""
+    is_called = any(
+        isinstance(call.node, nodes.Name) and call.node.name == _CLOCK for call in tree.find_all(nodes.Call)
+    )
+    tests = (test for test in tree.find_all(nodes.Test) if test.name == "defined")
+    is_guarded = any(isinstance(test.node, nodes.Name) and test.node.name == _CLOCK for test in tests)
+    if is_called and not is_guarded and day is None:
+        raise ConfigError(f"chat template asks for the day ({_CLOCK}), and results may not depend on it; fix a day")
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_OUTPUT:
+        raise TemplateFault("template_limit", f"more than {MAX_OUTPUT} characters")
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise TemplateFault("template_refused", str(problem))
+
+
+def _to_json(value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, **options: Any) -> str:
+    """JSON without the HTML escapes of jinja's own filter; `sort_keys` is the one other option."""
+    if isinstance(indent, int) and indent > 16:
+        raise TemplateFault("template_limit", f"JSON indented by {indent}")
+    sort_keys = bool(options.get("sort_keys", False))
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)

@@ -1,0 +1,70 @@
+"""Bytes and code points of every token's text, as its decoder writes it."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sizes = tuple[NDArray[np.int32], NDArray[np.int32]]
+BYTE_PIECE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
+
+
+def byte_level_alphabet() -> dict[str, int]:
+    """The byte that each of 256 printable characters stands for (Radford et al. 2019)."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}
+
+
+def text_sizes(tokens: Sequence[str | None], decoder: Any, decode: Callable[[list[list[int]]], list[str]]) -> Sizes:
+    """Sizes (n,) in UTF-8 bytes and code points of what each of n ids adds to a decoded text; 0 without a token.
+
+    decoder: the `decoder` object of a `tokenizer.json`; decode: texts of many id lists. Exact for byte-level
+    decoders and for byte pieces. Other tokens are measured behind a letter, which is exact but for the rules of a
+    decoder that looks at more than one token or at the ends of a text: the space that Metaspace and SentencePiece
+    decoders take off the first token counts, the one that a BPE word end puts before the next word does not.
+    """
+    raw, kinds = [b""] * len(tokens), _kinds(decoder)
+    if kinds == {"ByteLevel"}:
+        alphabet = byte_level_alphabet()
+        for id_, token in enumerate(tokens):
+            raw[id_] = _byte_level(token, alphabet) if token else b""
+        return sizes_of(raw)
+    anchor = next((id_ for id_, token in enumerate(tokens) if token and token.isascii() and token.isalpha()), None)
+    before = [] if anchor is None else [anchor]
+    (start,) = decode([before])
+    present = [id_ for id_, token in enumerate(tokens) if token]
+    for id_, text in zip(present, decode([[*before, id_] for id_ in present]), strict=True):
+        raw[id_] = text[len(start) :].encode()
+    if "ByteFallback" in kinds:
+        for id_, token in enumerate(tokens):
+            if token and BYTE_PIECE.fullmatch(token):
+                raw[id_] = bytes([int(token[3:5], 16)])
+    return sizes_of(raw)
+
+
+def sizes_of(raw: Sequence[bytes]) -> Sizes:
+    """Lengths and numbers of code points of UTF-8 strings; a code point counts where its first byte is."""
+    lengths = np.fromiter(map(len, raw), np.int32, len(raw))
+    starts = np.frombuffer(b"".join(raw), np.uint8) & 0xC0 != 0x80
+    ends = np.cumsum(lengths, dtype=np.int64)
+    counted = np.concatenate([[0], np.cumsum(starts, dtype=np.int64)])
+    return lengths, (counted[ends] - counted[ends - lengths]).astype(np.int32)
+
+
+def _byte_level(token: str, alphabet: dict[str, int]) -> bytes:
+    """Bytes of a token; one with a character outside the alphabet stands for itself, as in the library."""
+    try:
+        return bytes(alphabet[character] for character in token)
+    except KeyError:
+        return token.encode()
+
+
+def _kinds(decoder: Any) -> set[str]:
+    """Types of a decoder and those inside it."""
+    if not isinstance(decoder, dict):
+        return set()
+    nested = decoder.get("decoders")
+    return set().union(*map(_kinds, nested)) if isinstance(nested, list) else {str(decoder.get("type"))}

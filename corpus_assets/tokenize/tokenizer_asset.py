@@ -1,0 +1,111 @@
+"""The tokenizers of a corpus: their files put into the store, downloaded or trained once, and loaded from there."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from corpus_assets.tokenize.hub import download
+from corpus_assets.tokenize.tokenizer_files import (
+    CHAT_TEMPLATE,
+    FOLDER_FILES,
+    GPT2_MERGES,
+    GPT2_TABLE,
+    MAX_FILE_BYTES,
+    SENTENCEPIECE_MODELS,
+    SPECIAL_TOKENS_MAP,
+    TOKENIZER_CONFIG,
+    TOKENIZER_JSON,
+)
+from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.training import END_OF_TEXT, PADDING, train_bpe
+from resources.errors import ConfigError
+from resources.hashing import content_digest, keyed_hash
+from resources.outside import beside, held_in, is_file, read_outside
+from resources.task import Part, Task
+
+SPEC = "spec.json"
+_MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
+_NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
+_LOADED: dict[str, LoadedTokenizer] = {}
+_MAX_LOADED = 4
+
+
+def tokenizer(task: Task) -> None:
+    """Put one tokenizer into the store: configured files, those of a hub name, or a BPE trained on the train split."""
+    settings = task["tokenizer"]
+    spec = _spec(settings)
+    if settings["kind"] == "train":
+        special = (END_OF_TEXT, PADDING, *settings["special_tokens"])
+        trained = train_bpe(_training_texts(task, settings), settings["vocabulary"], special_tokens=special)
+        files = {TOKENIZER_JSON: trained}
+    else:
+        files = download(settings["name"], settings["revision"]) if settings["kind"] == "hub" else {}
+    files |= {name: read_outside("tokenizer", path, MAX_FILE_BYTES) for name, path in task.places.items()}
+    loaded = load_tokenizer(files, spec)
+    for name, content in files.items():
+        task.save_bytes(f"{task.stage.name}/{name}", content)
+    task.save_json(f"{task.stage.name}/{SPEC}", asdict(spec), rows=1)
+    task.count(vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, tokenizer=loaded.digest)
+
+
+def _spec(settings: Mapping[str, Any]) -> TokenizerSpec:
+    kind = {"train": "neox", "hub": "huggingface"}.get(settings["kind"], settings["kind"])
+    return TokenizerSpec(
+        kind,
+        eos=settings.get("eos"),
+        pad=settings.get("pad"),
+        match_special_tokens=settings.get("special_tokens_in_text", False),
+    )
+
+
+def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
+    """A keyed-hash sample of the train split, about `sample` bytes of text."""
+    parts = task.inputs("decontaminated_train")
+    total = sum(part.record.statistics["text_bytes"] for part in parts)
+    limit = 2.0**64 * min(1.0, settings["sample"] / max(1, total))
+    for part in parts:
+        for document in part.documents():
+            if keyed_hash("tokenizer", settings["seed"], document.source, document.id) < limit:
+                yield document.text
+
+
+def tokenizer_places(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Where a tokenizer's files lie, by the names the loader knows; declared tokens lie beside the main file."""
+    kind = settings["kind"]
+    own = {CHAT_TEMPLATE: settings["chat_template"]} if settings.get("chat_template") else {}
+    if kind in ("train", "hub"):
+        return own
+    if kind == "huggingface":
+        return held_in(settings["path"], FOLDER_FILES) | own
+    if kind == "gpt2":
+        return {GPT2_MERGES: settings["merges"], GPT2_TABLE: settings["encoder"]} | own
+    files = {_MAIN[kind]: settings["path"]}
+    for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP):
+        if is_file(path := beside(settings["path"], name)):
+            files[name] = path
+    return files | ({TOKENIZER_CONFIG: settings["config"]} if settings.get("config") else {}) | own
+
+
+def tokenizer_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tokenizer depends on: its settings, and the content of its files rather than their place.
+
+    How texts are encoded faster (`backend`) has no influence on ids, so it is not among them.
+    """
+    options = {key: value for key, value in settings.items() if key not in _NO_CONTENT}
+    places = tokenizer_places(settings)
+    if settings["kind"] == "huggingface" and not places:
+        raise ConfigError(f"tokenizer.path: {settings['path']!r} has none of {', '.join(FOLDER_FILES)}")
+    digests = {n: content_digest(read_outside("tokenizer", path, MAX_FILE_BYTES)) for n, path in places.items()}
+    return {"tokenizer": options} | ({"tokenizer files": digests} if digests else {})
+
+
+def load_part(part: Part) -> LoadedTokenizer:
+    """The tokenizer of a partition in the store; the last few are kept, as a worker makes many shards with one."""
+    key = part.record.digest
+    if key not in _LOADED:
+        files = {file.path.rpartition("/")[2]: part.open(file.path).read() for file in part.record.files}
+        del files[SPEC]
+        while len(_LOADED) >= _MAX_LOADED:
+            del _LOADED[next(iter(_LOADED))]
+        _LOADED[key] = load_tokenizer(files, TokenizerSpec(**part.json(SPEC)))
+    return _LOADED[key]

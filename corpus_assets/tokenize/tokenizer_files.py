@@ -1,0 +1,143 @@
+"""Reading the files that come with a tokenizer: JSON with limits, declared tokens, chat template.
+
+The files are untrusted: sizes and nesting are bounded, and no file can run code or make ids random.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tokenizers import Tokenizer as Encoder
+from tokenizers import decoders, models, pre_tokenizers
+
+from resources.errors import BadFileError, ConfigError
+
+TOKENIZER_JSON = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+SPECIAL_TOKENS_MAP = "special_tokens_map.json"
+CHAT_TEMPLATE = "chat_template.jinja"
+GPT2_MERGES = "vocab.bpe"
+GPT2_TABLE = "encoder.json"
+FOLDER_MERGES = "merges.txt"
+FOLDER_TABLE = "vocab.json"
+SENTENCEPIECE_MODELS = ("tokenizer.model", "spiece.model")
+FOLDER_FILES = (
+    TOKENIZER_JSON,
+    *SENTENCEPIECE_MODELS,
+    FOLDER_TABLE,
+    FOLDER_MERGES,
+    TOKENIZER_CONFIG,
+    SPECIAL_TOKENS_MAP,
+    CHAT_TEMPLATE,
+)
+MAX_FILE_BYTES = 256 << 20
+MAX_TEMPLATE_CHARACTERS = 1 << 20
+MAX_VOCABULARY = 1 << 24
+ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+Json = dict[str, Any]
+
+
+class AddedToken(NamedTuple):
+    """A token that is matched as a whole before the model sees the text; `special` ones are control tokens."""
+
+    content: str
+    special: bool = True
+
+
+def needed(files: Mapping[str, bytes], name: str) -> bytes:
+    """Content of a file; ConfigError if it was not given, BadFileError if it is too large."""
+    if name not in files:
+        raise ConfigError(f"tokenizer needs the file {name}; received {sorted(files) or 'none'}")
+    if len(files[name]) > MAX_FILE_BYTES:
+        raise BadFileError(name, f"has {len(files[name])} bytes; valid: at most {MAX_FILE_BYTES}")
+    return files[name]
+
+
+def json_object(files: Mapping[str, bytes], name: str) -> Json:
+    """The JSON object in a needed file; BadFileError if there is none."""
+    raw = needed(files, name)
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise BadFileError(name, f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise BadFileError(name, f"holds a JSON {type(value).__name__}; valid: an object")
+    return value
+
+
+def settings(files: Mapping[str, bytes]) -> Json:
+    """`tokenizer_config.json` over `special_tokens_map.json`; empty without them."""
+    merged: Json = {}
+    for name in (SPECIAL_TOKENS_MAP, TOKENIZER_CONFIG):
+        merged |= json_object(files, name) if name in files else {}
+    return merged
+
+
+def declared_tokens(config: Json) -> dict[str, str]:
+    """Contents of `bos_token`, `eos_token`, ...; a token is given as a string or as an object with `content`."""
+    contents = {role: _content(config.get(role)) for role in ROLES}
+    return {role: content for role, content in contents.items() if content}
+
+
+def numbered_tokens(config: Json) -> list[tuple[int, AddedToken]]:
+    """`added_tokens_decoder`, by id."""
+    listed = config.get("added_tokens_decoder")
+    entries = listed.items() if isinstance(listed, dict) else ()
+    tokens = [
+        (int(id_), AddedToken(_content(entry), bool(entry.get("special"))))
+        for id_, entry in entries
+        if id_.isdecimal() and len(id_) < 10 and isinstance(entry, dict)
+    ]
+    return sorted((id_, token) for id_, token in tokens if token.content)
+
+
+def added_tokens(config: Json) -> list[AddedToken]:
+    """Every token that the configuration wants in the vocabulary, in the order of their new ids."""
+    others = config.get("additional_special_tokens")
+    contents = [*declared_tokens(config).values(), *map(_content, others if isinstance(others, list) else ())]
+    tokens = [token for _, token in numbered_tokens(config)]
+    distinct: dict[str, AddedToken] = {}
+    for token in [*tokens, *map(AddedToken, filter(None, contents))]:
+        distinct.setdefault(token.content, token)
+    return list(distinct.values())
+
+
+def _content(value: Any) -> str:
+    content = value.get("content") if isinstance(value, dict) else value
+    return content if isinstance(content, str) else ""
+
+
+def chat_template(files: Mapping[str, bytes], config: Json) -> str | None:
+    """The template file, else that of the configuration; of several named ones, `default`."""
+    template = config.get("chat_template")
+    if CHAT_TEMPLATE in files:
+        try:
+            template = files[CHAT_TEMPLATE].decode()
+        except UnicodeDecodeError as error:
+            raise BadFileError(CHAT_TEMPLATE, f"not UTF-8: {error}") from error
+    if isinstance(template, list):
+        named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
+        template = named.get("default")
+    if not isinstance(template, str):
+        return None
+    if len(template) > MAX_TEMPLATE_CHARACTERS:
+        raise BadFileError(CHAT_TEMPLATE, f"has {len(template)} characters; valid: at most {MAX_TEMPLATE_CHARACTERS}")
+    return template
+
+
+def byte_level_definition(files: Mapping[str, bytes], merges: str, table: str) -> Json:
+    """Byte-level BPE with the GPT-2 pattern (Radford et al. 2019), without special-token matching."""
+    vocabulary = json_object(files, table)
+    lines = needed(files, merges).split(b"\n")
+    if lines[0].startswith(b"#version"):
+        del lines[0]
+    try:
+        pairs = (line.decode().partition(" ") for line in lines if line.strip())
+        encoder = Encoder(models.BPE(vocab=vocabulary, merges=[(left, right.rstrip("\r")) for left, _, right in pairs]))
+    except Exception as error:  # the library raises bare Exception for every fault of a file
+        raise BadFileError(merges, f"merges and table do not fit: {error}") from error
+    encoder.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    encoder.decoder = decoders.ByteLevel()
+    definition: Json = json.loads(encoder.to_str())
+    return definition

@@ -1,0 +1,31 @@
+"""Small files outside the store that the configuration names: tokenizers, chat templates."""
+
+from pathlib import Path
+
+from resources.errors import ConfigError
+
+
+def read_outside(key: str, path: str, limit: int) -> bytes:
+    """Content of a file; `ConfigError` names the configuration key when it cannot be read or is over `limit` bytes."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > limit:
+            raise ConfigError(f"{key}: {file.name} is over the limit of {limit} bytes")
+        return file.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{key}: {path!r} cannot be read: {error.strerror}") from None
+
+
+def beside(path: str, name: str) -> str:
+    """Path of a file in the same folder."""
+    return str(Path(path).with_name(name))
+
+
+def held_in(folder: str, names: tuple[str, ...]) -> dict[str, str]:
+    """Those of the named files that a folder has, with their paths."""
+    return {name: str(file) for name in names if (file := Path(folder, name)).is_file()}
+
+
+def is_file(path: str) -> bool:
+    """Whether there is a regular file."""
+    return Path(path).is_file()

@@ -1,0 +1,217 @@
+"""Token datasets of every mode, from splits and from files of their own: what is made, what is stale, what is kept."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from corpus_assets.corpus import Corpus
+from tests.build.small import Built, contents, drive, live_records, opened, prose, statuses, write_small
+
+TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
+FIM = {"prefix_token": "<|pre|>", "middle_token": "<|mid|>", "suffix_token": "<|suf|>"}
+CHUNKS = {"chunk-0000", "chunk-0001", "chunk-0002"}
+LENGTH = 96
+
+
+def dataset(name: str, mode: str, **options: Any) -> dict[str, Any]:
+    return {"name": name, "mode": mode, "sequence_length": LENGTH, **options}
+
+
+DATASETS: list[dict[str, Any]] = [
+    dataset("train", "LMData", max_seq_length=LENGTH) | {"sequence_length": LENGTH},
+    dataset("unpacked", "lm", pack=False, minimum_length=4),
+    dataset("mixed", "lm", shuffle=True, shuffle_seed=5),
+    dataset("vsl", "lm_vsl", packing="lpfhp"),
+    dataset("fim", "fim", **FIM),
+    dataset("fim-rows", "fim", fim_level="row", **FIM),
+    dataset("pairs", "summarization", input={"location": "own/pairs"}, separator="<|sep|>"),
+    dataset("pairs-vsl", "summarization_vsl", input={"location": "own/pairs"}, shuffle=True, truncate="prompt_start"),
+    dataset("chat", "chat", input={"location": "own/chat", "messages_key": "messages"}, chat_template="chat.jinja"),
+    dataset("dpo", "dpo", input={"location": "own/dpo"}, max_prompt_length=48, chat_template="chat.jinja"),
+    dataset("texts", "lm_vsl", input={"location": "own/texts", "text_key": "body"}),
+]
+del DATASETS[0]["max_seq_length"]
+CHANGES = {
+    "datasets": DATASETS,
+    "tokenizer.special_tokens": ["<|pre|>", "<|mid|>", "<|suf|>", "<|user|>", "<|assistant|>", "<|end|>"],
+}
+CHANNELS = {"pairs": 3, "pairs-vsl": 5, "chat": 5, "dpo": 6, "texts": 5, "vsl": 5}
+
+
+def message(role: str, seed: str) -> dict[str, str]:
+    return {"role": role, "content": prose(seed, 5)}
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_own(folder: Path) -> None:
+    """Files of the datasets' own: two of pairs (one of them dirty), one each of the others."""
+    for file in ("a", "b"):
+        pairs = [{"prompt": prose(f"{file}p{n}", 6), "completion": prose(f"{file}c{n}", 4)} for n in range(9)]
+        write_lines(folder / f"own/pairs/{file}.jsonl", pairs)
+    with (folder / "own/pairs/b.jsonl").open("a") as dirty:
+        dirty.write('{"prompt": "", "completion": "x"}\n{"prompt": "lonely"}\nno json\n')
+    turns = [
+        [(role, f"m{n}{role}{turn}") for turn in range(n % 3 + 1) for role in ("user", "assistant")] for n in range(8)
+    ]
+    chats = [{"messages": [message(*turn) for turn in chat]} for chat in turns]
+    write_lines(folder / "own/chat/chats.jsonl", chats)
+    choices = [
+        {"prompt": prose(f"d{n}", 6), "chosen": prose(f"g{n}", 4), "rejected": prose(f"w{n}", 4)} for n in range(7)
+    ]
+    write_lines(folder / "own/dpo/choices.jsonl", choices)
+    write_lines(folder / "own/texts/t.jsonl", [{"body": prose(f"t{n}", 30)} for n in range(6)])
+    (folder / "chat.jinja").write_text(TEMPLATE)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("datasets")
+    write_own(folder)
+    write_small(folder, CHANGES)
+    built = drive(opened(folder))
+    assert not built.failed
+    assert not built.waiting
+    return folder
+
+
+@pytest.fixture
+def folder(once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(once, tmp_path / "work"))
+
+
+def rows_of(folder: Path, name: str) -> dict[str, NDArray[np.int32]]:
+    """Rows of every file, as any reader gets them."""
+    files = {}
+    for path in sorted((folder / f"corpus/tokens/{name}").glob("*.h5")):
+        with h5py.File(path) as file:
+            files[path.stem] = file["data"][:]
+            assert file.attrs["n_examples"] == len(files[path.stem])
+    return files
+
+
+def params_of(folder: Path, name: str) -> dict[str, Any]:
+    return dict(json.loads((folder / f"corpus/tokens/{name}/data_params.json").read_text()))
+
+
+def rebuild(folder: Path) -> Built:
+    built = drive(opened(folder))
+    assert not built.failed
+    return built
+
+
+@pytest.mark.parametrize("name", [entry["name"] for entry in DATASETS])
+def test_every_mode_gives_files_that_plain_h5py_reads(once: Path, name: str) -> None:
+    files = rows_of(once, name)
+    rows = np.concatenate(list(files.values()))
+    assert len(rows)
+    assert rows.shape[1:] == (CHANNELS.get(name, 3), LENGTH)
+    params = params_of(once, name)
+    assert params["post-process"]["n_examples"] == params["h5_dataset_stats"]["num_sequences"] == len(rows)
+    assert len(params["features"]) == rows.shape[1]
+    masks = rows[:, (1, 4)] if name == "dpo" else rows[:, 1]
+    assert params["post-process"]["loss_valid_tokens"] == params["h5_dataset_stats"]["loss_valid_tokens"] == masks.sum()
+    assert str(once) not in json.dumps(params)
+
+
+def test_files_say_what_they_are(once: Path) -> None:
+    record = opened(once).ledger.read("tokens/pairs", "pairs--a")
+    assert record is not None
+    with h5py.File(once / "corpus/tokens/pairs/pairs--a.h5") as file:
+        found = dict(file.attrs)
+    assert found["recipe"] == record.recipe
+    assert list(found["features"]) == ["input_ids", "attention_mask", "labels"]
+    assert {"mode", "tokenizer", "eos_id", "pad_id", "vocab_size", "seed", "n_examples"} <= found.keys()
+
+
+def test_dirty_rows_are_counted_where_they_are_read(once: Path) -> None:
+    record = opened(once).ledger.read("examples/pairs", "pairs--b")
+    assert record is not None
+    dropped = record.statistics["dropped"]
+    assert sum(dropped.values()) == record.statistics["rows_in"] - record.statistics["rows_out"] == 3
+    assert {"empty_prompt", "no_completion"} <= dropped.keys()
+
+
+def test_a_shuffled_dataset_has_the_rows_of_the_plain_one_in_another_order(once: Path) -> None:
+    plain, mixed = (list(rows_of(once, name).values()) for name in ("train", "mixed"))
+    as_bytes = [Counter(row.tobytes() for row in np.concatenate(rows)) for rows in (plain, mixed)]
+    assert as_bytes[0] == as_bytes[1]
+    assert np.concatenate(plain).tobytes() != np.concatenate(mixed).tobytes()
+
+
+def test_rows_depend_neither_on_workers_nor_on_memory(once: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(once, other, ignore=shutil.ignore_patterns("corpus"))
+    for kept in ("tokenizer", "ledger/tokenizer"):
+        shutil.copytree(once / "corpus" / kept, other / "corpus" / kept)
+    write_small(other, {**CHANGES, "engine.workers": 2, "engine.memory": "64 KiB"})
+    assert not drive(opened(other)).failed
+    assert contents(opened(other)) == contents(opened(once))
+
+
+def test_ids_are_the_same_with_every_library(folder: Path) -> None:
+    before = contents(opened(folder))
+    write_small(folder, {**CHANGES, "tokenizer.backend": "tokenizers"})
+    assert statuses(opened(folder).planner().plan()) == {}
+    for record in live_records(corpus := opened(folder)).values():
+        if record.asset.partition("/")[0] in ("tokens", "sequences"):
+            corpus.ledger.forget(record.asset, record.partition)
+    rebuild(folder)
+    assert contents(opened(folder)) == before
+    assert used_by(opened(folder), "tokens/vsl") == {"tokenizers"}
+
+
+def used_by(corpus: Corpus, asset: str) -> set[str]:
+    return {record.statistics["tokenizer_backend"] for record in corpus.ledger.records(asset).values()}
+
+
+def test_another_file_recomputes_itself_alone(folder: Path) -> None:
+    write_lines(folder / "own/pairs/c.jsonl", [{"prompt": "One more", "completion": "indeed, and no more than that."}])
+    built = rebuild(folder)
+    assert built.of("examples/pairs") == built.of("tokens/pairs") == {"pairs--c"}
+    assert built.of("sequences/pairs-vsl") == {"pairs-vsl--c"}
+    assert not built.assets() & {"tokens/chat", "tokens/train", "normalized_documents", "tokens/texts"}
+    assert built.of("data_params/pairs") == {None}
+    assert rebuild(folder).recomputed == set()
+
+
+def test_an_option_stales_its_dataset_alone_and_the_plan_says_which(folder: Path) -> None:
+    changed = [dict(entry, seed=3) if entry["name"] == "vsl" else entry for entry in DATASETS]
+    write_small(folder, {**CHANGES, "datasets": changed})
+    plan = statuses(opened(folder).planner().plan())
+    assert {asset for asset, _ in plan} == {"tokens/vsl", "data_params/vsl"}
+    assert plan["tokens/vsl", "chunk-0000"] == ("stale", "datasets.vsl.seed 0 -> 3")
+
+
+def test_another_chat_template_stales_what_uses_it(folder: Path) -> None:
+    (folder / "chat.jinja").write_text(TEMPLATE.replace("<|end|>", "\n"))
+    assert rebuild(folder).assets() == {"tokens/chat", "data_params/chat", "tokens/dpo", "data_params/dpo"}
+
+
+def test_a_key_of_the_files_stales_their_examples(folder: Path) -> None:
+    changed = [dict(entry) for entry in DATASETS]
+    changed[-1]["input"] = {"location": "own/texts", "text_key": "nothing"}
+    write_small(folder, {**CHANGES, "datasets": changed})
+    plan = statuses(opened(folder).planner().plan())
+    assert plan["examples/texts", "texts--t"][1] == "datasets.texts.input.text_key body -> nothing"
+    assert {asset for asset, _ in plan} == {"examples/texts", "tokens/texts", "data_params/texts"}
+
+
+def test_a_tokenizer_of_its_own_is_an_asset_of_its_own(folder: Path) -> None:
+    shutil.copy(folder / "corpus/tokenizer/tokenizer.json", folder / "other.json")
+    own = {"kind": "neox", "path": "other.json", "eos": "<|end|>"}
+    changed = [dict(entry, tokenizer=own) if entry["name"] == "pairs" else entry for entry in DATASETS]
+    write_small(folder, {**CHANGES, "datasets": changed})
+    assert rebuild(folder).assets() == {"tokenizers/pairs", "tokens/pairs", "data_params/pairs"}
+    ids = params_of(folder, "pairs")["post-process"]
+    assert ids["eos_id"] != params_of(folder, "pairs-vsl")["post-process"]["eos_id"]

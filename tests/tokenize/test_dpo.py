@@ -1,0 +1,296 @@
+"""Preference pairs to rows: what is learned, what is cut, and what gives no row."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize import dpo
+from corpus_assets.tokenize.cleaning import CleaningSettings
+from corpus_assets.tokenize.dpo import DPOSettings, dpo_rows
+from corpus_assets.tokenize.preferences import Formatter, Roles, UnusablePairError, instruction_formatter
+from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.template import ChatTemplate, TemplateFault
+from resources.errors import ConfigError
+from resources.examples import Example, Messages
+from tests.tokenize.byte_tokenizer import ByteTokenizer
+
+TOKENIZER = ByteTokenizer()
+EOS, PAD = 512, 513
+CHAT = "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] | trim }}<eos>{% endfor %}"
+INSTRUCTION = instruction_formatter(Roles())
+Rows = NDArray[np.int32]
+
+
+def chat(source: str = CHAT) -> Formatter:
+    template = ChatTemplate(source)
+    return lambda messages: template.render(messages, {}).text
+
+
+def pair(prompt: Any = "ask", chosen: Any = "good", rejected: Any = "bad") -> Example:
+    return Example("1", "test", prompt=prompt, chosen=chosen, rejected=rejected)
+
+
+def run(
+    *examples: Example, length: int = 64, limit: int = 16, formatter: Formatter | None = None, **options: Any
+) -> tuple[Rows, Statistics]:
+    statistics = Statistics()
+    tokenizer = options.pop("tokenizer", TOKENIZER)
+    cleaning = options.pop("cleaning", None)
+    made = dpo_rows(
+        examples,
+        tokenizer,
+        DPOSettings(length, limit, **options),
+        statistics,
+        formatter=formatter,
+        cleaning=cleaning,
+    )
+    return np.concatenate([np.empty((0, 6, length), np.int32), *made]), statistics
+
+
+def side(rows: Rows, *, rejected: bool = False, row: int = 0, tokenizer: ByteTokenizer = TOKENIZER) -> tuple[str, str]:
+    """Texts of the prompt and of what is learned."""
+    inputs, mask, labels = rows[row, 3 * rejected : 3 * rejected + 3]
+    start = int(mask.argmax())
+    return tokenizer.decode(inputs[: start + 1]), tokenizer.decode(labels[mask == 1])
+
+
+def turn(role: str, content: Any) -> dict[str, Any]:
+    return {"role": role, "content": content}
+
+
+def test_row_of_a_pair() -> None:
+    rows, statistics = run(pair(), length=32)
+    assert side(rows) == ("<eos>[INST] ask", " [/INST] good<eos>")
+    assert side(rows, rejected=True) == ("<eos>[INST] ask", " [/INST] bad<eos>")
+    inputs, mask, labels = rows[0, :3]
+    real = len(TOKENIZER.encode_plain(["[INST] ask [/INST] good"])[0]) + 2
+    assert (inputs[real:] == PAD).all() and (labels[real - 1 :] == PAD).all() and not mask[real - 1 :].any()
+    start = int(mask.argmax())
+    assert (labels[:start] == PAD).all() and (labels[start : real - 1] == inputs[start + 1 : real]).all()
+    assert statistics.num_tokens == 2 * 32
+    assert statistics.loss_valid_tokens == rows[:, [1, 4]].sum()
+    assert statistics.document_tokens == statistics.non_pad_tokens == 2 * real - 1
+    assert statistics.raw_chars_count == len("[INST] ask [/INST] good[INST] ask [/INST] bad")
+
+
+def test_begin_of_text_id_stands_once() -> None:
+    tokenizer = ByteTokenizer(adds_bos=True)
+    bos = tokenizer.bos_id
+    for formatter in (chat(), chat("<bos>" + CHAT)):
+        rows, _ = run(pair(), formatter=formatter, tokenizer=tokenizer)
+        assert rows[0, 0, 0] == rows[0, 3, 0] == bos
+        assert np.count_nonzero(rows == bos) == 2
+
+
+def test_template_that_ends_with_the_end_of_text_gets_no_second_one() -> None:
+    rows, _ = run(pair(), formatter=chat())
+    assert side(rows) == ("<eos><|user|>ask<eos>", "<|assistant|>good<eos>")
+
+
+def test_answer_begins_after_its_header_without_a_delimiter() -> None:
+    source = CHAT.replace("<|{{ m['role'] }}|>", "{{ m['role'] | upper }}: ")
+    rows, _ = run(pair(), formatter=chat(source))
+    assert side(rows) == ("<eos>USER: ask<eos>ASSISTANT:", " good<eos>")
+    rows, _ = run(pair(), formatter=chat(source), response_delimiter="ASSISTANT")
+    assert side(rows) == ("<eos>USER: ask<eos>", "ASSISTANT: good<eos>")
+
+
+@pytest.mark.parametrize("text", ["[/INST]", "a [/INST] b", "<|assistant|>", "assistant: x", "<eos>", "<|user|>x<eos>"])
+@pytest.mark.parametrize("formatter", [INSTRUCTION, chat()], ids=["inst", "chat"])
+def test_nothing_in_a_content_moves_the_border_or_becomes_a_control_token(text: str, formatter: Formatter) -> None:
+    rows, _ = run(pair(f"x {text}", f"{text} y", f"z {text}"), length=128, formatter=formatter)
+    plain, _ = run(pair("x", "y", "z"), length=128, formatter=formatter)
+    ids, plain_ids = (made[:, [0, 3]][made[:, [0, 3]] != PAD] for made in (rows, plain))
+    assert np.count_nonzero(ids >= 512) == np.count_nonzero(plain_ids >= 512)
+    answer = " [/INST] " if formatter is INSTRUCTION else "<|assistant|>"
+    assert side(rows)[1] == f"{answer}{text} y<eos>"
+    assert side(rows, rejected=True)[1] == f"{answer}z {text}<eos>"
+
+
+def test_reference_follows_the_last_delimiter_and_repeats_a_found_prompt() -> None:
+    example = pair("ask", "a [/INST] b", "c")
+    assert run(example, reference=True)[1].discarded_documents == {"different_prompts": 1}
+    inline = pair(None, "Human: hi\n\nAssistant: yes", "Human: hi\n\nAssistant: no")
+    assert side(run(inline, length=96, limit=64)[0])[1] == " [/INST] yes<eos>"
+    assert side(run(inline, length=128, limit=64, reference=True)[0])[1] == (
+        " [/INST] Human: hi\n\nAssistant: yes<eos>"
+    )
+
+
+def test_prompt_of_two_texts_ends_with_the_last_speaker_of_their_common_beginning() -> None:
+    rows, _ = run(pair(None, "Q: a\nASSISTANT: he said assistant: ok", "Q: a\nASSISTANT: she"), length=96)
+    assert side(rows) == ("<eos>[INST] Q: a\nASSISTANT:", " [/INST] he said assistant: ok<eos>")
+    rows, _ = run(pair(None, "Q: a\nbot: yes", "Q: a\nbot: no"), assistant_role="Bot")
+    assert side(rows)[1] == " [/INST] yes<eos>"
+
+
+def test_dialogues_and_continuations() -> None:
+    start = [turn("system", "s"), turn("user", "a"), turn("assistant", "b"), turn("user", "c")]
+    whole = pair("ignored", [*start, turn("assistant", "d")], [*start, turn("assistant", "e")])
+    continued = pair(start, [turn("assistant", "d")], "e")
+    rows, _ = run(whole, continued, length=96)
+    np.testing.assert_array_equal(rows[0], rows[1])
+    assert side(rows) == ("<eos><<SYS>> s <</SYS>> [INST] a [/INST] b[INST] c", " [/INST] d<eos>")
+    tool = [turn("assistant", None), turn("tool", "42")]
+    rows, _ = run(pair("a", [*tool, turn("assistant", "x")], [*tool, turn("assistant", "y")]), formatter=chat())
+    assert side(rows)[1] == "<|assistant|>x<eos>"
+
+
+S, U, A = (turn(role, "x") for role in ("system", "user", "assistant"))
+LONE_SURROGATE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("example", "reason"),
+    [
+        (pair(chosen=""), "empty_response"),
+        (pair(rejected=None), "empty_response"),
+        (pair(chosen=" \n"), "empty_response"),
+        (pair(chosen=[U, turn("assistant", "")], rejected=[U, A]), "empty_response"),
+        (pair(None, "no roles", "none"), "no_prompt"),
+        (pair(None, "Human: a Assistant: b", "Human: c Assistant: d"), "different_prompts"),
+        (pair(None, [A], [A]), "no_prompt"),
+        (pair(None, [S, U, A], [U, A]), "different_prompts"),
+        (pair(None, [U, A, U], [U, A, U]), "no_response"),
+        (pair("x", ["a"], ["b"]), "odd_messages"),
+        (pair("x", [turn("assistant", 5)], "b"), "odd_messages"),
+        (pair("x", [{"content": "a"}], "b"), "odd_messages"),
+        (pair(["x"], "a", "b"), "odd_messages"),
+        (pair(7, "a", "b"), "odd_messages"),
+        (pair("x", 7, "b"), "odd_messages"),
+        (pair("x", LONE_SURROGATE, "b"), "odd_messages"),
+    ],
+)
+def test_unusable_pairs_are_counted_by_reason(example: Example, reason: str) -> None:
+    rows, statistics = run(pair(), example, pair())
+    assert len(rows) == statistics.n_examples == 2
+    assert statistics.discarded_documents == {reason: 1}
+    assert (statistics.processed_files, statistics.successful_files) == (3, 2)
+    reference, counted = run(pair(), example, pair(), reference=True)
+    assert len(reference) + counted.discarded_files == 3
+
+
+def test_template_faults_are_counted() -> None:
+    refusing = chat("{{ raise_exception('no') }}")
+    assert run(pair(), formatter=refusing)[1].discarded_documents == {"template_refused": 1}
+    changing = chat("{{ messages[-1]['content'] }} {{ messages[0]['content'] }}")
+    assert run(pair(), formatter=changing)[1].discarded_documents == {"template_changes_prompt": 1}
+    dropping = chat("{{ messages[0]['content'] }}")
+    assert run(pair(), formatter=dropping)[1].discarded_documents == {"template_drops_answer": 1}
+
+
+def test_template_that_takes_no_prompt_alone() -> None:
+    def strict(messages: Messages) -> str:
+        if messages[-1]["role"] != "assistant":
+            raise TemplateFault("template_refused", "no answer")
+        return chat()(messages)
+
+    assert side(run(pair(), formatter=strict)[0])[1] == "<|assistant|>good<eos>"
+
+
+def test_template_that_treats_real_answers_differently_is_cut_after_the_prompt() -> None:
+    source = "{% for m in messages %}{{ m.role }}:{{ '!' if 'o' in m.content else '?' }}{{ m.content }}\n{% endfor %}"
+    rows, _ = run(pair(), formatter=chat(source))
+    assert side(rows) == ("<eos>user:?ask\n", "assistant:!good\n<eos>")
+
+
+def test_prompt_gives_way_as_far_as_needed_and_keeps_its_begin() -> None:
+    prompt, answer = "p" * 60, "a" * 20
+    rows, statistics = run(pair(prompt, answer, "b"), length=64, limit=10, formatter=chat())
+    start, learned = side(rows)
+    assert learned == f"<|assistant|>{answer}<eos>"
+    assert start == f"<eos>{'p' * 40}<eos>"
+    assert np.count_nonzero(rows[0, 0] != PAD) == 64
+    assert side(rows, rejected=True) == (start, "<|assistant|>b<eos>")
+    assert statistics.truncated_documents == {"prompt_cut": 1}
+    assert statistics.dropped_tokens == {"prompt_cut": 2 * 21}
+
+
+def test_response_is_cut_only_beside_its_share_and_then_ends_without_end_of_text() -> None:
+    rows, statistics = run(pair("p" * 60, "a" * 80, "b"), length=64, limit=10, formatter=chat())
+    start, learned = side(rows)
+    assert start == f"<eos>{'p' * 8}<eos>"
+    assert learned == "<|assistant|>" + "a" * 53
+    assert side(rows, rejected=True)[1] == "<|assistant|>b<eos>"
+    assert statistics.truncated_documents == {"prompt_cut": 1, "response_cut": 1}
+    rows, _ = run(pair("p", "a" * 80, "b"), length=64, limit=10, formatter=chat())
+    assert side(rows) == ("<eos><|user|>p<eos>", "<|assistant|>" + "a" * 59)
+
+
+def test_cleaning_is_done_to_contents_and_counted() -> None:
+    rows, statistics = run(pair("schÃ¶n", "jÃ¤", "no"), cleaning=CleaningSettings(ftfy=True))
+    assert side(rows) == ("<eos>[INST] schön", " [/INST] jä<eos>")
+    assert statistics.raw_chars_count - statistics.normalized_chars_count == 3
+
+
+def test_batches_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = [pair("q" * (n % 7 + 1), "a" * (n % 50 + 1), "b" * (n % 11 + 1)) for n in range(60)]
+    expected, counted = run(*examples)
+    monkeypatch.setattr(dpo, "BATCH_CHARACTERS", 40)
+    monkeypatch.setattr(dpo, "BLOCK_TOKENS", 7 * 128)
+    blocks = list(dpo_rows(examples, TOKENIZER, DPOSettings(64, 16), Statistics()))
+    assert {len(block) for block in blocks[:-1]} == {7}
+    np.testing.assert_array_equal(np.concatenate(blocks), expected)
+    assert counted.n_examples == 60
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sequence_length": 1},
+        {"sequence_length": 64, "max_prompt_length": 64},
+        {"sequence_length": 64, "max_prompt_length": 0},
+        {"sequence_length": 600, "response_delimiter": ""},
+        {"sequence_length": 600, "assistant_role": "user"},
+    ],
+)
+def test_settings_that_cannot_work(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="valid"):
+        DPOSettings(**wrong)
+
+
+def test_reason_survives_a_process_border() -> None:
+    error = UnusablePairError("no_prompt")
+    made, arguments = error.__reduce__()
+    assert made(*arguments).reason == "no_prompt"
+
+
+CONTENT = st.text(st.sampled_from("ab \n[]/INST<|>é😀"), min_size=1, max_size=40).filter(str.strip)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs=st.lists(st.tuples(CONTENT, CONTENT, CONTENT), min_size=1, max_size=5),
+    length=st.integers(4, 80),
+    share=st.floats(0, 1),
+    with_chat=st.booleans(),
+)
+def test_rows_keep_their_promises(
+    pairs: list[tuple[str, str, str]], length: int, share: float, with_chat: bool
+) -> None:
+    limit = 1 + int(share * (length - 2))
+    rows, statistics = run(
+        *(pair(*texts) for texts in pairs),
+        length=length,
+        limit=limit,
+        formatter=chat() if with_chat else INSTRUCTION,
+    )
+    assert len(rows) == len(pairs)
+    assert (rows[:, [0, 3], 0] == EOS).all()
+    inputs, masks, labels = (rows[:, [n, n + 3]] for n in range(3))
+    starts, sizes = masks.argmax(axis=2), masks.sum(axis=2)
+    assert (sizes >= 1).all() and (starts[:, 0] == starts[:, 1]).all()
+    for row in range(len(rows)):
+        start = starts[row, 0]
+        np.testing.assert_array_equal(inputs[row, 0, : start + 1], inputs[row, 1, : start + 1])
+        for one in (0, 1):
+            end = start + sizes[row, one]
+            assert masks[row, one, start:end].all()
+            np.testing.assert_array_equal(labels[row, one, start:end], inputs[row, one, start + 1 : end + 1])
+            assert (labels[row, one, end:] == PAD).all() and (inputs[row, one, end + 1 :] == PAD).all()
+    assert statistics.document_tokens == statistics.non_pad_tokens + statistics.dropped_tokens.total()
+    assert statistics.non_pad_tokens == np.count_nonzero(inputs != PAD)

@@ -1,0 +1,194 @@
+"""FIM against the original's output, with the random decisions that it recorded."""
+
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.cleaning import CleaningSettings
+from corpus_assets.tokenize.encoding import encode_texts
+from corpus_assets.tokenize.fim import Decisions, FIMSettings, KeyedDecisions
+from corpus_assets.tokenize.fim_rows import fim_rows
+from corpus_assets.tokenize.lmdata import LMDataSettings, RowBuilder
+from corpus_assets.tokenize.statistics import Statistics, merge
+from tests.golden import shared
+from tests.tokenize.reference_reading import case, cases, chunks, file_name, leftover_name
+from tests.tokenize.tokenizers_for_tests import for_case
+
+CASES = cases("FIM")
+SAME_STATISTICS = (
+    *("processed_files", "discarded_files", "successful_files", "n_examples", "num_tokens"),
+    *("raw_chars_count", "raw_bytes_count", "normalized_chars_count", "normalized_bytes_count"),
+    *("average_chars_per_sequence", "average_bytes_per_sequence"),
+)
+Rows = NDArray[np.int32]
+
+
+class Recorded:
+    """Decisions of the original, in the order in which it made them."""
+
+    def __init__(self, trace: list[dict[str, Any]]) -> None:
+        self._trace = iter(trace)
+
+    def _next(self, kind: str) -> dict[str, Any]:
+        step = next(self._trace)
+        assert step["f"] == kind
+        return step
+
+    def applies(self, key: bytes) -> bool:
+        return bool(self._next("binomial")["r"])
+
+    def cuts(self, key: bytes, characters: int) -> tuple[int, int]:
+        step = self._next("randint")
+        assert step["high"] == characters + 1
+        begin, end = sorted(step["r"])
+        return begin, end
+
+    def suffix_first(self, key: bytes) -> bool:
+        return bool(self._next("binomial")["r"])
+
+    def all_used(self) -> bool:
+        return next(self._trace, None) is None
+
+
+def fim_settings(given: dict[str, Any], *, reference: bool = True) -> FIMSettings:
+    cli = given["processing"] | given["cli"]
+    return FIMSettings(
+        given["processing"]["max_seq_length"],
+        cli["fim_prefix_tok"],
+        cli["fim_middle_tok"],
+        cli["fim_suffix_tok"],
+        fim_rate=cli.get("fim_rate", 0.9),
+        spm_rate=cli.get("spm_rate", 0.5),
+        reference=reference,
+    )
+
+
+def expected(name: str) -> dict[str, Rows]:
+    with np.load(shared("golden", "cerebras", "cases", name, "expected.npz"), allow_pickle=False) as arrays:
+        return {key: arrays[key] for key in arrays.files}
+
+
+def post_process(name: str) -> dict[str, Any]:
+    text = shared("golden", "cerebras", "cases", name, "expected.json").read_text()
+    return dict(json.loads(text)["post_process"])
+
+
+def decisions_of(name: str) -> Decisions:
+    trace = shared("golden", "cerebras", "cases", name) / "trace.json"
+    if trace.exists():
+        return Recorded(json.loads(trace.read_text()))
+    settings = fim_settings(case(name))
+    if settings.fim_rate:
+        pytest.skip("the original's random decisions were not recorded")
+    return KeyedDecisions(0, settings.fim_rate, settings.spm_rate)
+
+
+def run(name: str, decisions: Decisions, *, reference: bool = True) -> tuple[dict[str, Rows], Statistics, int]:
+    """Files by name, statistics before the leftover, and ids left over."""
+    given = case(name)
+    processing, dataset, cli = given["processing"], given["dataset"], given["cli"]
+    tokenizer = for_case(given)
+    cleaning = CleaningSettings(
+        dataset.get("use_ftfy", True), dataset.get("ftfy_normalizer", "NFC"), dataset.get("wikitext_detokenize", False)
+    )
+    base = LMDataSettings(
+        processing["max_seq_length"],
+        pack=dataset.get("pack_sequences", True),
+        keep_tail=False,
+        min_sequence_length=cli.get("min_sequence_len", 6),
+        short_sequence_probability=cli.get("short_seq_prob", 0.0),
+        seed=processing.get("seed", 0),
+        short_sequence_draws="reference",
+        split_text=processing.get("chunk_len_to_split", 2000) if processing.get("split_text_to_tokenize") else None,
+    )
+    settings = fim_settings(given, reference=reference)
+    files: dict[str, Rows] = {}
+    statistics: list[Statistics] = []
+    remainders: list[Rows] = []
+    for share in chunks(given):
+        counted = Statistics()
+        builder = RowBuilder(base, tokenizer.eos_id, tokenizer.pad_id, counted, block_rows=7)
+        for chunk in share:
+            texts = [text for record in chunk.records for text in record.values()]
+            batches = encode_texts(texts, tokenizer, cleaning, counted, split_length=base.split_text)
+            blocks = list(fim_rows(builder.rows(batches), tokenizer, settings, counted, decisions=decisions))
+            if blocks:
+                files[file_name(chunk)] = np.concatenate(blocks)
+        remainders.append(builder.remainder)
+        statistics.append(counted)
+    # The end of the run: full windows of what is left over are written without FIM (section 4).
+    left = np.concatenate(remainders)
+    full = max(0, left.size - 1) // base.sequence_length
+    if full:
+        windows = np.stack([left[i * base.sequence_length :][: base.sequence_length + 1] for i in range(full)])
+        ones = np.ones_like(windows[:, 1:])
+        files[leftover_name(given)] = np.stack([windows[:, :-1], ones, windows[:, 1:]], axis=1)
+    return files, merge(statistics), left.size
+
+
+@cache
+def replayed(name: str) -> tuple[dict[str, Rows], Statistics, int]:
+    decisions = decisions_of(name)
+    output = run(name, decisions)
+    assert not isinstance(decisions, Recorded) or decisions.all_used()
+    return output
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_recorded_decisions_give_the_rows_of_the_original(name: str) -> None:
+    given, files = case(name), replayed(name)[0]
+    assert sorted(files) == sorted(expected(name))
+    for file, rows in expected(name).items():
+        if given.get("leftover_order_undefined") and f"{file}.h5" == given["leftover_file"]:
+            assert len(files[file]) == len(rows)
+        else:
+            np.testing.assert_array_equal(files[file], rows)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
+    original, given = post_process(name), case(name)
+    if given.get("statistics_comparable") is False or given["leftover_file"]:
+        pytest.skip("the original's statistics are of another input, or hold its leftover rows")
+    files, statistics, left = replayed(name)
+    counted = statistics.as_dict()
+    assert {key: counted[key] for key in SAME_STATISTICS} == {key: original[key] for key in SAME_STATISTICS}
+    assert counted["loss_valid_tokens"] == original["loss_valid_tokens"]
+    assert counted["num_masked_tokens"] == original["num_masked_tokens"]
+    # The original counts every input that equals the pad id, real end-of-text ids included (section 15 item 16).
+    rows = np.concatenate(list(files.values()))
+    real_pads = np.count_nonzero((rows[:, 0] == original["pad_id"]) & (rows[:, 1] == 1))
+    assert statistics.num_pad_tokens + real_pads == original["num_pad_tokens"]
+    assert statistics.unaccounted_tokens == max(0, left - 1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_shares_are_about_the_rates(name: str) -> None:
+    settings = fim_settings(case(name))
+    kinds = run(name, KeyedDecisions(5, settings.fim_rate, settings.spm_rate))[1].kinds
+    transformed = kinds["fim_psm"] + kinds["fim_spm"]
+    assert abs(transformed / kinds.total() - settings.fim_rate) <= 4 / np.sqrt(kinds.total())
+    if transformed:
+        assert abs(kinds["fim_spm"] / transformed - settings.spm_rate) <= 4 / np.sqrt(transformed)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_the_defects_every_segment_has_its_control_ids_once(name: str) -> None:
+    given = case(name)
+    tokenizer, settings = for_case(given), fim_settings(given, reference=False)
+    control = [
+        tokenizer.token_id(text) for text in (settings.prefix_token, settings.middle_token, settings.suffix_token)
+    ]
+    files, statistics, left = run(name, KeyedDecisions(3, settings.fim_rate, settings.spm_rate), reference=False)
+    rows = np.concatenate(list(files.values()))
+    transformed = statistics.kinds["fim_psm"] + statistics.kinds["fim_spm"]
+    for token in control:
+        starts = np.concatenate([rows[:, 0], rows[:, 2, -1:]], axis=1)
+        assert np.count_nonzero(starts == token) == transformed
+    real = rows[:, 1] == 1
+    np.testing.assert_array_equal(rows[:, 0, 1:][real[:, 1:]], rows[:, 2, :-1][real[:, 1:]])
+    assert statistics.unaccounted_tokens == max(0, left - 1)

@@ -1,0 +1,182 @@
+"""What the files of a tokenizer declare, and files that cannot be used."""
+
+import json
+
+import pytest
+
+from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.training import train_bpe
+from resources.errors import BadFileError, ConfigError
+from tests.tokenize.tokenizers_for_tests import BOS_TEMPLATE, CONTROL, TEXTS, changed, loaded, trained
+
+
+def test_end_and_padding_ids() -> None:
+    config = {"eos_token": {"content": "a"}, "pad_token": "b"}
+    ids = json.loads(trained())["model"]["vocab"]
+    for spec, siblings, expected in (
+        (TokenizerSpec("neox"), {}, (0, 1)),
+        (TokenizerSpec("neox"), {"tokenizer_config": config}, (ids["a"], ids["b"])),
+        (TokenizerSpec("tokenizer_json"), {"tokenizer_config": config}, (ids["a"], ids["b"])),
+        (TokenizerSpec("huggingface"), {"tokenizer_config": config}, (ids["a"], ids["b"])),
+        (TokenizerSpec("tokenizer_json"), {"special_tokens_map": {"eos_token": "c"}}, (ids["c"], ids["c"])),
+        (TokenizerSpec("neox", eos=5), {}, (5, 5)),
+        (TokenizerSpec("neox", eos="c", pad=1), {}, (ids["c"], 1)),
+        (TokenizerSpec("huggingface", eos="c"), {"tokenizer_config": config}, (ids["c"], ids["c"])),
+        (TokenizerSpec("tokenizer_json", pad=1), {}, (None, 1)),
+    ):
+        tokenizer = loaded(spec, None, **siblings)
+        assert (tokenizer.eos_id, tokenizer.pad_id) == expected
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        TokenizerSpec("tokenizer_json"),
+        TokenizerSpec("neox", eos="<none>"),
+        TokenizerSpec("neox", pad=9999),
+        TokenizerSpec("neox", pad=-1),
+    ],
+)
+def test_unknown_control_tokens_are_refused(spec: TokenizerSpec) -> None:
+    with pytest.raises(ConfigError):
+        loaded(spec)
+
+
+def test_llama_classes_put_around_a_text_what_their_settings_say() -> None:
+    declared = {"bos_token": "<|padding|>", "eos_token": "<|endoftext|>"}
+    for name, flags, expected in (
+        ("LlamaTokenizerFast", {}, ((1,), ())),
+        ("LlamaTokenizer", {"add_bos_token": False, "add_eos_token": True}, ((), (0,))),
+        ("GemmaTokenizerFast", {"add_eos_token": True}, ((1,), (0,))),
+        ("PreTrainedTokenizerFast", {"add_bos_token": True}, ((), ())),
+    ):
+        config = {"tokenizer_class": name, **declared, **flags}
+        tokenizer = loaded(TokenizerSpec("huggingface"), None, tokenizer_config=config)
+        assert tokenizer.around == expected
+        before, after = expected
+        inner = tokenizer.encode_plain(["cat"]).ids.tolist()
+        assert tokenizer.encode_batch(["cat"]).ids.tolist() == [*before, *inner, *after]
+    with pytest.raises(ConfigError, match="bos_token"):
+        loaded(TokenizerSpec("huggingface"), None, tokenizer_config={"tokenizer_class": "LlamaTokenizerFast"})
+
+
+def test_a_folder_adds_the_tokens_that_it_declares() -> None:
+    size = loaded(TokenizerSpec("neox")).vocab_size
+    config = {
+        "eos_token": "<|endoftext|>",
+        "pad_token": "[PAD]",
+        "additional_special_tokens": ["<|sep|>"],
+        "added_tokens_decoder": {str(size): {"content": "<code>", "special": False}},
+    }
+    tokenizer = loaded(TokenizerSpec("huggingface"), None, tokenizer_config=config)
+    assert [tokenizer.token_id(token) for token in ("<code>", "[PAD]", "<|sep|>")] == [size, size + 1, size + 2]
+    assert (tokenizer.pad_id, tokenizer.vocab_size) == (size + 1, size + 3)
+    assert tokenizer.encode_plain(["<code>"]).ids.tolist() == [size]
+    assert size + 2 not in tokenizer.encode_plain(["<|sep|>"]).ids
+    assert tokenizer.encode_trusted("<|sep|>").tolist() == [size + 2]
+    wrong = {**config, "added_tokens_decoder": {"7": {"content": "<code>"}}}
+    with pytest.raises(BadFileError, match=f"has id 7, but {size}"):
+        loaded(TokenizerSpec("huggingface"), None, tokenizer_config=wrong)
+    with pytest.raises(ConfigError, match="no tokenizer"):
+        load_tokenizer({"tokenizer_config.json": b"{}"}, TokenizerSpec("huggingface"))
+
+
+def test_chat_templates_and_their_values() -> None:
+    config = {"eos_token": {"content": "<|endoftext|>"}, "bos_token": "<|padding|>"}
+    several = [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]
+    for chat, expected in (({}, None), ({"chat_template": "C"}, "C"), ({"chat_template": several}, "D")):
+        tokenizer = loaded(TokenizerSpec("huggingface"), None, tokenizer_config=config | chat)
+        assert tokenizer.chat_template == expected
+        assert tokenizer.template_values == {"eos_token": "<|endoftext|>", "bos_token": "<|padding|>"}
+        assert tokenizer.bos_id == 1
+    files = {"tokenizer.json": trained(), "chat_template.jinja": "J é".encode()}
+    assert load_tokenizer(files, TokenizerSpec("neox")).chat_template == "J é"
+    assert load_tokenizer(files, TokenizerSpec("neox")).template_values == {"eos_token": "<|endoftext|>"}
+    for raw, fault in ((b"\xff", "UTF-8"), (b" " * ((1 << 20) + 1), "characters")):
+        with pytest.raises(BadFileError, match=fault):
+            load_tokenizer({**files, "chat_template.jinja": raw}, TokenizerSpec("neox"))
+
+
+def test_digest_follows_files_and_options() -> None:
+    digests = {
+        loaded(TokenizerSpec("neox")).digest,
+        loaded(TokenizerSpec("neox", match_special_tokens=True)).digest,
+        loaded(TokenizerSpec("neox"), None, tokenizer_config={}).digest,
+        loaded(TokenizerSpec("neox"), changed(post_processor=BOS_TEMPLATE)).digest,
+    }
+    assert len(digests) == 4
+    assert loaded(TokenizerSpec("neox")).digest in digests
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"{",
+        b"[]",
+        b"\xff\xfe\x00",
+        b"{}",
+        b"[" * 100_000,
+        b'{"model": ' + b'{"a": ' * 100_000,
+        b'{"model": []}',
+        b'{"model": {"type": "BPE", "vocab": [], "merges": {}}}',
+        b'{"model": {"type": "Unigram", "vocab": [1]}}',
+        b'{"model": {"type": "BPE", "vocab": {}, "merges": [[]]}}',
+        b'{"model": {"type": "WordLevel", "vocab": {"a": "b"}, "unk_token": "a"}, "added_tokens": [1]}',
+    ],
+)
+def test_bad_tokenizer_files_are_refused(raw: bytes) -> None:
+    with pytest.raises(BadFileError, match=r"tokenizer\.json"):
+        loaded(TokenizerSpec("neox"), raw)
+
+
+@pytest.mark.parametrize("length", [10, 1000, -100, -1])
+def test_a_truncated_file_is_refused(length: int) -> None:
+    with pytest.raises(BadFileError, match=r"tokenizer\.json"):
+        loaded(TokenizerSpec("neox"), trained()[:length])
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"model": {**json.loads(train_bpe([], 300))["model"], "vocab": {"a": 2**31 - 1}}},
+        {"model": {**json.loads(train_bpe([], 300))["model"], "vocab": {}}, "added_tokens": []},
+        {"added_tokens": [{**CONTROL, "content": 5}]},
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}},
+        {"post_processor": {"type": "Sequence", "processors": 5}},
+    ],
+)
+def test_hostile_parts_are_refused(parts: dict[str, object]) -> None:
+    with pytest.raises(BadFileError, match=r"tokenizer\.json"):
+        loaded(TokenizerSpec("neox"), changed(**parts))
+
+
+@pytest.mark.parametrize("config", [b"[]", b"{", b"[" * 100_000])
+def test_bad_configurations_are_refused(config: bytes) -> None:
+    with pytest.raises(BadFileError, match="tokenizer_config"):
+        load_tokenizer({"tokenizer.json": trained(), "tokenizer_config.json": config}, TokenizerSpec("neox"))
+
+
+def test_configurations_of_wrong_types_declare_nothing() -> None:
+    config = {
+        "eos_token": 5,
+        "bos_token": [],
+        "additional_special_tokens": 7,
+        "added_tokens_decoder": {"x": 1, "9": {}},
+    }
+    tokenizer = loaded(TokenizerSpec("huggingface", eos=0), None, tokenizer_config=config | {"chat_template": 3})
+    assert (tokenizer.chat_template, tokenizer.bos_id, tokenizer.vocab_size) == (
+        None,
+        None,
+        loaded(TokenizerSpec("neox")).vocab_size,
+    )
+
+
+def test_files_that_would_change_documents() -> None:
+    dropout = {**json.loads(trained())["model"], "dropout": 0.1}
+    with pytest.raises(BadFileError, match="dropout"):
+        loaded(TokenizerSpec("neox"), changed(model=dropout))
+    cut = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
+    padded = {"strategy": {"Fixed": 99}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0}
+    padding = {**padded, "pad_type_id": 0, "pad_token": "<|endoftext|>"}
+    tokenizer = loaded(TokenizerSpec("neox"), changed(truncation=cut, padding=padding))
+    assert tokenizer.decode(tokenizer.encode_batch(TEXTS[:1]).ids) == TEXTS[0]
