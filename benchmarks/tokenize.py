@@ -179,6 +179,7 @@ def measure(quick: bool, given: str | None = None) -> dict[str, Any]:
     rate |= {who: megabytes(few) / alone[who] for who in ("tokenizers", "tiktoken")}
     with tempfile.TemporaryDirectory() as folder:
         whole, plain = zipped(texts), zipped(few)
+        text_to_hdf5(zipped(texts[:3]), fast, Path(folder))  # Loads the compiled kernels.
         steps = best(
             {
                 "ours": lambda: text_to_hdf5(whole, fast, Path(folder)),

@@ -150,7 +150,10 @@ class _Reader:
                 yield fitted, fitted.ids.size
 
     def _cleaned(self, messages: Messages) -> Messages:
-        return [message | {"content": self._clean(message.get("content"))} for message in messages]
+        return [
+            message | {"content": self._clean(message["content"])} if "content" in message else message
+            for message in messages
+        ]
 
     def _clean(self, content: Any) -> Any:
         """A content, a string or a list of parts with a `text`, after cleaning."""
@@ -174,7 +177,8 @@ class _Reader:
         if not reason and whole.ids.size < self._settings.min_sequence_length:
             fitted, reason = _nothing(whole), "below_min_sequence_length"
         elif fitted.ids.size and not fitted.learned[1:].any():
-            fitted, reason = _nothing(whole), "nothing_learned"
+            # What was cut may have held all that is learned.
+            fitted, reason = _nothing(whole), "too_long" if reason else "nothing_learned"
         self._count(whole.ids.size, fitted, reason)
         if aligned.left_out:
             self._statistics.kinds[NOT_RENDERED] += aligned.left_out

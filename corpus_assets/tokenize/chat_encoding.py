@@ -5,7 +5,7 @@ long as no message spells a control token. One that a message spells stays plain
 in the stretches that the template wrote, and nowhere else.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,18 @@ class ChatSequence(NamedTuple):
     learned: Flags
 
 
+class _Piece(NamedTuple):
+    """text[start:stop]: a control token with its id, or plain text."""
+
+    start: int
+    stop: int
+    control: int | None = None
+
+    @property
+    def plain(self) -> bool:
+        return self.control is None
+
+
 class ChatEncoder:
     """Conversations to ids and what of them is learned."""
 
@@ -45,6 +57,7 @@ class ChatEncoder:
         self._template = template
         self._values = {**tokenizer.template_values, **values}
         self._tokens = ControlTokens(tokenizer.special_tokens)
+        self._bytes, self._points = tokenizer.text_sizes()
         self._roles = roles
         self._only_last = only_last
 
@@ -54,42 +67,58 @@ class ChatEncoder:
 
     def encode(self, messages: Messages, aligned: Conversation) -> ChatSequence:
         """Ids of a rendered conversation. Raises TemplateFault if the tokenizer makes a control token of plain text."""
-        spans = self._learned(messages, aligned)
-        parts = [self._piece(aligned.text, start, stop, control) for start, stop, control in self._pieces(aligned)]
-        ids = np.concatenate([np.empty(0, np.int32), *(part[0] for part in parts)])
-        starts = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
-        stops = np.concatenate([np.empty(0, np.int64), *(part[2] for part in parts)])
-        learned = np.zeros(ids.size, np.bool_)
-        for start, stop in spans:
-            learned[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
-        return ChatSequence(ids, learned)
+        text, spans = aligned.text, self._learned(messages, aligned)
+        pieces = list(self._pieces(aligned))
+        encoded = iter(
+            self._tokenizer.encode_plain([text[piece.start : piece.stop] for piece in pieces if piece.plain])
+        )
+        ids, learned = [np.empty(0, np.int32)], [np.empty(0, np.bool_)]
+        for piece in pieces:
+            ids.append(next(encoded) if piece.plain else np.array([piece.control], np.int32))
+            self._check(text, piece, ids[-1])
+            learned.append(self._flags(text, piece, ids[-1], spans))
+        return ChatSequence(np.concatenate(ids), np.concatenate(learned))
 
-    def _piece(
-        self, text: str, start: int, stop: int, control: int | None
-    ) -> tuple[Ids, NDArray[np.int64], NDArray[np.int64]]:
-        """Ids of a stretch, and where in the text each starts and stops."""
-        if control is not None:
-            return np.array([control], np.int32), np.array([start]), np.array([stop])
-        ids, offsets = self._tokenizer.encode_offsets(text[start:stop])
-        spelled = [self._tokens.ids[text[first:last]] for first, last in self._tokens.find(text, start, stop)]
-        if spelled and np.isin(ids, spelled).any():
+    def _check(self, text: str, piece: _Piece, ids: Ids) -> None:
+        spelled = [
+            self._tokens.ids[text[first:last]] for first, last in self._tokens.find(text, piece.start, piece.stop)
+        ]
+        if piece.plain and spelled and np.isin(ids, spelled).any():
             raise TemplateFault("control_token_in_text", "the tokenizer makes a control token of plain text")
-        # Tokens that share a character start at the same place and stop where the next character's token starts.
-        starts = start + offsets
-        following = np.searchsorted(starts, starts, side="right")
-        return ids, starts, np.append(starts, stop)[following]
 
-    def _pieces(self, aligned: Conversation) -> Iterator[tuple[int, int, int | None]]:
-        """(start, stop, id) of the control tokens of the template, and of what lies between them, without id."""
+    def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
+        """Whether each id of a piece is learned: it holds a code point of one of the spans."""
+        inside = [(start, stop) for start, stop in spans if start < piece.stop and piece.start < stop]
+        covers = bool(inside) and inside[0][0] <= piece.start and piece.stop <= inside[0][1]
+        flags = np.full(ids.size, covers)
+        if inside and not covers:
+            starts = piece.start + self._starts(text[piece.start : piece.stop], ids)
+            # Tokens that share a character start at the same place and stop where the next character's token starts.
+            stops = np.append(starts, piece.stop)[np.searchsorted(starts, starts, side="right")]
+            for start, stop in inside:
+                flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
+        return flags
+
+    def _starts(self, text: str, ids: Ids) -> NDArray[np.int64]:
+        """Where in a text its tokens start: counted if they have the text's bytes and code points, else asked for."""
+        points = self._points[ids].astype(np.int64)
+        if points.sum() != len(text) or self._bytes[ids].sum() != len(text.encode()):
+            return self._tokenizer.encode_offsets(text)[1]
+        starts = np.cumsum(points) - points
+        # A token without a code point goes on with the bytes of a character that an earlier one began.
+        return np.maximum.accumulate(np.where(points > 0, starts, 0))
+
+    def _pieces(self, aligned: Conversation) -> Iterator[_Piece]:
+        """The control tokens of the template, and what lies between them."""
         before = 0
         for start, stop in self._template_stretches(aligned):
             for first, last in self._tokens.find(aligned.text, start, stop):
                 if before < first:
-                    yield before, first, None
-                yield first, last, self._tokens.ids[aligned.text[first:last]]
+                    yield _Piece(before, first)
+                yield _Piece(first, last, self._tokens.ids[aligned.text[first:last]])
                 before = last
         if before < len(aligned.text):
-            yield before, len(aligned.text), None
+            yield _Piece(before, len(aligned.text))
 
     @staticmethod
     def _template_stretches(aligned: Conversation) -> Iterator[Span]:

@@ -85,8 +85,7 @@ def token_files(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
         faults: list[str] = []
         if parts:
             (held,) = current_parts(corpus, tokenizer_asset)
-            loaded = load_part(held)
-            tokenizer = loaded.with_token(entry["separator"]) if entry.get("separator") else loaded
+            tokenizer = load_part(held, entry.get("separator"))
             faults = [fault for part in parts for fault in faults_of(part, entry, tokenizer)]
         rows = sum(part.record.statistics["rows_out"] for part in parts)
         return result(faults, {"files": len(parts), "rows": rows})

@@ -1,7 +1,7 @@
 """Where a text may be cut so that the ids of the parts, one after another, are the ids of the whole.
 
-Every rule here is a claim about pre-tokenizer, normalizer and model together; a tokenizer that fits none of them gets no
-cutter. Characters beside a cut are of Unicode 3.2, whose categories no later version changed, are no combining marks
+Every rule here is a claim about pre-tokenizer, normalizer and model together; a tokenizer that fits none of them gets
+no cutter. Characters beside a cut are of Unicode 3.2, whose categories no later version changed, are no combining marks
 and have no canonical decomposition, so that every library sees them alike and no normal form reaches across the cut.
 
 - Byte-level BPE with the pattern of GPT-2 (Radford et al. 2019), each pre-token on its own: no alternative of the
@@ -24,8 +24,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
+from corpus_assets.tokenize.cleaning import NormalizationForm
 from corpus_assets.tokenize.protocol import Tokenizer
 
 PIECE_CHARACTERS = 1 << 20
@@ -56,7 +57,7 @@ _BETWEEN_WORDS = re.compile(r"(?<=[A-Za-z0-9])(?= [A-Za-z0-9])")
 _BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 _META = "\N{LOWER ONE EIGHTH BLOCK}"
 _SPACE_AS_META = {"type": "Replace", "pattern": {"String": " "}, "content": _META}
-_NORMAL_FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
+_NORMAL_FORMS = set(get_args(NormalizationForm))
 _CHARWISE = _NORMAL_FORMS | {"Lowercase", "StripAccents", "BertNormalizer"}
 _SPLITTERS = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
 _Json = dict[str, Any]
@@ -68,13 +69,13 @@ class Cutter:
     """Safe places of one tokenizer.
 
     find: places of the text from start up to end where a cut is safe, in order, as far as added tokens go. added: their
-    contents; a cut touches none of them, in the text or in its normal `form`. lead: what a part that is not the first is
-    given before its text; the ids of the lead are not of the text.
+    contents; a cut touches none of them, in the text or in its normal `form`. lead: what a part that is not the first
+    is given before its text; the ids of the lead are not of the text.
     """
 
     find: _Find
     added: frozenset[str] = frozenset()
-    form: str | None = None
+    form: NormalizationForm | None = None
     lead: str = ""
 
     def place(self, text: str, start: int, end: int) -> int | None:
@@ -87,11 +88,10 @@ class Cutter:
         # A composed character is made of at most four.
         reach = 4 * longest if self.form else longest
         left, right = text[max(0, place - reach) : place], text[place : place + reach]
-        if _touch(left, right, self.added):
-            return True
-        return bool(self.form) and _touch(
-            unicodedata.normalize(self.form or "", left), unicodedata.normalize(self.form or "", right), self.added
-        )
+        if self.form is None or _touch(left, right, self.added):
+            return _touch(left, right, self.added)
+        left, right = (unicodedata.normalize(self.form, side) for side in (left, right))
+        return _touch(left, right, self.added)
 
 
 def _touch(left: str, right: str, tokens: frozenset[str]) -> bool:
@@ -127,7 +127,7 @@ def safe_cuts(tokenizer: Tokenizer) -> Cutter | None:
 
 @cache
 def classes() -> dict[str, str]:
-    """Ranges for a character class of regular expressions: letters `L`, numbers `N` and others `O` fit to stand at a cut.
+    """Ranges for classes of regular expressions: letters `L`, numbers `N` and others `O` fit to stand at a cut.
 
     White space, marks, conjoining Jamo, unassigned characters and those of later Unicode versions are in none.
     """
@@ -218,7 +218,7 @@ def _pairs(pattern: str) -> re.Pattern[str]:
 
 
 def _finder(pattern: re.Pattern[str]) -> _Find:
-    return lambda text, start, end: (match.start() for match in pattern.finditer(text, start, end))
+    return lambda text, start, end: (match.start() for match in pattern.finditer(text, start, end + 1))
 
 
 def _spaces(normalizers: list[_Json], splitters: list[_Json]) -> tuple[_Find, str] | None:

@@ -66,13 +66,11 @@ class Making:
     def of(cls, task: Task, name: str, tokenizer: str) -> "Making":
         """From the parameters of a task; `tokenizer` is the asset that holds the tokenizer."""
         options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
-        loaded = load_part(task.input(tokenizer))
-        separator = options.get("separator")
         return cls(
             name=name,
             options=options,
             mode=mode_of(options),
-            tokenizer=loaded.with_token(separator) if separator else loaded,
+            tokenizer=load_part(task.input(tokenizer), options.get("separator")),
             template=_template(task),
         )
 

@@ -125,9 +125,13 @@ class SentencePieceEngine:
             else:
                 yield self._processor.decode(list(run))
 
-    def text_sizes(self) -> Sizes:
-        """The space that starts a word counts as one, also where decoding takes it off the start of a text."""
+    @cached_property
+    def _sizes(self) -> Sizes:
         return sizes_of([self._bytes(id_, piece or "") for id_, piece in enumerate(self.tokens)])
+
+    def text_sizes(self) -> Sizes:
+        """See `token_sizes.text_sizes`."""
+        return self._sizes
 
     def _bytes(self, id_: int, piece: str) -> bytes:
         processor = self._processor

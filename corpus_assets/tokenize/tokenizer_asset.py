@@ -26,7 +26,7 @@ from resources.task import Part, Task
 SPEC = "spec.json"
 _MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
 _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
-_LOADED: dict[str, LoadedTokenizer] = {}
+_LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
 _MAX_LOADED = 4
 
 
@@ -99,13 +99,17 @@ def tokenizer_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"tokenizer": options} | ({"tokenizer files": digests} if digests else {})
 
 
-def load_part(part: Part) -> LoadedTokenizer:
-    """The tokenizer of a partition in the store; the last few are kept, as a worker makes many shards with one."""
-    key = part.record.digest
+def load_part(part: Part, separator: str | None = None) -> LoadedTokenizer:
+    """The tokenizer of a partition in the store, with a token that it may lack.
+
+    The last few are kept, as a worker makes many shards with one.
+    """
+    key = (part.record.digest, separator or "")
     if key not in _LOADED:
         files = {file.path.rpartition("/")[2]: part.open(file.path).read() for file in part.record.files}
         del files[SPEC]
         while len(_LOADED) >= _MAX_LOADED:
             del _LOADED[next(iter(_LOADED))]
-        _LOADED[key] = load_tokenizer(files, TokenizerSpec(**part.json(SPEC)))
+        loaded = load_tokenizer(files, TokenizerSpec(**part.json(SPEC)))
+        _LOADED[key] = loaded.with_token(separator) if separator else loaded
     return _LOADED[key]

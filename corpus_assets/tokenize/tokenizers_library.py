@@ -112,14 +112,18 @@ class LibraryEngine:
         """Text of the ids, control tokens included."""
         return str(self._naming.decode(list(ids), skip_special_tokens=False))
 
-    def text_sizes(self) -> Sizes:
-        """See `token_sizes.text_sizes`."""
+    @cached_property
+    def _sizes(self) -> Sizes:
         decoder = self._naming
         return text_sizes(
             self.tokens,
             self.original.get("decoder"),
             lambda lists: list(decoder.decode_batch(lists, skip_special_tokens=False)),
         )
+
+    def text_sizes(self) -> Sizes:
+        """See `token_sizes.text_sizes`."""
+        return self._sizes
 
     def with_added(self, tokens: Sequence[AddedToken]) -> "LibraryEngine":
         """This engine with more tokens, or itself if it has them all."""

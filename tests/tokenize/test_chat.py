@@ -151,6 +151,15 @@ def test_answers_and_their_ends_are_learned(name: str, expected: list[str]) -> N
     assert [text.strip() for text in learned(TALK, last)] == [expected[-1].strip()]
 
 
+def test_a_character_of_several_tokens_is_learned_whole() -> None:
+    messages = talk(("user", "x"), ("assistant", "日本"), ("user", "y"))
+    given_settings = ChatSettings(64, chat_template="{% for m in messages %}{{ m.content }}{% endfor %}")
+    encoder = chat_encoder(tokenizer(), given_settings)
+    sequence = encoder.encode(messages, encoder.align(messages))
+    assert sequence.ids.size > 4
+    assert tokenizer().decode(sequence.ids[sequence.learned]) == "日本"
+
+
 def test_other_roles_can_be_learned() -> None:
     given_settings = ChatSettings(512, chat_template=CHATML, loss_roles=("system", "user"))
     assert learned(TALK, given_settings) == ["Be brief.<|im_end|>", " What? <|im_end|>", "So<|im_end|>"]
@@ -263,6 +272,8 @@ def test_truncation() -> None:
     np.testing.assert_array_equal(row[2], whole[0][2][:48])
     assert statistics.truncated_documents == {"end": 1}
     assert accounted(statistics) == statistics.document_tokens
+    _, statistics = rows([example(messages)], ChatSettings(8, chat_template=CHATML, truncate="end"))
+    assert statistics.discarded_documents == {"too_long": 1}  # no answer is left
     length = len(ids_of(TALK)) + 2
     found, statistics = rows([example(messages)], ChatSettings(length, chat_template=CHATML, truncate="oldest_turns"))
     short, _ = rows([example(TALK)], ChatSettings(length, chat_template=CHATML))

@@ -1,0 +1,205 @@
+"""Fast libraries are used where they are equal, and left where they are not."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_assets.tokenize import backends, fast_libraries
+from corpus_assets.tokenize.backends import Accelerated, Backend, BackendDiffers, accelerate, difference
+from corpus_assets.tokenize.fast_libraries import put_around
+from corpus_assets.tokenize.probe import probe_texts
+from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.training import train_bpe
+from resources.errors import ConfigError
+from tests.golden import shared
+
+FAST: tuple[Backend, ...] = ("gigatoken", "fastokens")
+NAMES = ("gpt2", "llama", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma")
+Encode = Callable[[Sequence[str]], Ragged]
+
+
+@cache
+def trained(purpose: str = "", matched: bool = False) -> LoadedTokenizer:
+    """`purpose` makes tokenizers different, so that no test meets the verdict of another."""
+    raw = train_bpe(["the cat sat on the mat", "naïve café 12345"], 300)
+    spec = TokenizerSpec("neox", match_special_tokens=matched)
+    return load_tokenizer({"tokenizer.json": raw}, spec).with_token(f"<{purpose}>")
+
+
+@cache
+def real(name: str, matched: bool) -> LoadedTokenizer:
+    path = shared("tokenizers", name, "neox-encoder.json" if name == "neox" else "tokenizer.json")
+    spec = TokenizerSpec("tokenizer_json", pad=0, match_special_tokens=matched)
+    return load_tokenizer({"tokenizer.json": path.read_bytes()}, spec)
+
+
+def equal(ours: Ragged, theirs: Ragged) -> bool:
+    return np.array_equal(ours.ids, theirs.ids) and np.array_equal(ours.offsets, theirs.offsets)
+
+
+@pytest.mark.parametrize(
+    ("name", "matched"),
+    [("gpt2", False), ("llama", True), ("neox", False)]
+    + [pytest.param(name, matched, marks=pytest.mark.slow) for name in NAMES for matched in (False, True)],
+)
+def test_real_tokenizers_are_equal(name: str, matched: bool) -> None:
+    reference = real(name, matched)
+    texts = [json.loads(line)["text"] for line in shared("tokenizers", "texts.jsonl").open("rb")]
+    fast = accelerate(reference, "gigatoken", texts)
+    assert equal(fast.encode_batch(texts), reference.encode_batch(texts))
+    assert equal(fast.encode_plain(texts), reference.encode_plain(texts))
+    report = fast.report()
+    assert (report["backend"], report["fell_back"]) == ("gigatoken", None)
+    assert report["probe_texts"] > 3000
+
+
+@pytest.mark.parametrize("backend", FAST)
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(st.text(max_size=20) | st.sampled_from(["<|endoftext|>", "the cat<|padding|>", " 's"]), max_size=5)
+)
+def test_any_text_has_equal_ids(backend: Backend, texts: list[str]) -> None:
+    for matched in (False, True):
+        reference = trained("any", matched)
+        fast = accelerate(reference, backend, texts)
+        assert equal(fast.encode_batch(texts), reference.encode_batch(texts))
+        assert equal(fast.encode_plain(texts), reference.encode_plain(texts))
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, name: str, marker: str) -> None:
+    """Make a library give a wrong id for every text that holds the marker."""
+    load = fast_libraries._LOADERS[name]
+
+    def loader(definition: str) -> Encode:
+        encode = load(definition)
+
+        def wrong(texts: Sequence[str]) -> Ragged:
+            lists = [ids + (marker in text) for ids, text in zip(encode(texts), texts, strict=True)]
+            return Ragged.of(lists)
+
+        return wrong
+
+    monkeypatch.setitem(fast_libraries._LOADERS, name, loader)
+
+
+def test_a_library_that_fails_the_probe_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken(monkeypatch, "gigatoken", "\u200b")
+    reference = trained("probe")
+    report = accelerate(reference, "auto", []).report()
+    assert report["backend"] == "fastokens"
+    with pytest.raises(ConfigError, match="gigatoken cannot be used"):
+        accelerate(reference, "gigatoken", [])
+    broken(monkeypatch, "fastokens", "\u200b")
+    fast_libraries._LOADED.clear()
+    last = accelerate(reference, "auto", [])
+    assert last.report()["backend"] == "tokenizers"
+    assert "fastokens: id" in last.report()["fell_back"]
+    assert equal(last.encode_batch(["the cat"]), reference.encode_batch(["the cat"]))
+
+
+def test_a_library_that_differs_on_the_first_texts_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken(monkeypatch, "gigatoken", "the only one")
+    reference = trained("first")
+    assert accelerate(reference, "auto", ["the cat", "the only one"]).report()["backend"] == "fastokens"
+    assert accelerate(reference, "auto", ["the cat"]).report()["backend"] == "gigatoken"
+
+
+def test_a_difference_in_the_shard_is_found_and_reported(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken(monkeypatch, "gigatoken", "the only one")
+    fast = accelerate(trained("later"), "gigatoken", ["the cat"])
+    assert isinstance(fast, Accelerated)
+    with pytest.raises(BackendDiffers, match="the only one"):
+        for _ in range(100):
+            fast.encode_batch(["the only one"] * 100)
+    assert "expected" in caplog.text
+
+
+def test_a_share_of_the_text_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = accelerate(trained("share"), "gigatoken", [])
+    monkeypatch.setattr(backends, "CHECKED_SHARE", 1 / 8)
+    texts = ["the café " * 9] * 16
+    for _ in range(50):
+        fast.encode_plain(texts)
+    report = fast.report()
+    total = 50 * 16 * len(texts[0].encode())
+    assert 0.05 * total < report["checked_bytes"] < 0.15 * total
+    assert report["checked_documents"] * len(texts[0].encode()) == report["checked_bytes"]
+
+
+def test_a_library_that_fails_in_the_shard_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = accelerate(trained("fails"), "gigatoken", [])
+
+    def fail(definition: str) -> Encode:
+        raise RuntimeError("no more")
+
+    monkeypatch.setattr(fast_libraries, "RELOAD_CHARACTERS", 0)
+    monkeypatch.setattr(fast_libraries, "RELOAD_MEMORY", -(1 << 60))
+    fast.encode_batch(["the cat"])
+    assert fast._fast is not None
+    monkeypatch.setattr(fast._fast, "_load", fail)
+    with pytest.raises(BackendDiffers, match="no more"):
+        fast.encode_batch(["the cat"])
+
+
+def test_one_library_per_tokenizer_is_kept() -> None:
+    first = accelerate(trained("kept"), "gigatoken", [])._fast
+    assert accelerate(trained("kept"), "gigatoken", [])._fast is first
+    for number in range(fast_libraries.MOST_LIBRARIES):
+        accelerate(trained(f"kept {number}"), "gigatoken", [])
+    assert len(fast_libraries._LOADED) == fast_libraries.MOST_LIBRARIES
+    assert accelerate(trained("kept"), "gigatoken", [])._fast is not first
+
+
+def test_backends_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ConfigError, match="valid: auto"):
+        accelerate(trained(), "slow", [])  # type: ignore[arg-type]
+    assert accelerate(trained(), "tokenizers", []).report()["backend"] == "tokenizers"
+    t5 = real("t5", False)
+    with pytest.raises(ConfigError, match="fastokens cannot be used"):
+        accelerate(t5, "fastokens", [])
+    assert accelerate(t5, "auto", []).report()["backend"] == "tokenizers"
+
+
+def test_everything_else_is_the_reference() -> None:
+    reference = trained()
+    fast = accelerate(reference, "auto", [])
+    for name in ("vocab_size", "eos_id", "pad_id", "bos_id", "adds_bos", "digest", "chat_template", "definition"):
+        assert getattr(fast, name) == getattr(reference, name)
+    assert dict(fast.special_tokens) == dict(reference.special_tokens)
+    assert dict(fast.template_values) == dict(reference.template_values)
+    assert fast.decode(fast.encode_trusted("the cat")) == "the cat"
+    assert np.array_equal(fast.encode_offsets("the cat")[1], reference.encode_offsets("the cat")[1])
+    assert np.array_equal(fast.text_sizes()[0], reference.text_sizes()[0])
+    assert fast.with_token("<|padding|>") is fast
+    assert fast.with_token("<new>").token_id("<new>") == reference.vocab_size
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=4), max_size=6), st.lists(st.just(77), max_size=2), st.booleans())
+def test_ids_are_put_around(lists: list[list[int]], before: list[int], closed: bool) -> None:
+    after = [88, 99] if closed else []
+    assert [ids.tolist() for ids in put_around(Ragged.of(lists), before, after)] == [
+        [*before, *ids, *after] for ids in lists
+    ]
+
+
+def test_differences_are_told_with_text_and_ids() -> None:
+    one, other = Ragged.of([[1], [2, 3]]), Ragged.of([[1], [2, 4]])
+    assert difference(["a", "b"], one, one) is None
+    assert difference(["a", "b"], one, other) == "id 1 of text 'b': [2, 3], expected [2, 4]"
+    assert difference(["a", "b"], one, Ragged.of([[1], [2]])) == "id 1 of text 'b': [2, 3], expected [2]"
+
+
+def test_probe_texts_are_the_same_and_valid_text() -> None:
+    texts = probe_texts(["<|endoftext|>"])
+    assert texts == probe_texts(["<|endoftext|>"])
+    assert len(texts) > 3000
+    assert all(text.encode().decode() == text for text in texts)
+    assert any("<|endoftext|>" in text for text in texts)

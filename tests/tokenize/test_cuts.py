@@ -1,0 +1,187 @@
+"""A text that is cut where the rules allow it has the ids of the whole text."""
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_assets.tokenize.cuts import Cutter, around, classes, cut_places, pieces, safe_cuts
+from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.training import train_bpe
+from tests.golden import shared
+
+NAMES = ("gpt2", "llama", "mistral-v1", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma", "t5", "trained")
+HARD = ["'s", "'ll", "'L", "'", "''", "don", "e\u0301", "\u0301", "é", "\u212b", "\uac00\u11a8", "中文", "。", "\u3000"]
+HARD += [
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    " \n",
+    "1",
+    "123456",
+    "½",
+    "-->",
+    "/",
+    ".\n/",
+    '{"a":[1,',
+    "aGVsbG8+w==",
+    "▁",
+    "<s>",
+]
+HARD += [
+    "<|endoftext|>",
+    "|||IP_ADDRESS|||",
+    "the cat",
+    "\U0001f468\u200d\U0001f469",
+    "\x00",
+    "\u00a0",
+    "ß",
+    "İ",
+    "[INST]",
+]
+TEXTS = st.lists(st.sampled_from(HARD) | st.text(max_size=4), min_size=1, max_size=12).map("".join).filter(bool)
+
+
+@cache
+def trained() -> bytes:
+    return train_bpe(["the cat sat on the mat 12345", "naïve café, don't!"] * 3, 300)
+
+
+def tokenizer(name: str, matched: bool = False, **parts: object) -> LoadedTokenizer:
+    raw = trained() if name == "trained" else _folder(name).read_bytes()
+    changed = json.dumps({**json.loads(raw), **parts}).encode() if parts else raw
+    spec = TokenizerSpec("tokenizer_json", pad=0, match_special_tokens=matched)
+    return load_tokenizer({"tokenizer.json": changed}, spec)
+
+
+def _folder(name: str) -> Path:
+    return shared("tokenizers", name, "neox-encoder.json" if name == "neox" else "tokenizer.json")
+
+
+@cache
+def prepared(name: str, matched: bool) -> tuple[LoadedTokenizer, Cutter]:
+    found = tokenizer(name, matched)
+    cutter = safe_cuts(found)
+    assert cutter is not None
+    return found, cutter
+
+
+def joined(text: str, places: Iterable[int], encoder: LoadedTokenizer, cutter: Cutter) -> list[int]:
+    """Plain ids of the parts one after another, without those of the leads."""
+    lead = len(encoder.encode_plain([cutter.lead]).ids) if cutter.lead else 0
+    parts = list(pieces(text, list(places)))
+    ragged = encoder.encode_plain([cutter.lead * bool(number) + part for number, part in enumerate(parts)])
+    return [id_ for number, ids in enumerate(ragged) for id_ in ids[lead if number else 0 :].tolist()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40, deadline=None)
+@given(text=TEXTS, matched=st.booleans())
+def test_every_safe_place_keeps_the_ids(name: str, text: str, matched: bool) -> None:
+    encoder, cutter = prepared(name, matched)
+    places = [place for place in range(1, len(text)) if cutter.place(text, place, place + 1) == place]
+    whole = encoder.encode_plain([text]).ids.tolist()
+    assert joined(text, places, encoder, cutter) == whole
+    for place in places[:: max(1, len(places) // 4)]:
+        assert joined(text, [place], encoder, cutter) == whole
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gpt2", '{"a":[1,2,{"b":"c"}],"d":null},'),
+        ("gpt2", "aGVsbG8gd29ybGQ/QUJDREVGR0hJSktMTU5PUFFSU1Q1"),
+        ("gpt2", "中文没有空格，很长的句子。"),
+        ("olmo-dolma2", '{"a":[1,2,{"b":"c"}],"d":null},'),
+        ("neox", "aGVsbG8gd29ybGQ/QUJDREVGR0hJSktMTU5PUFFSU1Q1"),
+        ("llama", "中文没有空格，很长的句子。"),
+        ("llama", '{"a":[1,2,{"b":"c"}],"d":null},'),
+        ("t5", "some words here and there "),
+    ],
+)
+def test_text_of_one_line_has_places(name: str, text: str) -> None:
+    encoder, cutter = prepared(name, False)
+    places = cut_places(text * 20, cutter, size=50, longest=120)
+    assert places is not None
+    assert len(places) > len(text) * 20 // 120
+    assert joined(text * 20, places, encoder, cutter) == encoder.encode_plain([text * 20]).ids.tolist()
+
+
+def test_places_are_about_one_size_apart_or_there_are_none() -> None:
+    _, cutter = prepared("trained", False)
+    assert cut_places("ab cd ef gh", cutter, size=4, longest=8) == [5]
+    assert cut_places("a" * 50, cutter, size=4, longest=49) is None
+    assert cut_places("a" * 49, cutter, size=4, longest=49) == []
+    assert cut_places("ab " * 50, None, size=4, longest=49) is None
+    assert "".join(pieces("ab cd ef gh", [5])) == "ab cd ef gh"
+
+
+def test_a_cut_touches_no_added_token() -> None:
+    added = [{"id": 400, "content": "cat sat", "special": False, "normalized": False, "single_word": False}]
+    flags = {"lstrip": False, "rstrip": False}
+    encoder = tokenizer("trained", added_tokens=[token | flags for token in added])
+    cutter = safe_cuts(encoder)
+    assert cutter is not None
+    text = "the cat sat on"
+    assert [place for place in range(1, 14) if cutter.place(text, place, place + 1) == place] == [3]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"normalizer": {"type": "Lowercase"}},
+        {"normalizer": {"type": "Replace", "pattern": {"String": "t s"}, "content": "ts"}},
+        {"pre_tokenizer": None},
+        {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}},
+    ],
+)
+def test_tokenizers_without_a_rule_get_no_cutter(parts: dict[str, object]) -> None:
+    assert safe_cuts(tokenizer("trained", False, **parts)) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=TEXTS)
+def test_prefix_spaces_and_word_splitters_are_cut_before_spaces(text: str) -> None:
+    byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    for splitter in (byte_level, {"type": "BertPreTokenizer"}, {"type": "WhitespaceSplit"}):
+        encoder = _with_splitter(json.dumps(splitter))
+        cutter = safe_cuts(encoder)
+        assert cutter is not None
+        places = [place for place in range(1, len(text)) if cutter.place(text, place, place + 1) == place]
+        assert all(text[place] == " " for place in places)
+        assert joined(text, places, encoder, cutter) == encoder.encode_plain([text]).ids.tolist()
+
+
+@cache
+def _with_splitter(splitter: str) -> LoadedTokenizer:
+    return tokenizer("trained", pre_tokenizer=json.loads(splitter))
+
+
+def test_classes_are_disjoint_and_hold_no_marks_or_spaces() -> None:
+    patterns = {kind: re.compile(f"[{ranges}]") for kind, ranges in classes().items()}
+    for letter, kind in {
+        "a": "L",
+        "中": "L",
+        "가": "L",
+        "7": "N",
+        "½": "N",
+        "(": "O",
+        "。": "O",
+        "-": "O",
+        "]": "O",
+    }.items():
+        assert [name for name, pattern in patterns.items() if pattern.match(letter)] == [kind]
+    assert not any(pattern.match(letter) for pattern in patterns.values() for letter in " \u3000\u0301é'/\u1161\x00")
+
+
+def test_ids_around_a_text() -> None:
+    assert around(tokenizer("llama")) == ([1], [])
+    assert around(tokenizer("t5")) == ([], [1])
+    assert around(tokenizer("trained")) == ([], [])

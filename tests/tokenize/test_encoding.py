@@ -1,0 +1,180 @@
+"""Texts to batches of ids: counts, pieces, and documents of any length."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_assets.tokenize import cuts, encoding
+from corpus_assets.tokenize.cleaning import CleaningSettings
+from corpus_assets.tokenize.encoding import encode_long, encode_texts, utf8_length
+from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.training import train_bpe
+
+TEXTS = ["the cat sat on the mat", "naïve café 12345", "for i in range(10):\n    pass"]
+AROUND = {
+    "type": "TemplateProcessing",
+    "single": [
+        {"SpecialToken": {"id": "<|padding|>", "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}},
+    ],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+    "special_tokens": {
+        "<|padding|>": {"id": "<|padding|>", "ids": [1], "tokens": ["<|padding|>"]},
+        "<|endoftext|>": {"id": "<|endoftext|>", "ids": [0], "tokens": ["<|endoftext|>"]},
+    },
+}
+
+
+def trained(**parts: object) -> LoadedTokenizer:
+    raw = json.loads(train_bpe(TEXTS * 3, 300))
+    return load_tokenizer({"tokenizer.json": json.dumps(raw | parts).encode()}, TokenizerSpec("neox"))
+
+
+PLAIN, WITH_AROUND = trained(), trained(post_processor=AROUND)
+
+
+class Letters(LoadedTokenizer):
+    """A tokenizer with one id per character, after id 0 where it adds a begin-of-text id."""
+
+    def encode_batch(self, texts: Sequence[str]) -> Ragged:
+        before = [0] * self.adds_bos
+        return Ragged.of(before + [ord(letter) for letter in text] for text in texts)
+
+
+def letters(adds_bos: bool) -> Letters:
+    base = WITH_AROUND if adds_bos else PLAIN
+    return Letters(base.engine, base.eos_id, base.pad_id, base.bos_id, "letters")
+
+
+def lists(
+    texts: Sequence[str], tokenizer: LoadedTokenizer, length: int | None = None, remove_bos: bool = False
+) -> list[list[int]]:
+    batches = encode_texts(
+        texts,
+        tokenizer,
+        CleaningSettings(),
+        Statistics(),
+        split_length=length,
+        remove_bos_in_pieces=remove_bos,
+    )
+    return [ids.tolist() for batch in batches for ids in batch]
+
+
+@given(
+    st.lists(st.text(st.sampled_from("ab "), min_size=1, max_size=30), max_size=5),
+    st.integers(1, 9),
+    st.booleans(),
+    st.sampled_from([5, 20, 1 << 20]),
+)
+def test_removing_bos_in_pieces_undoes_the_split(texts: list[str], length: int, adds_bos: bool, batch: int) -> None:
+    tokenizer = letters(adds_bos)
+    whole = lists(texts, tokenizer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "BATCH_CHARACTERS", batch)
+        assert lists(texts, tokenizer, length, True) == whole
+        pieces = lists(texts, tokenizer, length, False)
+    assert [[id_ for id_ in ids if id_] for ids in pieces] == [[id_ for id_ in ids if id_] for ids in whole]
+
+
+def test_encoding_counts_texts_and_leaves_empty_ones_out() -> None:
+    statistics = Statistics()
+    texts = ["ab", "", "( ç )"]
+    (batch,) = encode_texts(texts, letters(False), CleaningSettings(wikitext=True), statistics)
+    assert [ids.tolist() for ids in batch] == [[97, 98], [40, 231, 41]]
+    assert (statistics.processed_files, statistics.discarded_files) == (3, 1)
+    assert statistics.discarded_documents == {"empty_text": 1}
+    assert (statistics.raw_chars_count, statistics.normalized_chars_count) == (7, 5)
+    assert (statistics.raw_bytes_count, statistics.normalized_bytes_count) == (8, 6)
+    assert list(encode_texts([""], letters(False), CleaningSettings(), Statistics())) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(["the cat", " ", "\n", "naïve", "12", "'s", ".", "e\u0301", "<|padding|>"]), min_size=1),
+    st.sampled_from([PLAIN, WITH_AROUND]),
+)
+def test_a_long_text_has_the_ids_of_the_whole_and_its_place(parts: list[str], tokenizer: LoadedTokenizer) -> None:
+    texts = ["the", "".join(parts) * 20, "cat", "sat on"]
+    whole = [ids.tolist() for ids in tokenizer.encode_batch(texts)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "BATCH_CHARACTERS", 7)
+        patch.setattr(encoding, "cut_places", lambda text, cutter: cuts.cut_places(text, cutter, size=7))
+        assert lists(texts, tokenizer) == whole
+
+
+def test_pieces_do_not_depend_on_the_batch() -> None:
+    text = "the cat sat on the mat " * 40
+    for tokenizer in (PLAIN, WITH_AROUND):
+        for remove in (False, True):
+            expected = lists([text, "cat"], tokenizer, 10, remove)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(encoding, "BATCH_CHARACTERS", 64)
+                assert lists([text, "cat"], tokenizer, 10, remove) == expected
+
+
+def test_text_without_a_place_to_cut_is_discarded_and_counted() -> None:
+    statistics = Statistics()
+    texts = ["the cat", "a" * (cuts.LONGEST_PIECE + 1), "sat"]
+    batches = list(encode_texts(texts, PLAIN, CleaningSettings(), statistics))
+    assert [len(batch) for batch in batches] == [1, 1]
+    assert statistics.discarded_documents == {"no_place_to_cut": 1}
+    assert (statistics.processed_files, statistics.discarded_files) == (3, 1)
+    assert encode_long(texts[1], PLAIN) is None
+
+
+@given(st.text(max_size=40))
+def test_utf8_length(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "BATCH_CHARACTERS", 3)
+        assert utf8_length(text) == len(text.encode())
+
+
+_LONG = """
+import resource, sys
+from corpus_assets.tokenize.backends import accelerate
+from corpus_assets.tokenize.cleaning import CleaningSettings
+from corpus_assets.tokenize.encoding import encode_texts
+from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.training import train_bpe
+
+definition = train_bpe(["the cat sat on the mat"], 300)
+tokenizer = accelerate(load_tokenizer({"tokenizer.json": definition}, TokenizerSpec("neox")), "auto", [])
+def run(size):
+    text = '{"cat":[1,"sat"],' * (size // 17)
+    held = 0
+    for batch in encode_texts([text], tokenizer, CleaningSettings(), Statistics()):
+        held = len(text) + batch.ids.nbytes
+    return held, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+_, before = run(8 << 20)
+held, after = run(int(sys.argv[1]))
+print(held, after - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [64 << 20, 500_000_000])
+def test_a_huge_line_takes_the_memory_of_its_characters_and_ids(size: int) -> None:
+    done = subprocess.run([sys.executable, "-c", _LONG, str(size)], capture_output=True, text=True, check=True)
+    held, grown = map(int, done.stdout.split())
+    assert held > size
+    # The buffer of the ids grows by an eighth at a time, and a word cache is part of the constant.
+    assert grown < 1.3 * held + (256 << 20)
+
+
+def test_batches_hold_about_so_many_characters() -> None:
+    texts = ["the cat sat"] * 50
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "BATCH_CHARACTERS", 100)
+        batches = list(encode_texts(texts, PLAIN, CleaningSettings(), Statistics()))
+    assert [len(batch) for batch in batches] == [10, 10, 10, 10, 10]
+    np.testing.assert_array_equal(np.concatenate([batch.ids for batch in batches]), PLAIN.encode_batch(texts).ids)
