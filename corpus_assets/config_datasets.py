@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
 from corpus_assets.config_aliases import clear_names
-from corpus_assets.config_section import Name, Section
+from corpus_assets.config_section import Bytes, Name, Section
 from corpus_assets.config_sections import Globs
 from corpus_assets.config_tokenizers import Tokenizer
 
@@ -51,6 +51,7 @@ class Files(Section):
     on_bad_file: Literal["fail", "skip"] = Field(
         "fail", description="fail a file that cannot be read, or go on without it and count it"
     )
+    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record")
 
 

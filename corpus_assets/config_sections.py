@@ -57,6 +57,7 @@ class Source(Section):
         1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half (or: `weight`)"
     )
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
+    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record")
 
     @model_validator(mode="before")

@@ -17,7 +17,7 @@ from corpus_assets.cli import app
 from corpus_assets.config import PROFILES, CorpusConfig
 
 FOLDER = Path(__file__).parent
-SIZES = {"memory", "sample"}
+SIZES = {"memory", "sample", "longest_row"}
 INNER = {
     "Guard": "`dedup.guard`",
     "HoldoutCount": "`holdout` as a count",

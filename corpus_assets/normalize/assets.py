@@ -8,7 +8,7 @@ import xxhash
 
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.kept import kept_rows, write_kept
-from corpus_assets.raw.readers import RawFile, RowRules, read_documents
+from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from resources.attributes import FLAGS, SHORT, attribute_line
 from resources.cleaning import is_short
 from resources.created import created_microseconds
@@ -98,7 +98,8 @@ def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
         metadata_key=task["source.metadata_key"],
         lone_surrogates="keep" if task["normalize.method"] == "ftfy" else "refuse",
     )
-    rows = read_documents(RawFile(shard.path, shard.open, shard.open_member), rules)
+    limits = Limits(line_bytes=task["source.longest_row"])
+    rows = read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
     return kept_rows(task, rows, task["source.on_bad_row"])
 
 
@@ -139,6 +140,7 @@ STAGES = [
             "source.metadata_key",
             "source.on_bad_row",
             "source.on_bad_file",
+            "source.longest_row",
         ),
         columns=DOCUMENT_COLUMNS,
         tools=("jsonl", "dolma"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.raw.examples import ExampleRules, RawFile, Shape, read_examples
+from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, Shape, read_examples
 from corpus_assets.raw.kept import kept_rows, write_kept
 from resources.examples import Example, encode_example, example_bytes
 from resources.graph import Input, Partitioning, Stage, same
@@ -48,11 +48,12 @@ def examples(task: Task) -> None:
     shard = task.shard
     options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
     on_bad_row, on_bad_file = options.pop("on_bad_row"), options.pop("on_bad_file")
+    limits = Limits(line_bytes=options.pop("longest_row"))
     prompt = options["prompt_key"]
     options["prompt_key"] = prompt if isinstance(prompt, str) else tuple(prompt)
     options["messages_key"] = options["messages_key"] or "messages"
     rules = ExampleRules(source=shard.source, **options)
-    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules)
+    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
     write_kept(task, kept_rows(task, rows, on_bad_row), on_bad_file, partial(_write_examples, task))
 
 

@@ -278,6 +278,8 @@ class _Builder:
         inputs[: side.prompt.size] = side.prompt
         inputs[side.prompt.size : size] = side.response
         labels[first - 1 : size - 1] = inputs[first:size]
+        self._statistics.sequence_starts += 1
+        self._statistics.unlearned_labels += first - 1
         end = size if side.cut and self._settings.reference else size - 1
         mask[first - 1 : end] = 1
         return end - first + 1

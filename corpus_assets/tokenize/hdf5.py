@@ -60,8 +60,8 @@ def write_hdf5(
     `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory is
     one block and one chunk, of so many rows as make 384 KiB (at least one) unless given. No blocks give a dataset of 0
     rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and the `recipe`,
-    which is no part of the content; equal input gives equal bytes (on one version of the libraries), however it is cut into
-    blocks.
+    which is no part of the content; equal input gives equal bytes (on one version of the libraries), however it is cut
+    into blocks.
 
     Raises ValueError for a block of another shape or dtype and for an attribute with a reserved name.
     """

@@ -1,13 +1,9 @@
-"""Counters of a token dataset, and the `data_params.json` object that trainers read beside the files."""
+"""Counters of a token dataset, kept while its rows are made."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 
 @dataclass
@@ -23,9 +19,10 @@ class Statistics:
     `non_pad_tokens` = the others. `document_tokens` = ids that went in, with the end-of-text ids.
     `dropped_sequences`, `dropped_tokens`, `discarded_documents`: what is in no row, by reason. A token counts
     as dropped when it is the label of no row; the first id of a document (packed: of the stream) never is
-    one, and `sequence_starts` counts those. `sequences_before_packing` = sequences that were packed into rows
-    (variable-length modes). `truncated_documents` = documents that lost a part, by reason; their lost ids are in
-    `dropped_tokens`. `kinds` = what the documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
+    one, and `sequence_starts` counts those; `unlearned_labels` = labels that are out of the loss (prompts).
+    `sequences_before_packing` = sequences that were packed into rows (variable-length modes).
+    `truncated_documents` = documents that lost a part, by reason; their lost ids are in `dropped_tokens`. `kinds` =
+    what the documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
     """
 
     processed_files: int = 0
@@ -42,6 +39,7 @@ class Statistics:
     non_pad_tokens: int = 0
     document_tokens: int = 0
     sequence_starts: int = 0
+    unlearned_labels: int = 0
     sequences_before_packing: int = 0
     truncated_documents: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -67,8 +65,8 @@ class Statistics:
     @property
     def unaccounted_tokens(self) -> int:
         """Ids that are no label, no start and not counted as dropped; must be 0 after the last row."""
-        accounted = self.loss_valid_tokens + self.sequence_starts + self.dropped_tokens.total()
-        return self.document_tokens - accounted
+        labels = self.loss_valid_tokens + self.unlearned_labels
+        return self.document_tokens - labels - self.sequence_starts - self.dropped_tokens.total()
 
     def add_text(self, raw: str, normalized: str) -> None:
         """Count the text of one document, before and after cleaning."""
@@ -139,55 +137,3 @@ def merge(statistics: Iterable[Statistics]) -> Statistics:
             mine, theirs = getattr(total, entry.name), getattr(part, entry.name)
             setattr(total, entry.name, mine + theirs)
     return total
-
-
-def recount(blocks: Iterable[NDArray[np.int32]], inverted_mask: bool = False) -> Statistics:
-    """What the arrays of a language-modelling dataset say by themselves: rows, positions, loss and padding.
-
-    `blocks`: int32 (rows, 3, L), channel 1 the loss mask. There every real position is in the loss, so
-    padding is what the mask leaves out; this does not hold for modes that mask prompts. Raises ValueError for
-    another shape and for a mask value other than 0 and 1.
-    """
-    statistics = Statistics()
-    for block in blocks:
-        if block.ndim != 3 or block.shape[1] != 3:
-            raise ValueError(f"received a block of shape {block.shape}; valid: (rows, 3, sequence length)")
-        mask = block[:, 1]
-        if mask.size and (mask.min() < 0 or mask.max() > 1):
-            raise ValueError(f"loss mask holds {mask.min()}..{mask.max()}; valid: 0 and 1")
-        ones = int(np.count_nonzero(mask))
-        loss = mask.size - ones if inverted_mask else ones
-        statistics.add_rows(len(block), mask.size, real=loss, loss=loss)
-    return statistics
-
-
-def data_params(
-    mode: str,
-    features: Iterable[str],
-    processing: Mapping[str, Any],
-    dataset: Mapping[str, Any],
-    statistics: Statistics,
-    *,
-    eos_id: int | None,
-    pad_id: int,
-    vocab_size: int,
-) -> dict[str, Any]:
-    """Object of `data_params.json`: sections setup, processing, dataset, post-process, and `features`.
-
-    `features` names the channels in order, so that readers do not have to guess them (specs/cerebras-hdf5.md
-    sections 12, 14 and 16). `processing` and `dataset` must hold algorithm parameters alone: the file travels
-    with the data, so no path of a machine and no access token belongs in it.
-    """
-    ids = {"eos_id": eos_id, "pad_id": pad_id}
-    return {
-        "setup": {"mode": mode},
-        "processing": {**processing, **ids},
-        "dataset": dict(dataset),
-        "post-process": {**statistics.as_dict(), **ids, "vocab_size": vocab_size},
-        "features": list(features),
-    }
-
-
-def encode_data_params(params: Mapping[str, Any]) -> bytes:
-    """UTF-8 JSON, indent 4, sorted keys, as the trainers' tools write it."""
-    return json.dumps(params, indent=4, sort_keys=True, ensure_ascii=False).encode()

@@ -15,7 +15,6 @@ from resources.examples import Example, Messages
 
 BATCH_CHARACTERS = 1 << 20
 # In `Statistics.kinds`: labels of rows that are there to be read, not to be learned.
-CONTEXT_LABELS = "labels_out_of_loss"
 
 Pair = tuple[str, str]
 T = TypeVar("T")
@@ -87,7 +86,7 @@ def batches(items: Iterable[tuple[T, int]]) -> Iterator[list[T]]:
 
 def count_sequences(sizes: NDArray[np.int64], learned: int, statistics: Statistics) -> None:
     """Count sequences that go into rows: their `sizes` in ids, and how many labels of them all are in the loss."""
-    statistics.kinds[CONTEXT_LABELS] += int(sizes.sum()) - sizes.size - learned
+    statistics.unlearned_labels += int(sizes.sum()) - sizes.size - learned
 
 
 def padded_rows(

@@ -18,7 +18,6 @@ from corpus_assets.tokenize.chat import ChatSettings, chat_encoder, chat_rows, c
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.template import ChatTemplate, TemplateFault, render
 from corpus_assets.tokenize.tokenizers import LoadedTokenizer
-from corpus_assets.tokenize.turns import CONTEXT_LABELS
 from corpus_assets.tokenize.vsl import PackingSettings
 from resources.errors import ConfigError
 from resources.examples import Example, Messages
@@ -288,7 +287,7 @@ def ids_of(messages: Messages) -> Rows:
 
 
 def accounted(statistics: Statistics) -> int:
-    known = statistics.loss_valid_tokens + statistics.kinds[CONTEXT_LABELS] + statistics.dropped_tokens.total()
+    known = statistics.loss_valid_tokens + statistics.unlearned_labels + statistics.dropped_tokens.total()
     return known + statistics.sequence_starts
 
 

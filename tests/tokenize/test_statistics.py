@@ -1,15 +1,12 @@
-"""Counters: merging, records, data_params.json."""
+"""Counters: merging, records, what they add up to."""
 
 import json
 from collections import Counter
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.hdf5 import LM_FEATURES
-from corpus_assets.tokenize.statistics import Statistics, data_params, encode_data_params, merge, recount
+from corpus_assets.tokenize.statistics import Statistics, merge
 
 counts = st.integers(0, 10**9)
 reasons = st.dictionaries(st.sampled_from(["no_label", "empty_text", "packed_tail"]), st.integers(1, 99)).map(Counter)
@@ -49,31 +46,7 @@ def test_text_is_counted_in_code_points_and_bytes() -> None:
     assert (one.normalized_chars_count, one.normalized_bytes_count) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    "wrong", [np.zeros((2, 5, 4)), np.zeros((2, 3)), np.full((1, 3, 4), 2), np.full((1, 3, 4), -1)]
-)
-def test_recount_refuses_other_arrays(wrong: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="valid"):
-        recount([wrong.astype(np.int32)])
-
-
-def test_data_params_is_what_readers_ask_for() -> None:
-    params = data_params(
-        "LMData",
-        LM_FEATURES,
-        {"max_seq_length": 64},
-        {"pack_sequences": True},
-        Statistics(processed_files=2, n_examples=1),
-        eos_id=0,
-        pad_id=1,
-        vocab_size=10,
-    )
-    raw = encode_data_params(params)
-    assert json.loads(raw) == params
-    assert list(json.loads(raw)) == ["dataset", "features", "post-process", "processing", "setup"]
-    assert params["features"] == ["input_ids", "attention_mask", "labels"]
-    assert params["processing"] == {"max_seq_length": 64, "eos_id": 0, "pad_id": 1}
-    assert params["setup"] == {"mode": "LMData"}
-    assert params["post-process"]["successful_files"] == 2
-    assert params["post-process"]["vocab_size"] == 10
-    assert raw.startswith(b'{\n    "dataset": {\n        "pack_sequences": true')
+def test_every_id_is_a_label_a_start_or_dropped() -> None:
+    one = Statistics(document_tokens=10, loss_valid_tokens=4, unlearned_labels=2, sequence_starts=1)
+    one.drop("tail", 1, 2)
+    assert one.unaccounted_tokens == 1

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from corpus_assets.tokenize import turns
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.turns import CONTEXT_LABELS
 from corpus_assets.tokenize.vsl import PackingSettings
 from resources.errors import ConfigError
 from resources.examples import Example
@@ -49,7 +48,7 @@ def packed(
 
 
 def accounted(statistics: Statistics) -> int:
-    known = statistics.loss_valid_tokens + statistics.kinds[CONTEXT_LABELS] + statistics.dropped_tokens.total()
+    known = statistics.loss_valid_tokens + statistics.unlearned_labels + statistics.dropped_tokens.total()
     return known + statistics.sequence_starts
 
 
