@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dedup_quality, demo, minhash, plan, stages
+from benchmarks import dedup_quality, demo, minhash, plan, stages, tokenize
 from benchmarks.peers.page import section, with_section
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -45,6 +45,14 @@ counts pairs.
 Other ways to check the same candidates, with what they cost per document (`--checks`). The default is 1024 x 1 bit.
 
 {checks}
+
+## Token datasets
+
+`python -m benchmarks.tokenize`: `text to hdf5` is the whole step, `jsonl.gz` to packed, deflated HDF5 of 2,048 tokens a
+row, beside the same rows made with `tokenizers` and h5py's own gzip; `tokenize` is the tokenization step alone, beside
+`tokenizers.encode_batch` and tiktoken on a twelfth of the same texts; `vsl` packs whole documents with best fit.
+
+{tokenize}
 
 ## The sample corpus
 
@@ -94,6 +102,7 @@ def main() -> None:
         minhash=table(minhash.measure(quick)),
         quality=table(dedup_quality.measure(quick)[0]),
         checks=dedup_quality.compare_checks(quick),
+        tokenize=table(tokenize.measure(quick)),
         demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
         plan=table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS)),
     )

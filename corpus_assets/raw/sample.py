@@ -10,6 +10,7 @@ import shutil
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -22,12 +23,15 @@ from resources.documents import Document, encode_document
 from resources.errors import ConfigError, StorageError
 from resources.hashing import content_digest
 
-VERSION = 1  # of the sample's recipe: goes up whenever the same installation would give other shards
+VERSION = 2  # of the sample's recipe: goes up whenever the same installation would give other shards
 MANIFEST = "sample.json"
 MIN_MEGABYTES = 0.5
 MAX_MEGABYTES = 64.0
 LARGEST_SHARE = 6  # no document takes more than this fraction (one sixth) of its source
 MEMBERS_PER_TAR = 3
+CONVERSATIONS = "questions"
+CONVERSATIONS_PER_MEGABYTE = 50
+CONVERSATION_FILES = 2
 ROWS_PER_GROUP = 200
 METADATA_FIELDS = ("path", "package", "version", "license")
 PARQUET_SCHEMA = pa.schema(
@@ -145,12 +149,22 @@ def _write_sources(root: Path, installed: texts.Installation, size: int) -> Samp
         source.name: _write_source(root / source.name, source, installed, size * source.share // parts)
         for source in SOURCES
     }
+    _write_conversations(root / CONVERSATIONS, installed, size * CONVERSATIONS_PER_MEGABYTE // 1_000_000)
     return SampleSummary(
         documents=sum(summary.documents for summary in summaries.values()),
         text_bytes=sum(summary.text_bytes for summary in summaries.values()),
         shards=sum(summary.shards for summary in summaries.values()),
         sources=summaries,
     )
+
+
+def _write_conversations(folder: Path, installed: texts.Installation, count: int) -> None:
+    """Files for a dataset of their own: no source of the corpus, so they are in no summary."""
+    usable = (turns for turns in texts.conversations(installed) if all(_encoded_size(text) for _, text in turns))
+    rows = [{"messages": [{"role": r, "content": text} for r, text in turns]} for turns in islice(usable, count)]
+    folder.mkdir(parents=True)
+    for number in range(CONVERSATION_FILES):
+        (folder / f"part-{number:02d}.jsonl").write_bytes(_lines(rows[number::CONVERSATION_FILES]))
 
 
 def _write_source(folder: Path, source: _Source, installed: texts.Installation, budget: int) -> SourceSummary:

@@ -195,12 +195,27 @@ def native_code(installed: Installation) -> Iterator[Document]:
     return _whole(_ranked(installed.packages, NATIVE))
 
 
+Turns = list[tuple[str, str]]
+"""Role and text of every message."""
+
+
 def docstrings(installed: Installation) -> Iterator[Document]:
     """One document per docstring of a class or function, of a few characters up to many pages."""
     for file in _ranked([*installed.standard, *installed.packages], PYTHON):
         for node in _nodes(_read(file)):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 yield _document(f"{file.name}:{node.lineno}", ast.get_docstring(node) or "", file.origin)
+
+
+def conversations(installed: Installation) -> Iterator[Turns]:
+    """Questions about functions of the standard library, answered by the paragraphs of their docstrings."""
+    for file in _ranked(installed.standard, PYTHON):
+        module = file.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for node in _nodes(_read(file)):
+            if isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)):
+                first, *others = text.split("\n\n")
+                turns = [("user", f"What does `{module}.{node.name}` do?"), ("assistant", first)]
+                yield turns + [("user", "Tell me more."), ("assistant", others[0])] if others else turns
 
 
 def package_texts(installed: Installation) -> Iterator[Document]:

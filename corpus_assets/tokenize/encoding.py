@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.cleaning import CleaningSettings, clean, split_text
-from corpus_assets.tokenize.cuts import Cutter, around, cut_places, pieces, safe_cuts
+from corpus_assets.tokenize.cuts import around, cut_places, pieces, safe_cuts
 from corpus_assets.tokenize.protocol import Tokenizer
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
@@ -74,10 +74,12 @@ def encode_long(text: str, tokenizer: Tokenizer, *, split_length: int | None = N
             continue
         cutter = safe_cuts(tokenizer)
         places = cut_places(group[0], cutter)
-        if places is None:
+        marks = around(tokenizer) if places else ([], [])
+        if places is None or marks is None:
             return None
         drop = skip if ids else 0
-        for part in _encode_parts(group[0], places, tokenizer, cutter):
+        lead = cutter.lead if cutter else 0
+        for part in _encode_parts(group[0], places, tokenizer, lead, marks):
             ids += part[drop:].data
             drop = 0
     return np.frombuffer(ids, np.int32)
@@ -97,15 +99,18 @@ def _groups(parts: Iterable[str]) -> Iterator[list[str]]:
         yield group
 
 
-def _encode_parts(text: str, places: Sequence[int], tokenizer: Tokenizer, cutter: Cutter | None) -> Iterator[Ids]:
-    """Ids of the text, part by part: what the tokenizer puts around a text is on the first and the last part alone."""
-    marks = around(tokenizer) if places else ([], [])
-    lead = cutter.lead if cutter else ""
-    before, after = (len(ids) for ids in marks or ([], []))
-    before += len(tokenizer.encode_plain([lead]).ids) if lead and places else 0
-    for number, part in enumerate(pieces(text, places)):
-        ids = tokenizer.encode_batch([lead + part if number else part]).ids
-        yield ids[before if number else 0 : len(ids) - (after if number < len(places) else 0)]
+def _encode_parts(
+    text: str, places: Sequence[int], tokenizer: Tokenizer, lead: int, marks: tuple[list[int], list[int]]
+) -> Iterator[Ids]:
+    """Ids of the text, part by part: the `marks` around a text are before the first and after the last part alone.
+
+    lead: number of characters of the part before that a part starts with.
+    """
+    before, after = map(len, marks)
+    for number, part in enumerate(pieces(text, places, lead)):
+        ids = tokenizer.encode_batch([part]).ids
+        repeated = len(tokenizer.encode_plain([part[:lead]]).ids) if number and lead else 0
+        yield ids[before + repeated if number else 0 : len(ids) - (after if number < len(places) else 0)]
 
 
 def _count(raw: str, text: str, statistics: Statistics) -> None:

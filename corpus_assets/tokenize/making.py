@@ -201,8 +201,8 @@ def _make_rows(task: Task, making: Making, part: Part, write: Write) -> None:
         task.restart()
         statistics = _attempt(task, making, part, making.tokenizer, write)
     report = {**fast.report(), **({"backend": "tokenizers", "fell_back": fell_back} if fell_back else {})}
-    task.count(**{f"tokenizer_{name}": value for name, value in report.items() if value is not None})
     _count(task, statistics)
+    task.count(**{f"tokenizer_{name}": value for name, value in report.items() if value is not None})
 
 
 def _attempt(task: Task, making: Making, part: Part, tokenizer: Tokenizer, write: Write) -> Statistics:

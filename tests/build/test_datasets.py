@@ -154,7 +154,7 @@ def test_rows_depend_neither_on_workers_nor_on_memory(once: Path, tmp_path: Path
     shutil.copytree(once, other, ignore=shutil.ignore_patterns("corpus"))
     for kept in ("tokenizer", "ledger/tokenizer"):
         shutil.copytree(once / "corpus" / kept, other / "corpus" / kept)
-    write_small(other, {**CHANGES, "engine.workers": 2, "engine.memory": "64 KiB"})
+    write_small(other, {**CHANGES, "engine.workers": 2, "engine.memory": "4 MiB"})
     assert not drive(opened(other)).failed
     assert contents(opened(other)) == contents(opened(once))
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.cuts import Cutter, around, classes, cut_places, pieces, safe_cuts
+from corpus_assets.tokenize.cut_rules import classes
+from corpus_assets.tokenize.cuts import Cutter, around, cut_places, pieces, safe_cuts
 from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.training import train_bpe
 from tests.golden import shared
@@ -73,16 +74,15 @@ def prepared(name: str, matched: bool) -> tuple[LoadedTokenizer, Cutter]:
     return found, cutter
 
 
-def joined(text: str, places: Iterable[int], encoder: LoadedTokenizer, cutter: Cutter) -> list[int]:
+def joined(text: str, places: Sequence[int], encoder: LoadedTokenizer, cutter: Cutter) -> list[int]:
     """Plain ids of the parts one after another, without those of the leads."""
-    lead = len(encoder.encode_plain([cutter.lead]).ids) if cutter.lead else 0
-    parts = list(pieces(text, list(places)))
-    ragged = encoder.encode_plain([cutter.lead * bool(number) + part for number, part in enumerate(parts)])
-    return [id_ for number, ids in enumerate(ragged) for id_ in ids[lead if number else 0 :].tolist()]
+    leads = [0, *(len(encoder.encode_plain([text[place - cutter.lead : place]]).ids) for place in places)]
+    ragged = encoder.encode_plain(list(pieces(text, places, cutter.lead)))
+    return [id_ for ids, lead in zip(ragged, leads, strict=True) for id_ in ids[lead:].tolist()]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(text=TEXTS, matched=st.booleans())
 def test_every_safe_place_keeps_the_ids(name: str, text: str, matched: bool) -> None:
     encoder, cutter = prepared(name, matched)
