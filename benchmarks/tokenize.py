@@ -35,6 +35,7 @@ from corpus_assets.tokenize.lmdata import LMDataSettings, lmdata_rows
 from corpus_assets.tokenize.lmvsl import VSLSettings, lmdata_vsl_rows
 from corpus_assets.tokenize.protocol import Tokenizer
 from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.training import train_bpe
@@ -122,8 +123,10 @@ def text_to_hdf5(packed: bytes, tokenizer: Tokenizer, folder: Path) -> None:
     statistics = Statistics()
     encoded = encode_texts(texts_of(packed), tokenizer, CleaningSettings(), statistics)
     blocks = lmdata_rows(encoded, LMDataSettings(LENGTH), tokenizer.eos_id, tokenizer.pad_id, statistics)
+    eos, pad, sizes = tokenizer.eos_id, tokenizer.pad_id, tokenizer.text_sizes()
+    arrays = ArrayStatistics("LMData", eos_id=eos, pad_id=pad, sizes=sizes)
     with (folder / "ours.h5").open("w+b") as file:
-        write_hdf5(file, blocks, {}, features=LM_FEATURES, sequence_length=LENGTH)
+        write_hdf5(file, arrays.watch(blocks), {}, features=LM_FEATURES, sequence_length=LENGTH)
 
 
 def text_to_hdf5_plain(packed: bytes, tokenizer: Library, eos: int, folder: Path) -> None:

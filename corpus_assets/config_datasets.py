@@ -1,6 +1,6 @@
 """`datasets` of `corpus.yaml`: one strict section per mode, and the files a dataset may read by itself."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
@@ -8,8 +8,9 @@ from corpus_assets.config_aliases import clear_names
 from corpus_assets.config_section import Bytes, Name, Section
 from corpus_assets.config_sections import Globs
 from corpus_assets.config_tokenizers import Tokenizer
+from corpus_assets.tokenize.modes import check_options
+from resources.errors import ConfigError
 
-SPLITS = ("train", "decontaminated_train", "holdout", "validation", "test")
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
 Key = Annotated[str, Field(min_length=1)]
 
@@ -66,7 +67,6 @@ class _Dataset(Section):
     name: Name
     sequence_length: int = Field(2048, ge=2, le=2**20, description="L, positions per row")
     tokenizer: Tokenizer | None = Field(None, description="a tokenizer of its own; by default the corpus's")
-    inverted_mask: bool = Field(False, description="store 0 where the loss counts and 1 elsewhere")
     shuffle: bool = Field(False, description="permute all rows over all files of the dataset (one file per chunk)")
     shuffle_seed: int = Field(0, ge=0, lt=2**63)
     ftfy: bool = Field(False, description="mend texts with ftfy before tokenizing")
@@ -76,41 +76,33 @@ class _Dataset(Section):
     wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
     format: Literal["hdf5"] = Field("hdf5", description="output format")
 
+    @model_validator(mode="after")
+    def _possible(self) -> "_Dataset":
+        try:
+            check_options(self.model_dump())
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
+
 
 class _Short(_Dataset):
+    inverted_mask: bool = Field(False, description="store 0 where the loss counts and 1 elsewhere")
     minimum_length: int = Field(6, ge=0, description="shorter sequences (tokens) are dropped and counted")
-
-    @model_validator(mode="after")
-    def _reachable(self) -> "_Short":
-        if self.minimum_length > self.sequence_length + 1:
-            raise ValueError(
-                f"minimum_length is {self.minimum_length}, which no sequence reaches; "
-                f"valid with sequence_length {self.sequence_length}: at most {self.sequence_length + 1}"
-            )
-        return self
 
 
 class _Text(_Short):
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     short_sequence_probability: float = Field(0.0, ge=0, le=1, description="share of windows cut to a random length")
     seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
-
-    @model_validator(mode="after")
-    def _long_enough(self) -> "_Text":
-        if self.short_sequence_probability and self.sequence_length < 3:
-            raise ValueError(
-                f"short_sequence_probability cuts rows of 3 tokens or more; sequence_length is {self.sequence_length}"
-            )
-        return self
+    split_text: int | None = Field(
+        None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
+    )
+    remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
 
 
 class _Windows(_Text):
     pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
     keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
-    split_text: int | None = Field(
-        None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
-    )
-    remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
 
 
 class LMDataset(_Windows):
@@ -131,11 +123,14 @@ class FIMDataset(_Windows):
     prefix_token: str = Field("<|fim_prefix|>", description="token before the prefix; it must be in the vocabulary")
     middle_token: str = Field("<|fim_middle|>", description="token before the middle")
     suffix_token: str = Field("<|fim_suffix|>", description="token before the suffix")
+    reference: bool = Field(False, description="with `fim_level: row`: as the original, its defects included")
 
     @model_validator(mode="after")
-    def _room(self) -> "FIMDataset":
-        if self.sequence_length < 8:
-            raise ValueError(f"sequence_length is {self.sequence_length}; valid with mode fim: 8 or more")
+    def _levels(self) -> "FIMDataset":
+        if self.fim_level == "document" and (self.split_text is not None or self.remove_bos_in_pieces):
+            raise ValueError("split_text and remove_bos_in_pieces go with fim_level row: documents are cut otherwise")
+        if self.fim_level == "document" and self.reference:
+            raise ValueError("reference goes with fim_level row")
         return self
 
 
@@ -145,12 +140,6 @@ class _Packing(Section):
     )
     packing_depth: int | None = Field(None, ge=1, description="most sequences in a row")
     packing_window: int = Field(2**24, ge=1, le=2**30, description="tokens that are packed together")
-
-    @model_validator(mode="after")
-    def _no_depth(self) -> "_Packing":
-        if self.packing == "nearest_previous" and self.packing_depth is not None:
-            raise ValueError("packing_depth goes with best_fit and lpfhp; packing is nearest_previous")
-        return self
 
 
 class VSLDataset(_Text, _Packing):
@@ -163,26 +152,28 @@ class VSLDataset(_Text, _Packing):
 
 
 class _Pairs(_Short):
-    SHAPE: ClassVar[str] = "pair"
     input: Files = Field(description="files with pairs (prompt_key, completion_key) or conversations (messages_key)")
     separator: str | None = Field(None, description="token between prompt and completion; added when it is new")
     prompt_prefix: str | None = Field(None, description="text before every prompt")
     completion_prefix: str | None = Field(None, description="text before every completion, with no loss")
-    truncate: Literal["discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns"] = Field(
-        "discard", description="what goes when an example is too long; all is counted"
-    )
 
 
 class SummarizationDataset(_Pairs):
     """Pairs of prompt and completion, one per row, loss on the completion (3 channels)."""
 
     mode: Literal["summarization"]
+    truncate: Literal["discard", "prompt_start", "prompt_end", "completion_end"] = Field(
+        "discard", description="what goes when a pair is too long; all is counted"
+    )
 
 
 class SummarizationVSLDataset(_Pairs, _Packing):
     """Pairs or whole conversations, several per row (5 channels)."""
 
     mode: Literal["summarization_vsl"]
+    truncate: Literal["discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns"] = Field(
+        "discard", description="what goes when an example is too long; all is counted"
+    )
     eos_after_prompt: bool = Field(False, description="end-of-text also after every prompt")
 
 
@@ -199,7 +190,7 @@ class ChatDataset(_Short, _Packing):
     day: str | None = Field(
         None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="what a template is told that asks for the day, as 2024-12-31"
     )
-    loss_roles: list[str] | None = Field(
+    loss_roles: Annotated[list[str], Field(min_length=1)] | None = Field(
         default=["assistant"], description="roles whose texts are learned; none: what `{% generation %}` marks"
     )
     train_on: Literal["all_turns", "last_turn"] = Field("all_turns", description="which of their turns count")
@@ -221,14 +212,6 @@ class DPODataset(_Dataset):
     user_role: str = "user"
     assistant_role: str = "assistant"
     reference: bool = Field(False, description="rows as the original makes them, its truncation included")
-
-    @model_validator(mode="after")
-    def _room(self) -> "DPODataset":
-        if self.max_prompt_length >= self.sequence_length:
-            raise ValueError(
-                f"max_prompt_length is {self.max_prompt_length}; valid: below sequence_length {self.sequence_length}"
-            )
-        return self
 
 
 def _named(entry: Any) -> Any:

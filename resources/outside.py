@@ -9,11 +9,15 @@ def read_outside(key: str, path: str, limit: int) -> bytes:
     """Content of a file; `ConfigError` names the configuration key when it cannot be read or is over `limit` bytes."""
     file = Path(path)
     try:
-        if file.stat().st_size > limit:
-            raise ConfigError(f"{key}: {file.name} is over the limit of {limit} bytes")
-        return file.read_bytes()
+        if file.exists() and not file.is_file():
+            raise ConfigError(f"{key}: {path!r} is no regular file")
+        with file.open("rb") as stream:
+            content = stream.read(limit + 1)
     except OSError as error:
         raise ConfigError(f"{key}: {path!r} cannot be read: {error.strerror}") from None
+    if len(content) > limit:
+        raise ConfigError(f"{key}: {file.name} has {file.stat().st_size} bytes; valid: at most {limit}")
+    return content
 
 
 def beside(path: str, name: str) -> str:

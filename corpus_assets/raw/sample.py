@@ -161,7 +161,9 @@ def _write_sources(root: Path, installed: texts.Installation, size: int) -> Samp
 def _write_conversations(folder: Path, installed: texts.Installation, count: int) -> None:
     """Files for a dataset of their own: no source of the corpus, so they are in no summary."""
     usable = (turns for turns in texts.conversations(installed) if all(_encoded_size(text) for _, text in turns))
-    rows = [{"messages": [{"role": r, "content": text} for r, text in turns]} for turns in islice(usable, count)]
+    rows: list[dict[str, object]] = [
+        {"messages": [{"role": r, "content": text} for r, text in turns]} for turns in islice(usable, count)
+    ]
     folder.mkdir(parents=True)
     for number in range(CONVERSATION_FILES):
         (folder / f"part-{number:02d}.jsonl").write_bytes(_lines(rows[number::CONVERSATION_FILES]))

@@ -215,7 +215,7 @@ def conversations(installed: Installation) -> Iterator[Turns]:
             if isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)):
                 first, *others = text.split("\n\n")
                 turns = [("user", f"What does `{module}.{node.name}` do?"), ("assistant", first)]
-                yield turns + [("user", "Tell me more."), ("assistant", others[0])] if others else turns
+                yield [*turns, ("user", "Tell me more."), ("assistant", others[0])] if others else turns
 
 
 def package_texts(installed: Installation) -> Iterator[Document]:

@@ -191,7 +191,7 @@ def _in_order(rendered: str, texts: Sequence[_Text]) -> Found | None:
     from_left: Found = []
     position = 0
     for number, text in enumerate(texts):
-        form = next((form for form in text.forms if form in rendered[position:]), None)
+        form = next((form for form in text.forms if rendered.find(form, position) >= 0), None)
         if not form:
             return None
         start = rendered.index(form, position)

@@ -5,7 +5,9 @@ long as no message spells a control token. One that a message spells stays plain
 in the stretches that the template wrote, and nowhere else.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +90,8 @@ class ChatEncoder:
 
     def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
         """Whether each id of a piece is learned: it holds a code point of one of the spans."""
-        inside = [(start, stop) for start, stop in spans if start < piece.stop and piece.start < stop]
+        first = bisect_right(spans, piece.start, key=itemgetter(1))
+        inside = spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
         covers = bool(inside) and inside[0][0] <= piece.start and piece.stop <= inside[0][1]
         flags = np.full(ids.size, covers)
         if inside and not covers:

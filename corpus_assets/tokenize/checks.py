@@ -13,7 +13,7 @@ from corpus_assets.tokenize.hdf5 import HDF5Rows, read_hdf5
 from corpus_assets.tokenize.modes import mode_of
 from corpus_assets.tokenize.protocol import Tokenizer
 from corpus_assets.tokenize.recount import ArrayStatistics
-from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizer_asset import load_part
 from resources.task import Part
 
@@ -44,7 +44,7 @@ def _faults(part: Part, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: T
         eos_id=tokenizer.eos_id,
         pad_id=tokenizer.pad_id,
         sizes=tokenizer.text_sizes(),
-        inverted_mask=dataset["inverted_mask"],
+        inverted_mask=dataset.get("inverted_mask", False),
     )
     for block in rows.blocks():
         found.add(block)
@@ -57,21 +57,26 @@ def _faults(part: Part, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: T
             yield f"{lost} tokens are in no row and not counted as dropped"
 
 
-def _differences(found: Mapping[str, int], recorded: Mapping[str, Any]) -> Iterator[str]:
+def _differences(found: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[str]:
     for name, value in found.items():
-        if value != recorded[name]:
-            yield f"{name} is {value}, recorded {recorded[name]}"
+        if value != recorded.get(name):
+            yield f"{name} is {value}, recorded {recorded.get(name)}"
 
 
-def sums_of(parts: list[Part], params: Part) -> list[str]:
-    """Where `data_params.json` is not the sum of the files' statistics."""
-    total = Counter[str]()
-    for part in parts:
-        total.update(part.record.statistics["h5_dataset_stats"])
+def sums_of(counted: list[Part], files: list[Part], params: Part) -> list[str]:
+    """Where `data_params.json` is not the sum of the partitions' statistics.
+
+    counted: partitions with counters; files: partitions with rows. They are the same unless rows are shuffled.
+    """
+    arrays = Counter[str]()
+    for part in files:
+        arrays.update(part.record.statistics["h5_dataset_stats"])
+    counters = merge(Statistics.from_dict(part.record.statistics["counters"]) for part in counted).as_dict()
     written = params.json("data_params.json")
-    faults = list(_differences(total, {**dict.fromkeys(total, 0), **written["h5_dataset_stats"]}))
-    rows = {"n_examples": total["num_sequences"]} if parts else {}
-    return [f"data_params.json: {fault}" for fault in [*faults, *_differences(rows, written["post-process"])]]
+    faults = [*_differences(arrays, written["h5_dataset_stats"]), *_differences(counters, written["post-process"])]
+    if files and counters["n_examples"] != arrays["num_sequences"]:
+        faults.append(f"{counters['n_examples']} rows were made, {arrays['num_sequences']} are in the files")
+    return [f"data_params.json: {fault}" for fault in faults]
 
 
 def token_files(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
@@ -94,14 +99,15 @@ def token_files(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
 
 
 def data_params_sums(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
-    """`data_params.json` holds the sums of the files' statistics."""
+    """`data_params.json` holds the sums of the statistics of all partitions."""
+    counted = f"sequences/{dataset}" if f"sequences/{dataset}" in corpus.graph.stages else f"tokens/{dataset}"
 
     @dg.asset_check(
         asset=asset_key(f"data_params/{dataset}"), name="sums_of_files", description=data_params_sums.__doc__
     )
     def check() -> dg.AssetCheckResult:
-        parts = current_parts(corpus, f"tokens/{dataset}")
+        files, parts = current_parts(corpus, f"tokens/{dataset}"), current_parts(corpus, counted)
         written = current_parts(corpus, f"data_params/{dataset}")
-        return result([fault for params in written for fault in sums_of(parts, params)], {"files": len(parts)})
+        return result([fault for params in written for fault in sums_of(parts, files, params)], {"files": len(files)})
 
     return check

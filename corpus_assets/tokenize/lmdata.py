@@ -35,7 +35,6 @@ class LMDataSettings:
     short_sequence_probability: share of windows that keep only their first 2 to L - 1 ids; the rest is lost.
     seed, short_sequence_draws: `keyed` draws from a hash of (seed, ids of the window); `reference` replays
     one generator over all windows of the run, as the original does.
-    split_text, remove_bos_in_pieces: passed to `encoding.encode_texts`.
     inverted_mask: the stored loss mask has 0 on real positions and 1 on padding.
     """
 
@@ -46,8 +45,6 @@ class LMDataSettings:
     short_sequence_probability: float = 0.0
     seed: int = 0
     short_sequence_draws: Literal["keyed", "reference"] = "keyed"
-    split_text: int | None = None
-    remove_bos_in_pieces: bool = False
     inverted_mask: bool = False
 
     def __post_init__(self) -> None:
@@ -60,8 +57,6 @@ class LMDataSettings:
             raise ConfigError(f"sequence_length is {length}; valid with short sequences: 3 or more")
         if self.min_sequence_length > length + 1:
             raise ConfigError(f"min_sequence_length is {self.min_sequence_length}; valid: at most {length + 1}")
-        if self.split_text is not None and self.split_text < 1:
-            raise ConfigError(f"split_text is {self.split_text}; valid: 1 or more characters, or none")
 
 
 def lmdata_rows(

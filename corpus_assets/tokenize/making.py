@@ -12,7 +12,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.backends import Backend, BackendDiffers, accelerate
+from corpus_assets.tokenize.backends import FIRST_CHARACTERS, Backend, BackendDiffers, accelerate
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
 from corpus_assets.tokenize.hdf5 import read_hdf5, write_hdf5
 from corpus_assets.tokenize.modes import Document, Mode, example_blocks, mode_of, text_blocks
@@ -22,6 +22,7 @@ from corpus_assets.tokenize.shuffle import Part as Run
 from corpus_assets.tokenize.shuffle import gather, key_range, row_keys, run_bounds, sorted_rows
 from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizer_asset import load_part
+from resources.errors import ConfigError
 from resources.examples import Example, decode_example, example_texts
 from resources.hashing import content_digest
 from resources.outside import read_outside
@@ -49,7 +50,11 @@ def _template(task: Task) -> str | None:
     """The configured chat template."""
     if TEMPLATE not in task.places:
         return None
-    return read_outside(TEMPLATE, task.places[TEMPLATE], MAX_TEMPLATE_BYTES).decode()
+    content = read_outside(TEMPLATE, task.places[TEMPLATE], MAX_TEMPLATE_BYTES)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{TEMPLATE}: {task.places[TEMPLATE]!r} is not UTF-8: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class Making:
             "seed": int(self.options.get("seed", 0)),
             "sequence_length": self.length,
             "packed": int(self.options.get("pack", len(self.mode.features) == VSL_CHANNELS)),
-            "inverted_mask": int(self.options["inverted_mask"]),
+            "inverted_mask": int(self.options.get("inverted_mask", False)),
             "input_digest": given,
         }
 
@@ -105,7 +110,7 @@ class Making:
             eos_id=tokenizer.eos_id,
             pad_id=tokenizer.pad_id,
             sizes=tokenizer.text_sizes(),
-            inverted_mask=bool(self.options["inverted_mask"]),
+            inverted_mask=self.options.get("inverted_mask", False),
         )
 
 
@@ -226,17 +231,18 @@ def _documents(part: Part) -> Iterator[Document]:
     """Identities and texts. A document that is used twice is two: `copy` is in the table beside the documents."""
     tables = [file.path for file in part.record.files if file.path.endswith(".rows.npy")]
     copies = part.array(tables[0])["copy"] if tables else repeat(0)
-    for line, copy in zip(part.lines(), copies, strict=False):
+    for line, copy in zip(part.lines(), copies, strict=bool(tables)):
         document = _TEXT.decode(line)
         yield f"{document.source}/{document.id}/{copy}", document.text
 
 
 def _first_texts(making: Making, part: Part) -> list[str]:
-    """The first texts of a partition, for the test of a faster tokenizer."""
+    """How the first texts of a partition begin, for the test of a faster tokenizer."""
     if making.mode.takes_texts:
-        return [text for _, text in islice(_documents(part), FIRST_TEXTS)]
-    found = (text for line in part.lines() for text in example_texts(decode_example(line)))
-    return list(islice(found, FIRST_TEXTS))
+        found = (_TEXT.decode(line).text for line in part.lines())
+    else:
+        found = (text for line in part.lines() for text in example_texts(decode_example(line)))
+    return [text[:FIRST_CHARACTERS] for text in islice(found, FIRST_TEXTS)]
 
 
 def _write_rows(task: Task, making: Making, path: str, blocks: Iterable[Block], given: str) -> int:
@@ -244,7 +250,7 @@ def _write_rows(task: Task, making: Making, path: str, blocks: Iterable[Block], 
     arrays = making.recount()
     written = write_hdf5(
         task.create(path),
-        _counted(blocks, arrays),
+        arrays.watch(blocks),
         making.attributes(given),
         features=making.mode.features,
         sequence_length=making.length,
@@ -255,12 +261,6 @@ def _write_rows(task: Task, making: Making, path: str, blocks: Iterable[Block], 
     task.count(h5_dataset_stats=stats)
     task.segments["h5_dataset_stats"] = _digest_of(stats)
     return written.rows
-
-
-def _counted(blocks: Iterable[Block], arrays: ArrayStatistics) -> Iterator[Block]:
-    for block in blocks:
-        arrays.add(block)
-        yield block
 
 
 def _count(task: Task, statistics: Statistics) -> None:

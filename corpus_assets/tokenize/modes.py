@@ -1,7 +1,7 @@
 """The dataset modes: what each is called, which channels its rows have, and how its options make rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -15,11 +15,12 @@ from corpus_assets.tokenize.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 from corpus_assets.tokenize.lmdata import LMDataSettings, lmdata_rows
 from corpus_assets.tokenize.lmvsl import VSLSettings, lmdata_vsl_rows
 from corpus_assets.tokenize.protocol import Tokenizer
-from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
 from corpus_assets.tokenize.template import ChatTemplate, render
 from corpus_assets.tokenize.vsl import PackingSettings
+from resources.errors import ConfigError
 from resources.examples import Example, Messages
 
 Options = Mapping[str, Any]
@@ -66,23 +67,43 @@ def mode_of(options: Options) -> Mode:
     return _MODES["chat_vsl" if key == "chat" and options["pack"] else key]
 
 
+def check_options(options: Options) -> None:
+    """Raise ConfigError for options that no dataset can be made with; what depends on the tokenizer shows later."""
+    mode = options["mode"]
+    if "packing" in options:
+        _packing(options)
+    if mode == "fim":
+        _fim(options)
+    if mode in ("lm", "fim"):
+        _windows(options)
+    others: dict[str, Callable[[Options], object]] = {"lm_vsl": _documents, "dpo": _preferences, "chat": _chat}
+    others |= dict.fromkeys(("summarization", "summarization_vsl"), _pairs)
+    if mode in others:
+        others[mode](options)
+
+
 def text_blocks(
     options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
 ) -> Iterator[Ids]:
     """Rows of documents, as int32 blocks (rows, channels, L)."""
-    if options["mode"] == "fim":
-        return _fim_blocks(options, documents, tokenizer, statistics)
-    encoded = _encoded(options, documents, tokenizer, statistics)
+    eos, pad = tokenizer.eos_id, tokenizer.pad_id
+    if options["mode"] == "fim" and options["fim_level"] == "document":
+        lists = fim_documents(documents, tokenizer, _fim(options), statistics, cleaning=_cleaning(options))
+        return lmdata_rows(lists, _windows(options), eos, pad, statistics)
+    encoded = encode_texts(
+        (text for _, text in documents),
+        tokenizer,
+        _cleaning(options),
+        statistics,
+        split_length=options["split_text"],
+        remove_bos_in_pieces=options["remove_bos_in_pieces"],
+    )
     if options["mode"] == "lm_vsl":
-        settings = VSLSettings(
-            packing=_packing(options),
-            min_sequence_length=options["minimum_length"],
-            long_documents=options["long_documents"],
-            short_sequence_probability=options["short_sequence_probability"],
-            seed=options["seed"],
-        )
-        return lmdata_vsl_rows(encoded, settings, tokenizer.eos_id, tokenizer.pad_id, statistics)
-    return lmdata_rows(encoded, _windows(options), tokenizer.eos_id, tokenizer.pad_id, statistics)
+        return lmdata_vsl_rows(encoded, _documents(options), eos, pad, statistics)
+    rows = lmdata_rows(encoded, _windows(options), eos, pad, statistics)
+    if options["mode"] == "fim":
+        return fim_rows(rows, tokenizer, _fim(options), statistics, inverted_mask=options["inverted_mask"])
+    return rows
 
 
 def example_blocks(
@@ -98,37 +119,27 @@ def example_blocks(
 
     template: a chat template instead of the tokenizer's. on_fault: hears of conversations that cannot be used.
     """
-    if options["mode"] == "dpo":
-        return _dpo_blocks(options, examples, tokenizer, statistics, template)
-    if options["mode"] == "chat":
-        return _chat_blocks(options, examples, tokenizer, statistics, given=template, on_fault=on_fault)
-    settings = SummarizationSettings(
-        sequence_length=options["sequence_length"],
-        min_sequence_length=options["minimum_length"],
-        prompt_prefix=options["prompt_prefix"],
-        completion_prefix=options["completion_prefix"],
-        separator=options["separator"],
-        eos_after_prompt=options.get("eos_after_prompt", False),
-        inverted_mask=options["inverted_mask"],
-        truncate=options["truncate"],
-        cleaning=_cleaning(options),
-    )
-    if options["mode"] == "summarization":
-        return summarization_rows(examples, tokenizer, settings, statistics)
-    return summarization_vsl_rows(examples, tokenizer, settings, _packing(options), statistics)
+    mode = options["mode"]
+    if mode == "dpo":
+        formatter, cleaning = _formatter(tokenizer, template), _cleaning(options)
+        return dpo_rows(examples, tokenizer, _preferences(options), statistics, formatter=formatter, cleaning=cleaning)
+    if mode == "summarization":
+        return summarization_rows(examples, tokenizer, _pairs(options), statistics)
+    if mode == "summarization_vsl":
+        return summarization_vsl_rows(examples, tokenizer, _pairs(options), _packing(options), statistics)
+    chat = replace(_chat(options), chat_template=template)
+    if not options["pack"]:
+        return chat_rows(examples, tokenizer, chat, statistics, on_fault=on_fault)
+    return chat_vsl_rows(examples, tokenizer, chat, _packing(options), statistics, on_fault=on_fault)
 
 
-def _encoded(
-    options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
-) -> Iterator[Ragged]:
-    return encode_texts(
-        (text for _, text in documents),
-        tokenizer,
-        _cleaning(options),
-        statistics,
-        split_length=options.get("split_text"),
-        remove_bos_in_pieces=options.get("remove_bos_in_pieces", False),
-    )
+def _formatter(tokenizer: Tokenizer, given: str | None) -> Callable[[Messages], str] | None:
+    """The given chat template, else the tokenizer's own, else None."""
+    source = given if given is not None else tokenizer.chat_template
+    if source is None:
+        return None
+    template = ChatTemplate(source)
+    return lambda messages: render(template, messages, tokenizer.template_values)
 
 
 def _cleaning(options: Options) -> CleaningSettings:
@@ -143,8 +154,6 @@ def _windows(options: Options) -> LMDataSettings:
         min_sequence_length=options["minimum_length"],
         short_sequence_probability=options["short_sequence_probability"],
         seed=options["seed"],
-        split_text=options["split_text"],
-        remove_bos_in_pieces=options["remove_bos_in_pieces"],
         inverted_mask=options["inverted_mask"],
     )
 
@@ -159,10 +168,18 @@ def _packing(options: Options) -> PackingSettings:
     )
 
 
-def _fim_blocks(
-    options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
-) -> Iterator[Ids]:
-    settings = FIMSettings(
+def _documents(options: Options) -> VSLSettings:
+    return VSLSettings(
+        packing=_packing(options),
+        min_sequence_length=options["minimum_length"],
+        long_documents=options["long_documents"],
+        short_sequence_probability=options["short_sequence_probability"],
+        seed=options["seed"],
+    )
+
+
+def _fim(options: Options) -> FIMSettings:
+    return FIMSettings(
         sequence_length=options["sequence_length"],
         prefix_token=options["prefix_token"],
         middle_token=options["middle_token"],
@@ -170,29 +187,26 @@ def _fim_blocks(
         fim_rate=options["fim_rate"],
         spm_rate=options["spm_rate"],
         seed=options["seed"],
+        reference=options["reference"],
     )
-    windows, eos, pad = _windows(options), tokenizer.eos_id, tokenizer.pad_id
-    if options["fim_level"] == "row":
-        encoded = _encoded(options, documents, tokenizer, statistics)
-        blocks = lmdata_rows(encoded, windows, eos, pad, statistics)
-        return fim_rows(blocks, tokenizer, settings, statistics, inverted_mask=options["inverted_mask"])
-    lists = fim_documents(documents, tokenizer, settings, statistics, cleaning=_cleaning(options))
-    return lmdata_rows(lists, windows, eos, pad, statistics)
 
 
-def _formatter(tokenizer: Tokenizer, given: str | None) -> Callable[[Messages], str] | None:
-    """The given chat template, else the tokenizer's own, else None."""
-    source = given if given is not None else tokenizer.chat_template
-    if source is None:
-        return None
-    template = ChatTemplate(source)
-    return lambda messages: render(template, messages, tokenizer.template_values)
+def _pairs(options: Options) -> SummarizationSettings:
+    return SummarizationSettings(
+        sequence_length=options["sequence_length"],
+        min_sequence_length=options["minimum_length"],
+        prompt_prefix=options["prompt_prefix"],
+        completion_prefix=options["completion_prefix"],
+        separator=options["separator"],
+        eos_after_prompt=options.get("eos_after_prompt", False),
+        inverted_mask=options["inverted_mask"],
+        truncate=options["truncate"],
+        cleaning=_cleaning(options),
+    )
 
 
-def _dpo_blocks(
-    options: Options, examples: Iterable[Example], tokenizer: Tokenizer, statistics: Statistics, given: str | None
-) -> Iterator[Ids]:
-    settings = DPOSettings(
+def _preferences(options: Options) -> DPOSettings:
+    return DPOSettings(
         sequence_length=options["sequence_length"],
         max_prompt_length=options["max_prompt_length"],
         response_delimiter=options["response_delimiter"],
@@ -200,31 +214,24 @@ def _dpo_blocks(
         assistant_role=options["assistant_role"],
         reference=options["reference"],
     )
-    formatter = _formatter(tokenizer, given)
-    return dpo_rows(examples, tokenizer, settings, statistics, formatter=formatter, cleaning=_cleaning(options))
 
 
-def _chat_blocks(
-    options: Options,
-    examples: Iterable[Example],
-    tokenizer: Tokenizer,
-    statistics: Statistics,
-    *,
-    given: str | None,
-    on_fault: OnFault | None,
-) -> Iterator[Ids]:
-    settings = ChatSettings(
+def _chat(options: Options) -> ChatSettings:
+    return ChatSettings(
         sequence_length=options["sequence_length"],
-        chat_template=given,
         min_sequence_length=options["minimum_length"],
         template_values=options["template_values"],
-        day=date.fromisoformat(options["day"]) if options["day"] else None,
+        day=_day(options["day"]),
         loss_roles=None if options["loss_roles"] is None else tuple(options["loss_roles"]),
         train_on=options["train_on"],
         truncate=options["truncate"],
         inverted_mask=options["inverted_mask"],
         cleaning=_cleaning(options),
     )
-    if not options["pack"]:
-        return chat_rows(examples, tokenizer, settings, statistics, on_fault=on_fault)
-    return chat_vsl_rows(examples, tokenizer, settings, _packing(options), statistics, on_fault=on_fault)
+
+
+def _day(given: str | None) -> date | None:
+    try:
+        return date.fromisoformat(given) if given else None
+    except ValueError:
+        raise ConfigError(f"day is {given!r}; valid: a date as 2024-12-31") from None

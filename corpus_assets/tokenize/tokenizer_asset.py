@@ -106,8 +106,10 @@ def load_part(part: Part, separator: str | None = None) -> LoadedTokenizer:
     """
     key = (part.record.digest, separator or "")
     if key not in _LOADED:
-        files = {file.path.rpartition("/")[2]: part.open(file.path).read() for file in part.record.files}
-        del files[SPEC]
+        files = {}
+        for path in (file.path for file in part.record.files if not file.path.endswith(f"/{SPEC}")):
+            with part.open(path) as stored:
+                files[path.rpartition("/")[2]] = stored.read()
         while len(_LOADED) >= _MAX_LOADED:
             del _LOADED[next(iter(_LOADED))]
         loaded = load_tokenizer(files, TokenizerSpec(**part.json(SPEC)))

@@ -1,6 +1,7 @@
 """Every asset check passes on a sound corpus and fails on the damage it is there to find."""
 
 import gzip
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -63,12 +64,24 @@ def test_all_pass_on_a_sound_corpus_and_say_what_they_looked_at(built: Runs) -> 
         "decontaminated_train:no_holdout_text_in_train",
         "tokens/train:token_files",
         "tokens/validation:token_files",
+        "data_params/train:sums_of_files",
+        "data_params/validation:sums_of_files",
     } == found.keys()
     assert all(one.passed for one in found.values())
     flow = found["decontaminated_train:conservation_of_rows"].metadata
     assert flow["equations judged"].value == 6
     assert flow["rows of normalized_documents"].value == 44
     assert found["tokens/train:token_files"].metadata["files"].value == 3
+
+
+@pytest.mark.parametrize("section", ["post-process", "h5_dataset_stats"])
+def test_data_params_that_are_no_sums_are_found(built: Runs, section: str) -> None:
+    path = built.corpus.storage.resolve("tokens/train/data_params.json")
+    params = json.loads(path.read_text())
+    params[section]["num_tokens"] += 1
+    path.write_text(json.dumps(params))
+    assert failed(built).keys() == {"data_params/train:sums_of_files"}
+    assert f"recorded {params[section]['num_tokens']}" in failed(built)["data_params/train:sums_of_files"]
 
 
 @pytest.mark.parametrize("asset", ["short_documents", "duplicates"])

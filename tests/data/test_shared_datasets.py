@@ -89,7 +89,8 @@ def check(corpus: Corpus) -> Statistics:
     files = parts(corpus, f"tokens/{name}")
     assert [fault for part in files for fault in faults_of(part, entry, loaded)] == []
     (params,) = parts(corpus, f"data_params/{name}")
-    assert sums_of(files, params) == []
+    counted = parts(corpus, f"sequences/{name}") if entry["shuffle"] else files
+    assert sums_of(counted, files, params) == []
     total = Statistics.from_dict(params.json("data_params.json")["post-process"])
     assert total.successful_files + total.discarded_files == total.processed_files
     assert total.n_examples

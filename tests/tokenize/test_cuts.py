@@ -82,7 +82,7 @@ def joined(text: str, places: Sequence[int], encoder: LoadedTokenizer, cutter: C
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(text=TEXTS, matched=st.booleans())
 def test_every_safe_place_keeps_the_ids(name: str, text: str, matched: bool) -> None:
     encoder, cutter = prepared(name, matched)

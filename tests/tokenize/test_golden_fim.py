@@ -103,8 +103,8 @@ def run(name: str, decisions: Decisions, *, reference: bool = True) -> tuple[dic
         short_sequence_probability=cli.get("short_seq_prob", 0.0),
         seed=processing.get("seed", 0),
         short_sequence_draws="reference",
-        split_text=processing.get("chunk_len_to_split", 2000) if processing.get("split_text_to_tokenize") else None,
     )
+    split = processing.get("chunk_len_to_split", 2000) if processing.get("split_text_to_tokenize") else None
     settings = fim_settings(given, reference=reference)
     files: dict[str, Rows] = {}
     statistics: list[Statistics] = []
@@ -114,7 +114,7 @@ def run(name: str, decisions: Decisions, *, reference: bool = True) -> tuple[dic
         builder = RowBuilder(base, tokenizer.eos_id, tokenizer.pad_id, counted, block_rows=7)
         for chunk in share:
             texts = [text for record in chunk.records for text in record.values()]
-            batches = encode_texts(texts, tokenizer, cleaning, counted, split_length=base.split_text)
+            batches = encode_texts(texts, tokenizer, cleaning, counted, split_length=split)
             blocks = list(fim_rows(builder.rows(batches), tokenizer, settings, counted, decisions=decisions))
             if blocks:
                 files[file_name(chunk)] = np.concatenate(blocks)

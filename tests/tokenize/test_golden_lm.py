@@ -93,10 +93,11 @@ class _Process:
             short_sequence_probability=cli.get("short_seq_prob", 0.0),
             seed=processing.get("seed", 0),
             short_sequence_draws="reference",
-            split_text=processing.get("chunk_len_to_split", 2000) if processing.get("split_text_to_tokenize") else None,
-            remove_bos_in_pieces=processing.get("remove_bos_in_chunks", False),
             inverted_mask=dataset.get("inverted_mask", False),
         )
+        splits = processing.get("split_text_to_tokenize")
+        self.split_length = processing.get("chunk_len_to_split", 2000) if splits else None
+        self.removes_bos = processing.get("remove_bos_in_chunks", False)
         self.cleaning = CleaningSettings(
             ftfy=dataset.get("use_ftfy", True),
             normalization=dataset.get("ftfy_normalizer", "NFC"),
@@ -117,8 +118,8 @@ class _Process:
             self.tokenizer,
             self.cleaning,
             self.statistics,
-            split_length=self.settings.split_text,
-            remove_bos_in_pieces=self.settings.remove_bos_in_pieces,
+            split_length=self.split_length,
+            remove_bos_in_pieces=self.removes_bos,
         )
         return self._joined(self.builder.rows(self._watched(batches)))
 

@@ -209,7 +209,6 @@ def test_rows_stream() -> None:
         {"sequence_length": 8, "min_sequence_length": 10},
         {"sequence_length": 8, "short_sequence_probability": 1.5},
         {"sequence_length": 2, "min_sequence_length": 2, "short_sequence_probability": 0.5},
-        {"sequence_length": 8, "split_text": 0},
     ],
 )
 def test_impossible_settings_are_refused(arguments: dict[str, Any]) -> None:
