@@ -13,16 +13,20 @@ Location = Sequence[int | str]
 def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Iterator[str]:
     """One line per fault of `values`, checked against `model`."""
     for detail in error.errors():
-        path = key_path(detail["loc"], values)
+        of_section = detail["type"] == "value_error" and isinstance(detail["input"], BaseModel | dict)
+        path = key_path(detail["loc"], values, absent=not of_section)
         fault = _fault(detail, model)
         yield f"{path}: {fault}" if path else fault
 
 
-def key_path(location: Location, values: Any) -> str:
-    """Pydantic's location as a reader of the file knows it: without the branches of unions, which are no keys."""
+def key_path(location: Location, values: Any, *, absent: bool) -> str:
+    """Pydantic's location as a reader of the file knows it: without the branches of unions, which are no keys.
+
+    absent: the last part may be a key that the file does not have, under that name.
+    """
     parts = []
     for place, part in enumerate(location):
-        if isinstance(values, dict) and (part in values or place == len(location) - 1):
+        if isinstance(values, dict) and (part in values or (absent and place == len(location) - 1)):
             values = values.get(part)
         elif isinstance(values, list) and isinstance(part, int):
             values = values[part]

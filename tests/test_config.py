@@ -83,8 +83,11 @@ FAULTS: list[tuple[Any, str]] = [
     (section("minhash", bands=22), "minhash: bands x rows = 22 x 6 = 132 values, but a signature has 128"),
     ({"sources": [SOURCE, SOURCE]}, "sources: 'a' named twice; names must differ"),
     ({"sources": [SOURCE], "datasets": [{"name": "t"}, {"name": "t"}]}, "datasets: 't' named twice"),
-    (dataset(sequence_length=2, minimum_length=0, short_sequence_probability=0.5), "datasets.0: short_sequence_"),
-    (dataset(sequence_length=8, minimum_length=10), "valid with sequence_length 8: at most 9"),
+    (
+        dataset(sequence_length=2, minimum_length=0, short_sequence_probability=0.5),
+        "datasets.0: sequence_length is 2; valid with short sequences: 3 or more",
+    ),
+    (dataset(sequence_length=8, minimum_length=10), "datasets.0: minimum_length is 10; valid: at most 9"),
     (dataset(input="raw"), "datasets.0.input: received 'raw' (str); valid: 'train', 'decontaminated_train'"),
     (section("split", method="slimpajama", holdout={"count": 1}), "split: holdout must be a share"),
     (source(holdout=0.1) | {"split": {"method": "slimpajama"}}, "sources.0.holdout: split.method slimpajama takes no"),

@@ -97,10 +97,10 @@ def _params(task: Task, dataset: Dataset) -> None:
     making.params(task, made, counted, f"tokens/{dataset.name}")
 
 
-def tokenizer_stage(asset: str, find: Callable[[Settings], Settings], kind: str) -> Stage:
+def tokenizer_stage(name: str, dataset: str | None, kind: str) -> Stage:
     """A tokenizer's asset. A trained one must not change with the corpus: its input is not tracked."""
     return Stage(
-        name=asset,
+        name=name,
         group="tokenize",
         description="A tokenizer: configured files, a hub's, or a BPE trained once on the train split.",
         partitioning=Partitioning.NONE,
@@ -108,34 +108,33 @@ def tokenizer_stage(asset: str, find: Callable[[Settings], Settings], kind: str)
         code_version="2",
         kind="records",
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
-        extra_parameters=partial(_of_tokenizer, tokenizer_asset.tokenizer_parameters, find),
-        places=partial(_of_tokenizer, tokenizer_asset.tokenizer_places, find),
+        extra_parameters=partial(_tokenizer_parameters, dataset=dataset),
+        places=partial(_tokenizer_places, dataset=dataset),
         tools=("json",),
     )
 
 
-def _of_tokenizer(
-    function: Callable[[Settings], dict[str, Any]], find: Callable[[Settings], Settings], settings: Settings
-) -> dict[str, Any]:
-    return function(find(settings))
+def _tokenizer(settings: Settings, dataset: str | None) -> Settings:
+    return dict(settings["tokenizer"] if dataset is None else _entry(settings, dataset)["tokenizer"])
 
 
-def _default_tokenizer(settings: Settings) -> Settings:
-    return dict(settings["tokenizer"])
+def _tokenizer_parameters(settings: Settings, dataset: str | None) -> dict[str, Any]:
+    section = "tokenizer" if dataset is None else f"datasets.{dataset}.tokenizer"
+    return tokenizer_asset.tokenizer_parameters(_tokenizer(settings, dataset), section)
 
 
-def _own_tokenizer(settings: Settings, name: str) -> Settings:
-    return dict(_entry(settings, name)["tokenizer"])
+def _tokenizer_places(settings: Settings, dataset: str | None) -> dict[str, str]:
+    return tokenizer_asset.tokenizer_places(_tokenizer(settings, dataset))
 
 
 def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[Stage]:
     """The tokenizers, then per dataset its token files and its `data_params.json`."""
     if any(entry["tokenizer"] is None for entry in datasets):
-        yield tokenizer_stage("tokenizer", _default_tokenizer, tokenizer_kind)
+        yield tokenizer_stage("tokenizer", None, tokenizer_kind)
     for entry in datasets:
         name = entry["name"]
         if entry["tokenizer"]:
-            yield tokenizer_stage(f"tokenizers/{name}", partial(_own_tokenizer, name=name), entry["tokenizer"]["kind"])
+            yield tokenizer_stage(f"tokenizers/{name}", name, entry["tokenizer"]["kind"])
         yield from _dataset_stages(Dataset(name, entry))
 
 

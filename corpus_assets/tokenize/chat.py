@@ -33,7 +33,7 @@ class ChatSettings:
     """How conversations become sequences.
 
     sequence_length: L; a sequence has at most L + 1 ids, of which all but the last are inputs.
-    min_sequence_length: conversations of fewer ids are discarded.
+    minimum_length: conversations of fewer ids are discarded.
     chat_template: jinja source, None for the tokenizer's own.
     template_values: what the template may name beside the messages and the tokenizer's tokens (`tools`, ...).
     day: what the template is told when it asks for the day.
@@ -50,7 +50,7 @@ class ChatSettings:
     """
 
     sequence_length: int
-    min_sequence_length: int = 2
+    minimum_length: int = 2
     chat_template: str | None = None
     template_values: Mapping[str, Any] = field(default_factory=dict)
     day: date | None = None
@@ -63,8 +63,8 @@ class ChatSettings:
     def __post_init__(self) -> None:
         if self.sequence_length < 1:
             raise ConfigError(f"sequence_length is {self.sequence_length}; valid: 1 or more")
-        if (minimum := self.min_sequence_length) > self.sequence_length + 1:
-            raise ConfigError(f"min_sequence_length is {minimum}; valid: at most {self.sequence_length + 1}")
+        if (minimum := self.minimum_length) > self.sequence_length + 1:
+            raise ConfigError(f"minimum_length is {minimum}; valid: at most {self.sequence_length + 1}")
         if self.loss_roles is not None and not self.loss_roles:
             raise ConfigError("loss_roles is empty; valid: one role or more, or none for generation blocks")
         for name, kind in (("train_on", TrainOn), ("truncate", ChatTruncation)):
@@ -174,8 +174,8 @@ class _Reader:
         capacity, reason = self._settings.sequence_length + 1, ""
         if whole.ids.size > capacity:
             fitted, reason = self._truncated(messages, whole, capacity)
-        if not reason and whole.ids.size < self._settings.min_sequence_length:
-            fitted, reason = _nothing(whole), "below_min_sequence_length"
+        if not reason and whole.ids.size < self._settings.minimum_length:
+            fitted, reason = _nothing(whole), "below_minimum_length"
         elif fitted.ids.size and not fitted.learned[1:].any():
             # What was cut may have held all that is learned.
             fitted, reason = _nothing(whole), "too_long" if reason else "nothing_learned"

@@ -30,7 +30,7 @@ class LMDataSettings:
     pack: cut the stream of all documents into full rows; otherwise a row holds ids of one document.
     keep_tail: the last, incomplete window of a packed stream becomes a padded row (False: it is dropped and
     counted).
-    min_sequence_length: shorter windows (ids, the shared one included) are dropped; no rule for the packed
+    minimum_length: shorter windows (ids, the shared one included) are dropped; no rule for the packed
     tail.
     short_sequence_probability: share of windows that keep only their first 2 to L - 1 ids; the rest is lost.
     seed, short_sequence_draws: `keyed` draws from a hash of (seed, ids of the window); `reference` replays
@@ -41,7 +41,7 @@ class LMDataSettings:
     sequence_length: int
     pack: bool = True
     keep_tail: bool = True
-    min_sequence_length: int = 6
+    minimum_length: int = 6
     short_sequence_probability: float = 0.0
     seed: int = 0
     short_sequence_draws: Literal["keyed", "reference"] = "keyed"
@@ -55,8 +55,8 @@ class LMDataSettings:
             raise ConfigError(f"short_sequence_probability is {self.short_sequence_probability}; valid: 0 to 1")
         if self.short_sequence_probability and length <= SHORTEST_CUT:
             raise ConfigError(f"sequence_length is {length}; valid with short sequences: 3 or more")
-        if self.min_sequence_length > length + 1:
-            raise ConfigError(f"min_sequence_length is {self.min_sequence_length}; valid: at most {length + 1}")
+        if self.minimum_length > length + 1:
+            raise ConfigError(f"minimum_length is {self.minimum_length}; valid: at most {length + 1}")
 
 
 def lmdata_rows(
@@ -175,21 +175,21 @@ class RowBuilder:
         while place[0] < len(batch):
             block = np.empty((self._block_rows, 3, self._length), np.int32)
             lengths = np.empty(self._block_rows, np.int64)
-            minimum = self.settings.min_sequence_length
+            minimum = self.settings.minimum_length
             rows = cut((batch.ids, batch.offsets), self._end, minimum, place, (block, lengths))
             if rows:
                 yield self._padded(block[:rows], lengths[:rows])
 
     def _count_separate(self, sizes: NDArray[np.int64]) -> None:
-        length, minimum, statistics = self._length, self.settings.min_sequence_length, self.statistics
+        length, minimum, statistics = self._length, self.settings.minimum_length, self.statistics
         statistics.document_tokens += int(sizes.sum())
         statistics.sequence_starts += int(np.count_nonzero(sizes))
         statistics.discard_document("no_label", int(np.count_nonzero(sizes < 2)))
         last = (sizes[sizes > 1] - 2) % length + 2  # ids of the last window; only that one can be short
         short = last < minimum
         whole = sizes[sizes > 1] <= length + 1
-        statistics.discard_document("below_min_sequence_length", int(np.count_nonzero(short & whole)))
-        statistics.drop("below_min_sequence_length", int(short.sum()), int((last[short] - 1).sum()))
+        statistics.discard_document("below_minimum_length", int(np.count_nonzero(short & whole)))
+        statistics.drop("below_minimum_length", int(short.sum()), int((last[short] - 1).sum()))
 
     def _padded(self, block: Ids, lengths: NDArray[np.int64]) -> Ids:
         """Rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding."""

@@ -26,7 +26,7 @@ class VSLSettings:
     """How documents become sequences, and these rows; names after specs/cerebras-hdf5.md section 13.
 
     packing: how sequences share rows, and L.
-    min_sequence_length: documents with fewer ids, the end-of-text id included, are discarded.
+    minimum_length: documents with fewer ids, the end-of-text id included, are discarded.
     long_documents: what becomes of more than L + 1 ids. `fold`: several sequences that share one id each with the one
     before; `cut`: the first L + 1 ids; `drop`: nothing.
     short_sequence_probability: share of documents that keep only their first 2 to L ids; the rest is lost.
@@ -35,7 +35,7 @@ class VSLSettings:
     """
 
     packing: PackingSettings
-    min_sequence_length: int = 6
+    minimum_length: int = 6
     long_documents: Literal["fold", "cut", "drop"] = "fold"
     short_sequence_probability: float = 0.0
     seed: int = 0
@@ -47,8 +47,8 @@ class VSLSettings:
             raise ConfigError(f"short_sequence_probability is {self.short_sequence_probability}; valid: 0 to 1")
         if self.short_sequence_probability and length < SHORTEST_CUT:
             raise ConfigError(f"sequence_length is {length}; valid with short sequences: {SHORTEST_CUT} or more")
-        if self.min_sequence_length > length + 1:
-            raise ConfigError(f"min_sequence_length is {self.min_sequence_length}; valid: at most {length + 1}")
+        if self.minimum_length > length + 1:
+            raise ConfigError(f"minimum_length is {self.minimum_length}; valid: at most {length + 1}")
         if self.long_documents not in ("fold", "cut", "drop"):
             raise ConfigError(f"long_documents is {self.long_documents!r}; valid: fold, cut, drop")
 
@@ -111,9 +111,9 @@ class VSLBuilder:
     def _kept(self, documents: Ragged, sizes: Lengths) -> Lengths:
         """How many of its first ids a document keeps; what it loses is counted."""
         settings, statistics = self.settings, self.statistics
-        unlabelled, short = sizes < 2, sizes < settings.min_sequence_length
+        unlabelled, short = sizes < 2, sizes < settings.minimum_length
         statistics.discard_document("no_label", int(np.count_nonzero(unlabelled)))
-        self._discard("below_min_sequence_length", sizes[short & ~unlabelled])
+        self._discard("below_minimum_length", sizes[short & ~unlabelled])
         kept = np.where(short | unlabelled, 0, sizes)
         if settings.short_sequence_probability:
             for index in np.flatnonzero(~short).tolist():

@@ -151,7 +151,7 @@ def _windows(options: Options) -> LMDataSettings:
         sequence_length=options["sequence_length"],
         pack=options["pack"],
         keep_tail=options["keep_tail"],
-        min_sequence_length=options["minimum_length"],
+        minimum_length=options["minimum_length"],
         short_sequence_probability=options["short_sequence_probability"],
         seed=options["seed"],
         inverted_mask=options["inverted_mask"],
@@ -171,7 +171,7 @@ def _packing(options: Options) -> PackingSettings:
 def _documents(options: Options) -> VSLSettings:
     return VSLSettings(
         packing=_packing(options),
-        min_sequence_length=options["minimum_length"],
+        minimum_length=options["minimum_length"],
         long_documents=options["long_documents"],
         short_sequence_probability=options["short_sequence_probability"],
         seed=options["seed"],
@@ -194,7 +194,7 @@ def _fim(options: Options) -> FIMSettings:
 def _pairs(options: Options) -> SummarizationSettings:
     return SummarizationSettings(
         sequence_length=options["sequence_length"],
-        min_sequence_length=options["minimum_length"],
+        minimum_length=options["minimum_length"],
         prompt_prefix=options["prompt_prefix"],
         completion_prefix=options["completion_prefix"],
         separator=options["separator"],
@@ -219,7 +219,7 @@ def _preferences(options: Options) -> DPOSettings:
 def _chat(options: Options) -> ChatSettings:
     return ChatSettings(
         sequence_length=options["sequence_length"],
-        min_sequence_length=options["minimum_length"],
+        minimum_length=options["minimum_length"],
         template_values=options["template_values"],
         day=_day(options["day"]),
         loss_roles=None if options["loss_roles"] is None else tuple(options["loss_roles"]),

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 UNIGRAM, BPE = 1, 2
 _Value = int | bytes
 _PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
-_PIECE_TEXT = 1
+_PIECE_TEXT, _PIECE_TYPE = 1, 3
+_UNKNOWN, _CONTROL, _BYTE = 2, 3, 6
 _MODEL_TYPE, _WHITESPACE_AS_SUFFIX = 3, 24
 _CHARSMAP, _ADD_DUMMY_PREFIX = 2, 3
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
@@ -25,7 +26,10 @@ _HAS_LEAF = 1 << 8
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """kind: `UNIGRAM`, `BPE` or another number. whitespace_as_suffix: the space of a word is at its end."""
+    """pieces: those that a text is made of, so neither control pieces nor bytes. kind: `UNIGRAM`, `BPE` or another.
+
+    whitespace_as_suffix: the space of a word is at its end.
+    """
 
     pieces: list[str]
     kind: int
@@ -42,8 +46,13 @@ class SentencePieceModel:
                 parts[number].append(value)
         # Messages that come more than once are merged, the last value of a field counts.
         trainer, normalizer = (dict(_fields(b"".join(parts[number]))) for number in (_TRAINER, _NORMALIZER))
+        pieces = [dict(_fields(piece)) for piece in parts[_PIECES]]
         return cls(
-            pieces=[_bytes(dict(_fields(piece)), _PIECE_TEXT).decode() for piece in parts[_PIECES]],
+            pieces=[
+                _bytes(piece, _PIECE_TEXT).decode()
+                for piece in pieces
+                if piece.get(_PIECE_TYPE) not in (_UNKNOWN, _CONTROL, _BYTE)
+            ],
             kind=int(trainer.get(_MODEL_TYPE, UNIGRAM)),
             add_dummy_prefix=bool(normalizer.get(_ADD_DUMMY_PREFIX, True)),
             whitespace_as_suffix=bool(trainer.get(_WHITESPACE_AS_SUFFIX, False)),

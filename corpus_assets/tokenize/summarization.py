@@ -30,7 +30,7 @@ class SummarizationSettings:
     """How pairs become sequences; names after specs/cerebras-hdf5.md section 13.
 
     sequence_length: L, positions per row. A padded pair has at most L ids, a packed conversation L + 1.
-    min_sequence_length: shorter pairs (ids), or packed conversations (positions), are discarded.
+    minimum_length: shorter pairs (ids), or packed conversations (positions), are discarded.
     prompt_prefix, completion_prefix: text before every prompt or completion; neither is learned.
     separator: control token after the prompt, which the tokenizer must have.
     eos_after_prompt: the end-of-text id follows the prompt too, before the separator.
@@ -39,7 +39,7 @@ class SummarizationSettings:
     """
 
     sequence_length: int
-    min_sequence_length: int = 6
+    minimum_length: int = 6
     prompt_prefix: str | None = None
     completion_prefix: str | None = None
     separator: str | None = None
@@ -51,8 +51,8 @@ class SummarizationSettings:
     def __post_init__(self) -> None:
         if self.sequence_length < 1:
             raise ConfigError(f"sequence_length is {self.sequence_length}; valid: 1 or more")
-        if (minimum := self.min_sequence_length) > self.sequence_length:
-            raise ConfigError(f"min_sequence_length is {minimum}; valid: at most {self.sequence_length}")
+        if (minimum := self.minimum_length) > self.sequence_length:
+            raise ConfigError(f"minimum_length is {minimum}; valid: at most {self.sequence_length}")
         if self.truncate not in _RULES:
             raise ConfigError(f"truncate is {self.truncate!r}; valid: {', '.join(_RULES)}")
 
@@ -69,7 +69,7 @@ def summarization_rows(
     if settings.truncate == "oldest_turns":
         raise ConfigError("truncate is 'oldest_turns'; valid for pairs by themselves: the other rules")
     length = settings.sequence_length
-    builder = _Builder(tokenizer, settings, statistics, capacity=length, minimum=settings.min_sequence_length)
+    builder = _Builder(tokenizer, settings, statistics, capacity=length, minimum=settings.minimum_length)
     for batch in batches(_single_pairs(examples, settings.cleaning, statistics)):
         tokens, masks = builder.sequences(batch)
         yield from padded_rows(
@@ -99,7 +99,7 @@ def summarization_vsl_rows(
     if (packing.sequence_length, packing.inverted_mask) != (length, settings.inverted_mask):
         raise ConfigError("packing and pairs differ in sequence_length or inverted_mask; valid: the same in both")
     packer = VSLPacker(packing, tokenizer.pad_id, statistics)
-    builder = _Builder(tokenizer, settings, statistics, capacity=length + 1, minimum=settings.min_sequence_length + 1)
+    builder = _Builder(tokenizer, settings, statistics, capacity=length + 1, minimum=settings.minimum_length + 1)
     for batch in batches(_conversations(examples, settings.cleaning, statistics)):
         yield from packer.add(*builder.sequences(batch))
     yield from packer.finish()
@@ -244,7 +244,7 @@ class _Builder:
             kept[pairs_], ends[pairs_], firsts[first] = True, cut.ends, True
             self._truncated(int(before[number]), prompts[pairs_], completions[pairs_], cut.ends)
         short = before < self._minimum
-        self._discard("below_min_sequence_length", before[short])
+        self._discard("below_minimum_length", before[short])
         counts[short] = 0
         kept &= ~np.repeat(short, np.diff(bounds))
         return _Taken(prompts[kept], completions[kept], firsts[kept], ends[kept], counts[counts > 0])

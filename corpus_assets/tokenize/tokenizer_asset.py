@@ -24,6 +24,7 @@ from resources.outside import beside, held_in, is_file, read_outside
 from resources.task import Part, Task
 
 SPEC = "spec.json"
+Settings = Mapping[str, Any]
 _MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
 _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
 _LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
@@ -48,7 +49,7 @@ def tokenizer(task: Task) -> None:
     task.count(vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, tokenizer=loaded.digest)
 
 
-def _spec(settings: Mapping[str, Any]) -> TokenizerSpec:
+def _spec(settings: Settings) -> TokenizerSpec:
     kind = {"train": "neox", "hub": "huggingface"}.get(settings["kind"], settings["kind"])
     return TokenizerSpec(
         kind,
@@ -69,33 +70,48 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
                 yield document.text
 
 
-def tokenizer_places(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Where a tokenizer's files lie, by the names the loader knows; declared tokens lie beside the main file."""
+def _files(settings: Settings) -> dict[str, tuple[str, str]]:
+    """A tokenizer's files by the names the loader knows: the key that names each, and its path.
+
+    Declared tokens lie beside the main file, where they may be absent.
+    """
     kind = settings["kind"]
-    own = {CHAT_TEMPLATE: settings["chat_template"]} if settings.get("chat_template") else {}
+    own = {CHAT_TEMPLATE: ("chat_template", settings["chat_template"])} if settings["chat_template"] else {}
     if kind in ("train", "hub"):
         return own
     if kind == "huggingface":
-        return held_in(settings["path"], FOLDER_FILES) | own
+        return {name: ("path", path) for name, path in held_in(settings["path"], FOLDER_FILES).items()} | own
     if kind == "gpt2":
-        return {GPT2_MERGES: settings["merges"], GPT2_TABLE: settings["encoder"]} | own
-    files = {_MAIN[kind]: settings["path"]}
+        return {GPT2_MERGES: ("merges", settings["merges"]), GPT2_TABLE: ("encoder", settings["encoder"])} | own
+    files = {_MAIN[kind]: ("path", settings["path"])}
     for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP):
         if is_file(path := beside(settings["path"], name)):
-            files[name] = path
-    return files | ({TOKENIZER_CONFIG: settings["config"]} if settings.get("config") else {}) | own
+            files[name] = ("path", path)
+    return files | ({TOKENIZER_CONFIG: ("config", settings["config"])} if settings.get("config") else {}) | own
 
 
-def tokenizer_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+def tokenizer_places(settings: Settings) -> dict[str, str]:
+    """Where a tokenizer's files lie, by the names the loader knows."""
+    return {name: path for name, (_, path) in _files(settings).items()}
+
+
+def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict[str, Any]:
     """What a tokenizer depends on: its settings, and the content of its files rather than their place.
 
-    How texts are encoded faster (`backend`) has no influence on ids, so it is not among them.
+    How texts are encoded faster (`backend`) has no influence on ids, so it is not among them. section: where in the
+    configuration the settings stand, for messages.
     """
     options = {key: value for key, value in settings.items() if key not in _NO_CONTENT}
-    places = tokenizer_places(settings)
-    if settings["kind"] == "huggingface" and not places:
-        raise ConfigError(f"tokenizer.path: {settings['path']!r} has none of {', '.join(FOLDER_FILES)}")
-    digests = {n: content_digest(read_outside("tokenizer", path, MAX_FILE_BYTES)) for n, path in places.items()}
+    files = _files(settings)
+    if settings["kind"] == "huggingface" and not files:
+        raise ConfigError(
+            f"{section}.path: {settings['path']!r} holds none of {', '.join(FOLDER_FILES)}; "
+            "valid: a folder as transformers saves it, or for a name on the hub `kind: hub` with `name`"
+        )
+    digests = {
+        name: content_digest(read_outside(f"{section}.{key}", path, MAX_FILE_BYTES))
+        for name, (key, path) in files.items()
+    }
     return {"tokenizer": options} | ({"tokenizer files": digests} if digests else {})
 
 

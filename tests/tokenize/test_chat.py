@@ -221,12 +221,12 @@ def test_faults_are_counted_and_the_others_kept() -> None:
         "no_messages": example([]),
         "nothing_learned": example(talk(("user", "question alone " * 4))),
         "too_long": example(talk(("user", "a " * 99), ("assistant", "b"))),
-        "below_min_sequence_length": example(talk(("user", "a"), ("assistant", "b"))),
+        "below_minimum_length": example(talk(("user", "a"), ("assistant", "b"))),
         "control_token_in_name": example(talk(("user", "a"), ("assistant<|im_end|>", "b"))),
     }
     told = list[tuple[Example, str]]()
     statistics = Statistics()
-    given_settings = ChatSettings(64, chat_template=LLAMA_2, min_sequence_length=25)
+    given_settings = ChatSettings(64, chat_template=LLAMA_2, minimum_length=25)
     found = chat_rows(
         [good, *bad.values(), good],
         tokenizer(),
@@ -388,7 +388,7 @@ def test_json_and_loop_controls() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"sequence_length": 0}, {"loss_roles": ()}, {"train_on": "x"}, {"truncate": "x"}, {"min_sequence_length": 10}],
+    [{"sequence_length": 0}, {"loss_roles": ()}, {"train_on": "x"}, {"truncate": "x"}, {"minimum_length": 10}],
     ids=lambda wrong: next(iter(wrong)),
 )
 def test_settings_say_what_is_valid(wrong: dict[str, Any]) -> None:

@@ -224,7 +224,7 @@ def rows_of(
     **given: Any,
 ) -> tuple[Rows, Rows, Statistics]:
     """Rows before and after, and the statistics of the latter."""
-    base = LMDataSettings(setting.sequence_length, pack=pack, min_sequence_length=2, inverted_mask=inverted)
+    base = LMDataSettings(setting.sequence_length, pack=pack, minimum_length=2, inverted_mask=inverted)
     before = list(lmdata_rows([tokenizer.encode_batch(texts)], base, tokenizer.eos_id, tokenizer.pad_id))
     statistics = Statistics()
     again = lmdata_rows([tokenizer.encode_batch(texts)], base, tokenizer.eos_id, tokenizer.pad_id, statistics)
@@ -307,7 +307,7 @@ def test_row_of_many_segments_keeps_the_last_as_they_are() -> None:
 
 def test_control_ids_among_the_ids_survive() -> None:
     body = [97, TOKENIZER.special_tokens["<|user|>"], 98]
-    base = lmdata_rows([Ragged.of([body])], LMDataSettings(16, min_sequence_length=2), EOS, PAD)
+    base = lmdata_rows([Ragged.of([body])], LMDataSettings(16, minimum_length=2), EOS, PAD)
     (rows,) = fim_rows(base, TOKENIZER, options(16), Statistics(), decisions=Always(False, 0, 0))
     assert [TOKENIZER.decode(ids) for ids in windows(rows)] == ["<pre><suf>a<|user|>b<mid><eos>"]
     assert body[1] in rows[0, 0]

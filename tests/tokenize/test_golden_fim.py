@@ -99,7 +99,7 @@ def run(name: str, decisions: Decisions, *, reference: bool = True) -> tuple[dic
         processing["max_seq_length"],
         pack=dataset.get("pack_sequences", True),
         keep_tail=False,
-        min_sequence_length=cli.get("min_sequence_len", 6),
+        minimum_length=cli.get("min_sequence_len", 6),
         short_sequence_probability=cli.get("short_seq_prob", 0.0),
         seed=processing.get("seed", 0),
         short_sequence_draws="reference",

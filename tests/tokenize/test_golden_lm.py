@@ -89,7 +89,7 @@ class _Process:
             sequence_length=processing["max_seq_length"],
             pack=dataset.get("pack_sequences", True),
             keep_tail=False,
-            min_sequence_length=cli.get("min_sequence_len", 6),
+            minimum_length=cli.get("min_sequence_len", 6),
             short_sequence_probability=cli.get("short_seq_prob", 0.0),
             seed=processing.get("seed", 0),
             short_sequence_draws="reference",

@@ -48,7 +48,7 @@ class Process:
                 window_tokens=None,
                 inverted_mask=dataset.get("inverted_mask", False),
             ),
-            min_sequence_length=cli.get("min_sequence_len", 6),
+            minimum_length=cli.get("min_sequence_len", 6),
             long_documents="fold" if dataset.get("fold_long_doc", True) else "drop",
             short_sequence_probability=cli.get("short_seq_prob", 0.0),
             seed=processing.get("seed", 0),

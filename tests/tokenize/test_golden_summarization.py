@@ -36,7 +36,7 @@ def settings_of(given: dict[str, Any]) -> SummarizationSettings:
     dataset = given["dataset"] | given["cli"]
     return SummarizationSettings(
         sequence_length=given["processing"]["max_seq_length"],
-        min_sequence_length=given["cli"].get("min_sequence_len", 6),
+        minimum_length=given["cli"].get("min_sequence_len", 6),
         prompt_prefix=dataset.get("prompt_prefix"),
         completion_prefix=dataset.get("completion_prefix"),
         separator=dataset.get("sep_token"),

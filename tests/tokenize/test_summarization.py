@@ -18,7 +18,7 @@ from resources.examples import Example
 from tests.tokenize.tokenizers_for_tests import load
 
 Rows = NDArray[np.int32]
-SMALL = SummarizationSettings(sequence_length=64, min_sequence_length=2)
+SMALL = SummarizationSettings(sequence_length=64, minimum_length=2)
 WORDS = st.text("ab \né<s>|", max_size=12)
 
 
@@ -110,10 +110,10 @@ def test_packed_conversation_loses_only_its_empty_pairs() -> None:
 
 
 def test_too_long_and_too_short_pairs_are_counted() -> None:
-    given_settings = SummarizationSettings(sequence_length=16, min_sequence_length=8)
+    given_settings = SummarizationSettings(sequence_length=16, minimum_length=8)
     found, statistics = rows([pair("a" * 30, "b" * 30), pair("a", "b"), pair("qzj qzj", "xkv")], given_settings)
     assert len(found) == 1
-    assert statistics.discarded_documents == {"too_long": 1, "below_min_sequence_length": 1}
+    assert statistics.discarded_documents == {"too_long": 1, "below_minimum_length": 1}
     assert accounted(statistics) == statistics.document_tokens
 
 
@@ -130,7 +130,7 @@ def test_truncated_pairs_fill_the_row(rule: str) -> None:
 
 
 def test_oldest_turns_keep_the_begin() -> None:
-    given_settings = SummarizationSettings(sequence_length=24, min_sequence_length=2, truncate="oldest_turns")
+    given_settings = SummarizationSettings(sequence_length=24, minimum_length=2, truncate="oldest_turns")
     found, statistics = packed([talk("word " * 20, "x", "a b", "c")], given_settings)
     alone, _ = packed([talk("a b", "c")], given_settings)
     np.testing.assert_array_equal(found, alone)
@@ -147,7 +147,7 @@ def test_separator_must_be_there() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"sequence_length": 0}, {"min_sequence_length": 65}, {"truncate": "all"}],
+    [{"sequence_length": 0}, {"minimum_length": 65}, {"truncate": "all"}],
     ids=lambda wrong: next(iter(wrong)),
 )
 def test_settings_say_what_is_valid(wrong: dict[str, object]) -> None:

@@ -152,7 +152,7 @@ def test_a_stream_fills_its_rows() -> None:
     sizes = np.minimum(chance.lognormal(5, 1.5, 20_000).astype(np.int64) + 1, 5000)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     batch = Ragged(np.zeros(offsets[-1], np.int32), offsets)
-    settings = VSLSettings(PackingSettings(2048, window_tokens=1 << 20), min_sequence_length=2)
+    settings = VSLSettings(PackingSettings(2048, window_tokens=1 << 20), minimum_length=2)
     assert sum(len(block) for block in lmdata_vsl_rows([batch], settings, EOS, PAD, statistics))
     assert statistics.fill >= 0.999
     assert statistics.unaccounted_tokens == 0
@@ -191,7 +191,7 @@ def documents_to_rows(
 def test_folding_loses_nothing(
     documents: list[list[int]], length: int, minimum: int, window: int | None, with_eos: bool
 ) -> None:
-    settings = VSLSettings(PackingSettings(length, window_tokens=window), min_sequence_length=minimum)
+    settings = VSLSettings(PackingSettings(length, window_tokens=window), minimum_length=minimum)
     rows, statistics = documents_to_rows(documents, settings, EOS if with_eos else None)
     whole = [document + [EOS] * with_eos for document in documents]
     pieces = [ids[i : i + length + 1] for ids in whole for i in range(0, len(ids), length)]
@@ -213,7 +213,7 @@ def test_long_and_short_documents_are_counted(
     kept = [ids[: length + 1] for ids in usable if long_documents == "cut" or len(ids) <= length + 1]
     assert sorted(ids for ids, _ in sequences_of(rows)) == sorted(kept)
     assert statistics.discarded_files == len(whole) - len(kept)
-    assert statistics.discarded_documents["below_min_sequence_length"] == sum(2 <= len(ids) < minimum for ids in whole)
+    assert statistics.discarded_documents["below_minimum_length"] == sum(2 <= len(ids) < minimum for ids in whole)
     counted = statistics.truncated_documents if long_documents == "cut" else statistics.discarded_documents
     assert counted["long_document"] == len(long)
     assert statistics.dropped_tokens["long_document"] == sum(
@@ -241,7 +241,7 @@ def test_reference_draws_replay_one_generator() -> None:
     documents = [[chance.randrange(90) for _ in range(chance.randint(1, 25))] for _ in range(60)]
     settings = VSLSettings(
         PackingSettings(length, "nearest_previous", window_tokens=None),
-        min_sequence_length=4,
+        minimum_length=4,
         short_sequence_probability=0.5,
         seed=7,
         short_sequence_draws="reference",
@@ -265,9 +265,9 @@ def test_reference_draws_replay_one_generator() -> None:
         ({"sequence_length": 0}, {}, "sequence_length is 0; valid: 1 or more"),
         ({"window_tokens": 0}, {}, "window_tokens is 0; valid: 1 or more, or none"),
         ({"method": "first_fit"}, {}, "packing method is 'first_fit'; valid: "),
-        ({}, {"min_sequence_length": 10}, "min_sequence_length is 10; valid: at most 9"),
+        ({}, {"minimum_length": 10}, "minimum_length is 10; valid: at most 9"),
         ({}, {"short_sequence_probability": 1.5}, r"short_sequence_probability is 1\.5; valid: 0 to 1"),
-        ({"sequence_length": 1}, {"min_sequence_length": 0, "short_sequence_probability": 0.5}, "valid with short"),
+        ({"sequence_length": 1}, {"minimum_length": 0, "short_sequence_probability": 0.5}, "valid with short"),
         ({}, {"long_documents": "keep"}, "long_documents is 'keep'; valid: fold, cut, drop"),
     ],
 )
