@@ -50,7 +50,7 @@ def tokenizer(task: Task) -> None:
 
 
 def _spec(settings: Settings) -> TokenizerSpec:
-    kind = {"train": "neox", "hub": "huggingface"}.get(settings["kind"], settings["kind"])
+    kind: Any = {"train": "neox", "hub": "huggingface"}.get(settings["kind"], settings["kind"])
     return TokenizerSpec(
         kind,
         eos=settings.get("eos"),

@@ -1,0 +1,154 @@
+"""`datasets`: the original's names for every mode, and what cannot be made is refused with its key and what is valid."""
+
+from typing import Any
+
+import pytest
+
+from corpus_assets.config import parse_config
+from corpus_assets.config_datasets import DPODataset, FIMDataset, LMDataset, SummarizationVSLDataset, VSLDataset
+from resources.errors import ConfigError
+
+FILES = {"location": "own"}
+
+
+def parsed(**values: Any) -> Any:
+    config = parse_config({"sources": [{"name": "a", "location": "raw"}], "datasets": [{"name": "d", **values}]})
+    return config.datasets[0]
+
+
+def refused(**values: Any) -> str:
+    with pytest.raises(ConfigError) as error:
+        parsed(**values)
+    return str(error.value)
+
+
+def test_language_modelling_by_the_names_of_the_original() -> None:
+    found = parsed(
+        mode="LMData",
+        max_seq_length=128,
+        min_sequence_len=4,
+        short_seq_prob=0.25,
+        pack_sequences=False,
+        use_ftfy=True,
+        ftfy_normalizer=None,
+        wikitext_detokenize=True,
+        split_text_to_tokenize=True,
+        chunk_len_to_split=500,
+        remove_bos_in_chunks=True,
+        seed=3,
+        shuffle=True,
+        shuffle_seed=4,
+        jsonl_key="content",
+        input_dir="own",
+    )
+    assert isinstance(found, LMDataset)
+    assert (found.sequence_length, found.minimum_length, found.short_sequence_probability) == (128, 4, 0.25)
+    assert (found.pack, found.ftfy, found.normalization, found.wikitext) == (False, True, None, True)
+    assert (found.split_text, found.remove_bos_in_pieces) == (500, True)
+    assert (found.seed, found.shuffle, found.shuffle_seed) == (3, True, 4)
+    assert not isinstance(found.input, str)
+    assert (found.input.location, found.input.text_key) == ("own", "content")
+
+
+def test_pieces_have_the_length_of_the_original_unless_given() -> None:
+    assert parsed(split_text_to_tokenize=True).split_text == 2000
+    assert parsed(split_text_to_tokenize=False).split_text is None
+    assert parsed(mode="LMData_VSL", split_text_to_tokenize=False).split_text is None
+
+
+@pytest.mark.parametrize(("fold", "ours"), [(True, "fold"), (False, "drop")])
+def test_packed_documents_by_the_names_of_the_original(fold: bool, ours: str) -> None:
+    found = parsed(mode="LMData_VSL", max_seq_length=64, fold_long_doc=fold)
+    assert isinstance(found, VSLDataset)
+    assert found.long_documents == ours
+
+
+def test_fill_in_the_middle_by_the_names_of_the_original() -> None:
+    found = parsed(
+        mode="FIM", fim_rate=0.5, spm_rate=0.1, fim_prefix_tok="<p>", fim_middle_tok="<m>", fim_suffix_tok="<s>"
+    )
+    assert isinstance(found, FIMDataset)
+    assert (found.fim_rate, found.spm_rate) == (0.5, 0.1)
+    assert (found.prefix_token, found.middle_token, found.suffix_token) == ("<p>", "<m>", "<s>")
+
+
+def test_turns_by_the_names_of_the_original() -> None:
+    found = parsed(
+        mode="Summarization_VSL",
+        input_dir="own",
+        multi_turn_key="turns",
+        multi_turn_content_key="value",
+        sep_token="<sep>",
+        prompt_prefix="Q",
+        completion_prefix="A",
+        eos_after_prompt=True,
+    )
+    assert isinstance(found, SummarizationVSLDataset)
+    assert (found.input.messages_key, found.input.content_key) == ("turns", "value")
+    assert (found.separator, found.prompt_prefix, found.completion_prefix) == ("<sep>", "Q", "A")
+    assert found.eos_after_prompt
+
+
+def test_preferences_by_the_names_of_the_original() -> None:
+    found = parsed(
+        mode="DPO",
+        input_dir="own",
+        prompt_key="p",
+        chosen_key="c",
+        rejected_key="r",
+        max_prompt_length=64,
+        response_delimiter="<response>",
+    )
+    assert isinstance(found, DPODataset)
+    assert (found.input.prompt_key, found.input.chosen_key, found.input.rejected_key) == ("p", "c", "r")
+    assert (found.max_prompt_length, found.response_delimiter) == (64, "<response>")
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({"tokenizer_type": "GPT2Tokenizer", "vocab_file": "v", "encoder_file": "e"}, "gpt2"),
+        ({"tokenizer_type": "NeoXTokenizer", "encoder_file": "e", "eos_id": 1, "pad_id": 2}, "neox"),
+        ({"tokenizer_type": "HuggingFaceTokenizer", "huggingface_tokenizer": "folder"}, "huggingface"),
+    ],
+)
+def test_tokenizers_by_the_names_of_the_original(given: dict[str, Any], kind: str) -> None:
+    found = parsed(**given).tokenizer
+    assert found.kind == kind
+    assert (getattr(found, "eos", None), getattr(found, "pad", None)) == (given.get("eos_id"), given.get("pad_id"))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"max_seq_length": 8, "sequence_length": 8}, "max_seq_length and sequence_length are two names of one value"),
+        ({"processes": 4}, "processes is not given for a dataset: `engine.workers`"),
+        ({"auth_token": "x"}, "nothing secret belongs in this file"),
+        ({"tokenizer_type": "T"}, "tokenizer_type is 'T'; valid: GPT2Tokenizer, NeoXTokenizer, HuggingFaceTokenizer"),
+        ({"vocab_file": "v"}, "vocab_file without tokenizer_type"),
+        ({"jsonl_key": "x", "input": "train"}, "jsonl_key: keys of files; but input is 'train'"),
+        ({"mode": "dpo", "input": FILES, "inverted_mask": True}, "inverted_mask: unknown key"),
+        ({"mode": "dpo", "input": FILES, "user_role": "x", "assistant_role": "x"}, "valid: two different names"),
+        ({"mode": "dpo", "input": FILES, "max_prompt_length": 2048}, "max_prompt_length is 2048; valid: 1 to 2047"),
+        ({"mode": "summarization", "input": FILES, "truncate": "oldest_turns"}, "valid: 'discard', 'prompt_start'"),
+        ({"mode": "summarization", "input": FILES, "sequence_length": 8, "minimum_length": 9}, "valid: at most 8"),
+        ({"mode": "chat", "input": FILES, "day": "2024-13-45"}, "day is '2024-13-45'; valid: a date"),
+        ({"mode": "chat", "input": FILES, "loss_roles": []}, "loss_roles: received [] (list)"),
+        ({"mode": "fim", "prefix_token": "x", "suffix_token": "x"}, "valid: three different ones"),
+        ({"mode": "fim", "split_text": 5}, "split_text and remove_bos_in_pieces go with fim_level row"),
+        ({"mode": "fim", "sequence_length": 4}, "sequence_length is 4; valid with FIM: 8 or more"),
+        ({"mode": "lm_vsl", "packing": "nearest_previous", "packing_depth": 2}, "packing depth is 2"),
+        ({"mode": "chat"}, "datasets.0.input: missing, but required"),
+        ({"mode": "LM"}, "received 'LM' as 'mode'; valid: 'lm', 'lm_vsl', 'fim'"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(values: dict[str, Any], words: str) -> None:
+    message = refused(**values)
+    assert words in message
+    assert "datasets.0" in message
+
+
+def test_a_dataset_with_files_of_its_own_is_not_named_like_a_source() -> None:
+    values = {"sources": [{"name": "a", "location": "raw"}], "datasets": [{"name": "a", "input": FILES}]}
+    with pytest.raises(ConfigError, match="'a' reads files of its own and is named like a source; rename one"):
+        parse_config(values)
