@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import dagster as dg
 
 MAX_RUNS_PER_STAGE = 16
+MUCH = 0.1  # share of discarded documents that is worth a word
 
 
 class Progress(Protocol):
@@ -103,10 +104,21 @@ def _build(
         if checks and stage.gate is not None and (due or _is_used(planner, stage)):
             runner = runner or _Runner(corpus, report, progress, instance)
             runner.check([stage.name])
-    report.notes = [*planner.listing.notes(), *dropped_notes(planner), *loss_notes(planner)]
+    report.notes = [
+        *planner.listing.notes(),
+        *dropped_notes(planner),
+        *discarded_notes(planner),
+        *loss_notes(planner),
+    ]
     report.orphans = len(planner.orphans())
-    if runner is not None and checks and not (report.failed or report.waiting):
-        runner.check([name for name in report.by_asset if corpus.graph[name].gate is None])
+    if runner is not None and checks:
+        runner.check([name for name in report.by_asset if _is_whole(planner, corpus.graph[name])])
+
+
+def _is_whole(planner: Planner, stage: Stage) -> bool:
+    """Whether all of a finished stage can be checked now; a gate is looked at before what reads it is made."""
+    decisions = planner.decisions(stage).values()
+    return stage.gate is None and all(decision.status is Status.FRESH for decision in decisions)
 
 
 def _is_used(planner: Planner, stage: Stage) -> bool:
@@ -120,7 +132,9 @@ def _is_used(planner: Planner, stage: Stage) -> bool:
 
 def dropped_notes(planner: Planner) -> list[str]:
     """Raw rows that gave no document, by source and reason; nothing is lost without a word."""
-    records = planner.records("normalized_documents")
+    readers = [stage for stage in planner.graph if stage.name.startswith(("normalized_documents", "examples/"))]
+    records = {key: record for stage in readers for key, record in planner.records(stage.name).items()}
+    own = {stage.source for stage in readers}
     rows: Counter[str] = Counter()
     dropped: dict[str, Counter[str]] = {}
     for shard in planner.listing.shards:
@@ -128,12 +142,27 @@ def dropped_notes(planner: Planner) -> list[str]:
             rows[shard.source] += record.statistics["rows_in"]
             dropped.setdefault(shard.source, Counter()).update(record.statistics.get("dropped", {}))
     return [
-        f"source {source}: {found.total():,} of {rows[source]:,} raw rows dropped ("
+        f"{'dataset' if source in own else 'source'} {source}: {found.total():,} of {rows[source]:,} raw rows dropped ("
         + ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.items()))
         + ")"
         for source, found in dropped.items()
         if found.total()
     ]
+
+
+def discarded_notes(planner: Planner) -> list[str]:
+    """Datasets of which nothing was made, or much was discarded, with the reasons."""
+    notes = []
+    for stage in (stage for stage in planner.graph if stage.name.startswith("data_params/")):
+        if (record := planner.records(stage.name).get(None)) is None:
+            continue
+        found = Counter(record.statistics.get("discarded", {}))
+        rows, seen = record.statistics["rows_out"], record.statistics["documents"]
+        if not rows or found.total() > MUCH * seen:
+            why = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.items())) or "nothing to read"
+            name = stage.name.partition("/")[2]
+            notes.append(f"dataset {name}: {rows:,} rows; {found.total():,} of {seen:,} documents discarded ({why})")
+    return notes
 
 
 def loss_notes(planner: Planner) -> list[str]:

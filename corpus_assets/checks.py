@@ -11,12 +11,15 @@ from corpus_assets.tokenize.checks import data_params_sums, token_files
 
 def corpus_checks(corpus: Corpus) -> list[dg.AssetChecksDefinition]:
     """Every check of the corpus."""
-    return [
+    of_documents = [
         row_alignment(corpus, "short_documents"),
         retention_of_sources(corpus),
         row_alignment(corpus, "duplicates"),
         conservation_of_rows(corpus),
         no_holdout_text_in_train(corpus),
+    ]
+    return [
+        *(of_documents if corpus.config.sources else ()),
         *(
             check(corpus, dataset.name)
             for dataset in corpus.config.datasets

@@ -26,7 +26,10 @@ class CorpusConfig(Section):
     compat: Literal["slimpajama"] | None = Field(
         None, description="profile that reproduces a reference; it sets the values its documentation lists"
     )
-    sources: list[Source] = Field(min_length=1, description="in order: of equal documents the earliest is kept")
+    sources: list[Source] = Field(
+        default=[],
+        description="in order: of equal documents the earliest is kept; none if every dataset reads files of its own",
+    )
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
     minhash: MinHash = MinHash()
@@ -52,9 +55,25 @@ class CorpusConfig(Section):
             {s.name for s in self.sources} & {d.name for d in self.datasets if isinstance(d.input, Files)}
         ):
             raise ValueError(f"datasets: {both[0]!r} reads files of its own and is named like a source; rename one")
-        folded = {re.sub("[-.]", "_", dataset.name) for dataset in self.datasets}
-        if len(folded) < len(self.datasets):
-            raise ValueError("datasets: two names differ by '-', '.' and '_' only; give them other names")
+        folded: dict[str, str] = {}
+        for name in (dataset.name for dataset in self.datasets):
+            if (other := folded.setdefault(re.sub("[-.]", "_", name), name)) != name:
+                raise ValueError(f"datasets: {other!r} and {name!r} differ by '-', '.' and '_' only; rename one")
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_read(self) -> "CorpusConfig":
+        if self.sources:
+            return self
+        if reads := [d.name for d in self.datasets if not isinstance(d.input, Files)]:
+            raise ValueError(
+                f"sources: none given, but dataset {reads[0]!r} reads a split of the corpus; give a source"
+            )
+        chosen = [d.tokenizer or self.tokenizer for d in self.datasets]
+        if not chosen or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
+            raise ValueError(
+                "sources: none given, so there is nothing to train a tokenizer on; give a source or another kind"
+            )
         return self
 
     @model_validator(mode="after")

@@ -40,7 +40,6 @@ ELSEWHERE = {
     "metadata_files": "give `input` with `location` and `glob`",
     "output_dir": "`storage.root` says where everything goes",
     "processes": "`engine.workers` says how many, and results do not depend on it",
-    "max_chunk_size": "a file is made per chunk (`mix.chunks`) or per file of the dataset's own",
     "auth_token": "give it in the environment as HF_TOKEN; nothing secret belongs in this file",
     "resume_from_checkpoint": "every build goes on where the last one stopped",
     "write_in_batch": "it never changed what is written",
@@ -62,9 +61,12 @@ def clear_names(values: Mapping[str, Any]) -> dict[str, Any]:
     _take_split(values)
     if isinstance(values.get("fold_long_doc"), bool):
         _put(values, "long_documents", "fold" if values.pop("fold_long_doc") else "drop", "fold_long_doc")
+    if isinstance(size := values.get("max_chunk_size"), int):
+        del values["max_chunk_size"]
+        if str(values.get("mode")).endswith("_vsl"):  # Elsewhere it only says how large the original's files are.
+            _put(values, "packing_text", size * 1024, "max_chunk_size")
     _take_input(values)
-    if tokenizer := dict(_tokenizer(values)):
-        _put(values, "tokenizer", tokenizer, "tokenizer_type")
+    _take_tokenizer(values)
     return {name: value for name, value in values.items() if name not in TOKENIZER}
 
 
@@ -103,11 +105,24 @@ def _take_input(values: dict[str, Any]) -> None:
         _put(values["input"], IN_INPUT[name], value, name)
 
 
+def _take_tokenizer(values: dict[str, Any]) -> None:
+    """The section `tokenizer` from the original's keys, with what it already has of other keys."""
+    given = dict(_tokenizer(values))
+    own = values.get("tokenizer")
+    if not given:
+        return
+    if own is not None and not isinstance(own, Mapping):
+        raise ValueError(f"tokenizer_type and tokenizer are given, and tokenizer is {own!r}; valid: a mapping")
+    values["tokenizer"] = dict(own or {})
+    for name, value in given.items():
+        _put(values["tokenizer"], name, value, f"tokenizer_type, for tokenizer.{name},")
+
+
 def _tokenizer(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The tokenizer section that the original's keys describe; nothing when none of them is given."""
     kind = values.get("tokenizer_type")
     if kind is None:
-        if given := [name for name in TOKENIZER if name in values]:
+        if given := [name for name in TOKENIZER if values.get(name) is not None]:
             raise ValueError(f"{', '.join(given)} without tokenizer_type; or say eos and pad in `tokenizer`")
         return
     places = {
@@ -119,6 +134,7 @@ def _tokenizer(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         raise ValueError(f"tokenizer_type is {kind!r}; valid: {', '.join(places)}")
     ours, names = places[kind]
     yield "kind", ours
-    for name, key in {**names, "eos_id": "eos", "pad_id": "pad"}.items():
+    ids = {"eos_id": "eos"} if ours == "gpt2" else {"eos_id": "eos", "pad_id": "pad"}  # GPT-2's pad is always its eos.
+    for name, key in {**names, **ids}.items():
         if values.get(name) is not None:
             yield key, values[name]

@@ -8,6 +8,7 @@ from corpus_assets.config_aliases import clear_names
 from corpus_assets.config_section import Bytes, Name, Section
 from corpus_assets.config_sections import Globs
 from corpus_assets.config_tokenizers import Tokenizer
+from corpus_assets.raw.examples import rules_of
 from corpus_assets.tokenize.modes import check_options
 from resources.errors import ConfigError
 
@@ -75,11 +76,17 @@ class _Dataset(Section):
     )
     wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
     format: Literal["hdf5"] = Field("hdf5", description="output format")
+    compat: Literal["cerebras"] | None = Field(
+        None, description="rows as the original makes them; it sets the values that docs/datasets.md lists"
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> "_Dataset":
         try:
-            check_options(self.model_dump())
+            values = self.model_dump()
+            check_options(values)
+            if isinstance(values["input"], dict):
+                rules_of(values["mode"], self.name, values["input"])
         except ConfigError as error:
             raise ValueError(str(error)) from None
         return self
@@ -94,6 +101,9 @@ class _Text(_Short):
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     short_sequence_probability: float = Field(0.0, ge=0, le=1, description="share of windows cut to a random length")
     seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
+    short_sequence_draws: Literal["keyed", "reference"] = Field(
+        "keyed", description="`reference`: by the original's generator, begun anew for every file"
+    )
     split_text: int | None = Field(
         None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
     )
@@ -140,6 +150,9 @@ class _Packing(Section):
     )
     packing_depth: int | None = Field(None, ge=1, description="most sequences in a row")
     packing_window: int = Field(2**24, ge=1, le=2**30, description="tokens that are packed together")
+    packing_text: Bytes | None = Field(
+        None, description="instead: text that is packed together, as the original's chunks (its `max_chunk_size`)"
+    )
 
 
 class VSLDataset(_Text, _Packing):
@@ -183,7 +196,9 @@ class ChatDataset(_Short, _Packing):
     mode: Literal["chat"]
     input: Files = Field(description="files with conversations (messages_key) or pairs")
     pack: bool = Field(True, description="several conversations share a row and do not see each other")
-    chat_template: str | None = Field(None, description="path of a jinja template; by default the tokenizer's own")
+    chat_template: str | None = Field(
+        None, description="a jinja template, or the path of one; by default the tokenizer's own"
+    )
     template_values: dict[str, JsonValue] = Field(
         default={}, description="what the template may name beside the messages, such as `tools`"
     )
@@ -204,19 +219,51 @@ class DPODataset(_Dataset):
 
     mode: Literal["dpo"]
     input: Files = Field(description="files with preferences (prompt_key, chosen_key, rejected_key)")
-    max_prompt_length: int = Field(512, ge=1, description="a longer prompt loses its start when the row is too short")
+    max_prompt_length: int | None = Field(
+        None,
+        ge=1,
+        description="a longer prompt loses its start when a pair is too long; by default 512, or half of a short row",
+    )
     response_delimiter: str | None = Field(
         None, description="text that begins the response, searched for in the formatted dialogue as the original does"
     )
-    chat_template: str | None = Field(None, description="path of a jinja template; by default the tokenizer's own")
+    chat_template: str | None = Field(
+        None, description="a jinja template, or the path of one; by default the tokenizer's own"
+    )
     user_role: str = "user"
     assistant_role: str = "assistant"
     reference: bool = Field(False, description="rows as the original makes them, its truncation included")
 
 
+COMPAT: dict[str, dict[str, Any]] = {
+    "lm": {"ftfy": True, "keep_tail": False, "short_sequence_draws": "reference"},
+    "fim": {
+        "ftfy": True,
+        "keep_tail": False,
+        "short_sequence_draws": "reference",
+        "fim_level": "row",
+        "reference": True,
+    },
+    "lm_vsl": {
+        "ftfy": True,
+        "short_sequence_draws": "reference",
+        "packing": "nearest_previous",
+        "packing_text": 1 << 20,
+    },
+    "summarization": {"ftfy": True},
+    "summarization_vsl": {"ftfy": True, "packing": "nearest_previous", "packing_text": 1 << 20},
+    "dpo": {"ftfy": True, "reference": True, "max_prompt_length": 512},
+}
+"""What `compat: cerebras` sets in each mode; what is given stands."""
+
+
 def _named(entry: Any) -> Any:
-    """An entry of `datasets` with our names and a mode."""
-    return {"mode": "lm", **clear_names(entry)} if isinstance(entry, dict) else entry
+    """An entry of `datasets` with our names and a mode, over the values of its profile."""
+    if not isinstance(entry, dict):
+        return entry
+    values = {"mode": "lm", **clear_names(entry)}
+    profile = COMPAT.get(values["mode"], {}) if values.get("compat") == "cerebras" else {}
+    return {**profile, **values}
 
 
 Dataset = Annotated[

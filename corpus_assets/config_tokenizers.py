@@ -13,7 +13,8 @@ class _Tokenizer(Section):
         description="library that encodes texts; `auto`: the fastest that is proved equal. Ids never depend on it",
     )
     chat_template: str | None = Field(
-        None, description="path of a chat template (jinja); by default the one that comes with the tokenizer"
+        None,
+        description="a chat template (jinja), or the path of one; by default the one that comes with the tokenizer",
     )
 
 

@@ -3,10 +3,10 @@
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from corpus_assets.config import CorpusConfig, load_config
 from corpus_assets.config_section import Section
@@ -17,6 +17,7 @@ from resources.errors import ConfigError
 from resources.execute import Job, Outcome
 from resources.graph import Graph, Partitioning, Reads, Stage
 from resources.ledger import Ledger, Record
+from resources.outside import is_template
 from resources.plan import HELD_BACK, Decision, Planner, Status
 from resources.settings import Settings
 from resources.sources import Listing, Shard, SourceFolder, list_shards
@@ -52,8 +53,9 @@ class Corpus:
 
     def listing(self) -> Listing:
         """The raw files that are there now."""
-        values = [*self.settings.values["sources"], *self.settings.inputs()]
-        folders = [SourceFolder(s["name"], s["location"], _globs(s["glob"]), s["format"]) for s in values]
+        folders = [_folder(source, "source", f"sources.{source['name']}") for source in self.settings.values["sources"]]
+        for files in self.settings.inputs():
+            folders.append(_folder(files, "dataset", f"datasets.{files['name']}.input"))
         return list_shards(folders, lambda label, opener: listed_members(RawFile(label, opener, None)))
 
     def planner(self, listing: Listing | None = None) -> Planner:
@@ -185,12 +187,17 @@ def _absolute(section: S, folder: Path) -> S:
     if not isinstance(section, Section):
         return section
     found = {name: getattr(section, name, None) for name in _PATHS}
-    return section.model_copy(update={name: str(folder / value) for name, value in found.items() if value})
+    paths = {name: value for name, value in found.items() if value and not is_template(value)}
+    return section.model_copy(update={name: str(folder / value) for name, value in paths.items()})
 
 
 def _cores() -> int:
     """Cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
+    return SourceFolder(files["name"], files["location"], _globs(files["glob"]), files["format"], key, what)
 
 
 def _globs(glob: str | list[str]) -> tuple[str, ...]:

@@ -1,40 +1,63 @@
 """A partition for a person: its commit record and its first rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.hdf5 import read_hdf5
+from corpus_assets.tokenize.hdf5 import HDF5Rows, read_hdf5
+from corpus_assets.tokenize.tokenizer_asset import load_part
+from corpus_assets.tokenize.view import described, is_described
 from resources.errors import ConfigError
 from resources.ledger import FileRecord, Record
 from resources.task import Part
 
 _WIDTH = 2000
+_INPUTS = 10
+Decode = Callable[[NDArray[np.int32]], str]
 
 
 def show_partition(corpus: Corpus, asset: str, partition: str | None, rows: int) -> Iterator[str]:
-    """Lines of text; `ConfigError` for a partition that does not exist, with the ones that do."""
+    """Lines of text; `ConfigError` for a partition that does not exist, with the ones that do.
+
+    Rows of tokens are decoded by the tokenizer they were made with; without it in the store, their ids are shown.
+    """
     name = corpus.graph[asset].name
     record = corpus.ledger.read(name, partition)
     if record is None:
         known = [key for key in corpus.ledger.records(name) if key is not None]
         there = f"; there are {', '.join(known[:10])}{' ...' if len(known) > 10 else ''}" if known else ""
         raise ConfigError(f"{name} has no partition {partition!r} built{there}")
-    yield _record(record)
+    yield from _record(record)
     part = Part(corpus.storage, record)
     for file in record.files:
         yield f"\n{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
-        yield from _rows(part, file, rows)
+        yield from _rows(corpus, part, file, rows)
 
 
-def _record(record: Record) -> str:
-    trimmed = msgspec.structs.replace(record, inputs=dict(islice(record.inputs.items(), 10)))
-    return msgspec.json.format(msgspec.json.encode(trimmed), indent=2).decode()
+def _record(record: Record) -> Iterator[str]:
+    """JSON, with one line for whatever lies deeper than two levels."""
+    fields = msgspec.to_builtins(record) | {"inputs": dict(islice(record.inputs.items(), _INPUTS))}
+    yield "{"
+    for n, (name, value) in enumerate(fields.items()):
+        comma = "," if n < len(fields) - 1 else ""
+        if isinstance(value, dict) and value:
+            inner = ",\n".join(f"    {_json(key)}: {_json(item)}" for key, item in value.items())
+            yield f'  "{name}": {{\n{inner}\n  }}{comma}'
+        else:
+            yield f'  "{name}": {_json(value)}{comma}'
+    yield "}"
 
 
-def _rows(part: Part, file: FileRecord, rows: int) -> Iterator[str]:
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
+
+
+def _rows(corpus: Corpus, part: Part, file: FileRecord, rows: int) -> Iterator[str]:
     if file.path.endswith(".jsonl.gz"):
         yield from (_short(line.decode().rstrip("\n")) for line in islice(part.lines(file.path), rows))
     elif file.path.endswith(".npy"):
@@ -44,8 +67,40 @@ def _rows(part: Part, file: FileRecord, rows: int) -> Iterator[str]:
     elif file.path.endswith(".h5"):
         with part.open(file.path) as raw, read_hdf5(raw, file.path) as tokens:
             yield _short(str(tokens.attributes))
-            first = next(tokens.blocks(max(1, rows)), None)
-            yield from (_short(str(row)) for row in (first[:rows] if first is not None else ()))
+            yield from _token_rows(corpus, part.record, tokens, rows)
+
+
+def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: int) -> Iterator[str]:
+    if not is_described(tokens.features):
+        yield from (_short(str(row)) for row in tokens[:rows])
+        return
+    attributes = tokens.attributes
+    decode = _decoder(corpus, record, attributes.get("tokenizer"))
+    if decode is None:
+        yield "The tokenizer of these rows is not in the store; these are their ids."
+    pad_id, inverted = int(attributes.get("pad_id", -1)), bool(attributes.get("inverted_mask", False))
+    for number, row in enumerate(tokens[:rows]):
+        first, *texts = described(row, tokens.features, decode or _ids, pad_id=pad_id, inverted=inverted)
+        yield f"row {number}: {first}"
+        yield from texts
+
+
+def _decoder(corpus: Corpus, record: Record, digest: object) -> Decode | None:
+    """What decodes the rows of a partition; None if the store has no tokenizer, or by now another one."""
+    dataset = record.asset.partition("/")[2]
+    own = f"tokenizers/{dataset}"
+    stored = corpus.ledger.read(own if own in corpus.graph.stages else "tokenizer", None)
+    if stored is None:
+        return None
+    try:
+        tokenizer = load_part(Part(corpus.storage, stored), record.parameters.get(f"datasets.{dataset}.separator"))
+    except FileNotFoundError:
+        return None
+    return tokenizer.decode if tokenizer.digest == digest else None
+
+
+def _ids(ids: NDArray[np.int32]) -> str:
+    return "".join(f"{number} " for number in ids.tolist())
 
 
 def _short(text: str) -> str:

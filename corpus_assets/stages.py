@@ -16,6 +16,7 @@ from resources.graph import Stage
 def corpus_stages(config: CorpusConfig) -> Iterator[Stage]:
     """Every built-in stage, in the order the data flows, then one per configured dataset."""
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    yield from (*RAW, *NORMALIZE, *DEDUP, *MIX, *SPLIT)
+    corpus = (*RAW, *NORMALIZE, *DEDUP, *MIX, *SPLIT)
+    yield from corpus if config.sources else (stage for stage in RAW if stage.name == "inventory")
     yield from example_stages(datasets)
     yield from token_stages(datasets, config.tokenizer.kind)

@@ -8,6 +8,9 @@ from resources.documents import NO_METADATA
 
 Messages = list[dict[str, Any]]
 
+DROPPED = "dropped"
+"""Part of a partition of examples: which rows were dropped while reading, by reason."""
+
 
 class Example(msgspec.Struct, omit_defaults=True):
     """One example, in one of four shapes; fields that do not belong to it are None.
@@ -36,6 +39,13 @@ _DECODER = msgspec.json.Decoder(Example)
 def example_bytes(example: Example) -> int:
     """UTF-8 bytes of an example's texts, keys and metadata left out."""
     return sum(len(text.encode()) for text in example_texts(example))
+
+
+def chunk_bytes(example: Example) -> int:
+    """UTF-8 bytes of an example as the original counts them: of messages also the keys."""
+    if example.messages is None:
+        return example_bytes(example)
+    return sum(len(f"{key}{value}".encode()) for message in example.messages for key, value in message.items())
 
 
 def example_texts(example: Example) -> list[str]:

@@ -30,6 +30,11 @@ def held_in(folder: str, names: tuple[str, ...]) -> dict[str, str]:
     return {name: str(file) for name in names if (file := Path(folder, name)).is_file()}
 
 
+def is_template(value: str) -> bool:
+    """Whether a value is the text of a jinja template rather than the path of one."""
+    return "{{" in value or "{%" in value
+
+
 def is_file(path: str) -> bool:
     """Whether there is a regular file."""
     return Path(path).is_file()

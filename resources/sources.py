@@ -21,12 +21,17 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class SourceFolder:
-    """Where one source's raw files lie: a folder, and which files below it belong to the source."""
+    """Where one source's raw files lie: a folder, and which files below it belong to the source.
+
+    `key` is where the configuration says so, for messages; `what` is a source of the corpus or a dataset.
+    """
 
     name: str
     location: str
     globs: tuple[str, ...]
     format: str
+    key: str = ""
+    what: str = "source"
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ class Listing:
 
     def notes(self) -> list[str]:
         """What a person should know: sources without a file, and what was passed over, with why."""
-        none = [f"source {name} has no raw files" for name in self.empty]
+        none = [f"{name} has no raw files" for name in self.empty]
         return none + [f"{label}: {why}" for label, why in self.ignored]
 
     def by_key(self) -> dict[str, Shard]:
@@ -129,7 +134,7 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
     for folder in folders:
         found = list(_files(folder, ignored))
         if not found:
-            empty.append(folder.name)
+            empty.append(f"{folder.what} {folder.name}")
         shards += sorted(_named(folder, found, members), key=lambda shard: shard.key)
     return Listing(tuple(shards), tuple(ignored), tuple(empty))
 
@@ -145,7 +150,8 @@ class _Found:
 def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[_Found]:
     top = Path(folder.location)
     if not top.is_dir():
-        raise ConfigError(f"sources.{folder.name}.location: {folder.location!r} is not a folder")
+        where = folder.key or f"sources.{folder.name}"
+        raise ConfigError(f"{where}.location: {folder.location!r} is not a folder")
     wanted = [_glob(pattern) for pattern in folder.globs]
     for found in _walk(top, folder.name, ignored):
         label = f"{folder.name}/{printable(found.path)}"

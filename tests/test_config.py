@@ -31,8 +31,8 @@ def dataset(**keys: Any) -> dict[str, Any]:
 
 
 FAULTS: list[tuple[Any, str]] = [
-    ({}, "sources: missing, but required"),
-    ({"sources": []}, "sources: received [] (list); list should have at least 1 item"),
+    ({}, "sources: none given, but dataset 'train' reads a split of the corpus; give a source"),
+    ({"datasets": []}, "sources: none given, so there is nothing to train a tokenizer on"),
     ({"sources": "raw"}, "sources: received 'raw' (str); input should be a valid list"),
     ({"sources": ["raw"]}, "sources.0: received 'raw' (str); valid is a mapping"),
     (section("mix", chunk=3), "mix.chunk: unknown key; did you mean 'chunks'? (valid: chunks, order, seed)"),

@@ -1,4 +1,4 @@
-"""`datasets`: the original's names for every mode, and what cannot be made is refused with its key and what is valid."""
+"""`datasets`: the original's names for every mode; what cannot be made is refused with its key and what is valid."""
 
 from typing import Any
 

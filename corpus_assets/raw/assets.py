@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, Shape, read_examples
+from corpus_assets.raw.examples import Limits, RawFile, read_examples, rules_of
 from corpus_assets.raw.kept import kept_rows, write_kept
-from resources.examples import Example, encode_example, example_bytes
+from resources.examples import DROPPED, Example, encode_example, example_bytes
 from resources.graph import Input, Partitioning, Stage, same
 from resources.hashing import content_digest
 from resources.plan import listing_inputs
@@ -47,14 +47,11 @@ def examples(task: Task) -> None:
     """Read one file of a dataset's own, in whatever format, as examples of the shape that its mode takes."""
     shard = task.shard
     options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
-    on_bad_row, on_bad_file = options.pop("on_bad_row"), options.pop("on_bad_file")
-    limits = Limits(line_bytes=options.pop("longest_row"))
-    prompt = options["prompt_key"]
-    options["prompt_key"] = prompt if isinstance(prompt, str) else tuple(prompt)
-    options["messages_key"] = options["messages_key"] or "messages"
-    rules = ExampleRules(source=shard.source, **options)
+    rules = rules_of(options["mode"], shard.source, options)
+    limits = Limits(line_bytes=options["longest_row"])
     rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    write_kept(task, kept_rows(task, rows, on_bad_row), on_bad_file, partial(_write_examples, task))
+    kept = kept_rows(task, rows, options["on_bad_row"])
+    write_kept(task, kept, options["on_bad_file"], partial(_write_examples, task))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
@@ -64,20 +61,19 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
             out.write(encode_example(example))
             text_bytes += example_bytes(example)
     rows_out = task.files[0].rows
-    dropped = sum(task.statistics.get("dropped", {}).values())
-    task.count(rows_in=rows_out + dropped, rows_out=rows_out, text_bytes=text_bytes)
+    dropped = task.statistics.get("dropped", {})
+    task.segments[DROPPED] = content_digest(msgspec.json.encode(dropped, order="deterministic"))
+    task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
 
 
-SHAPES: dict[str, Shape] = {"lm": "text", "lm_vsl": "text", "fim": "text", "dpo": "preference"}
 _NO_CONTENT = {"location", "glob", "licence"}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What the examples of a dataset depend on: keys, format, and the shape that its mode takes."""
+    """What the examples of a dataset depend on: keys, format, and the mode, which says what shape they have."""
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
-    shape = SHAPES.get(dataset["mode"]) or ("pair" if files["messages_key"] is None else "conversation")
-    return {f"datasets.{name}.input.{key}": value for key, value in {**files, "shape": shape}.items()}
+    return {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": dataset["mode"]}.items()}
 
 
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:

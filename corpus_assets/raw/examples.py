@@ -1,12 +1,14 @@
 """A dataset's own files as examples: texts, pairs, conversations and preferences, in every input format."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, get_args
 
 import msgspec
 
 from corpus_assets.raw.faults import BadRow, RowError, decode_error
+from corpus_assets.raw.formats import resolve_format
 from corpus_assets.raw.naming import Limits, RowNames, SourceRules, json_fields
 from corpus_assets.raw.readers import DEFAULT_LIMITS, RawFile, read_rows
 from corpus_assets.raw.values import (
@@ -38,7 +40,7 @@ class ExampleRules(SourceRules):
     text: `text_key`. pair: `prompt_key` and `completion_key`. conversation: `messages_key`. preference: `chosen_key`,
     `rejected_key` and, where a row has one, `prompt_key`. Several prompt keys (instruction and input) are joined by a
     blank line, absent ones left out. `role_key` and `content_key` are those of a message. `prompt_required` False lets
-    a pair be a completion alone.
+    a pair be a completion alone. `roles_by_turn` True lets messages have no role: they are user and assistant by turns.
     """
 
     shape: Shape = "text"
@@ -51,6 +53,7 @@ class ExampleRules(SourceRules):
     chosen_key: str = "chosen"
     rejected_key: str = "rejected"
     prompt_required: bool = True
+    roles_by_turn: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,6 +90,36 @@ class ExampleRules(SourceRules):
         return prompt + [(key,) for key in others]
 
 
+_BY_MODE: dict[str, Shape] = {"lm": "text", "lm_vsl": "text", "fim": "text", "dpo": "preference"}
+
+
+def rules_of(mode: str, source: str, files: Mapping[str, Any]) -> ExampleRules:
+    """The rules by which a dataset reads files of its own. files: what `corpus.yaml` says of them."""
+    shape = _BY_MODE.get(mode) or ("pair" if files["messages_key"] is None else "conversation")
+    prompt = files["prompt_key"]
+    return ExampleRules(
+        source=source,
+        shape=shape,
+        roles_by_turn=mode.startswith("summarization"),
+        prompt_key=prompt if isinstance(prompt, str) else tuple(prompt),
+        messages_key=files["messages_key"] or "messages",
+        **{key: files[key] for key in _AS_GIVEN},
+    )
+
+
+_AS_GIVEN = (
+    "format",
+    "id_key",
+    "ids",
+    "text_key",
+    "completion_key",
+    "role_key",
+    "content_key",
+    "chosen_key",
+    "rejected_key",
+)
+
+
 def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Example | BadRow]:
     """Examples and bad rows of a file in reading order, one at a time; ids and faults as `read_documents` has them.
 
@@ -94,15 +127,19 @@ def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_L
     defects 1, 18, 22): the row is bad (`no_prompt`, `empty_prompt`), and no other row is touched. Numbers become
     their JSON text, lists of strings are joined by a blank line; anything else is `prompt_not_text`. Messages are
     described at `values.messages_value`. A line may be a bare JSON string, which is a text; a text file is one text,
-    and a `BadFileError` in another shape. All else that a row holds goes to its metadata.
+    and a `BadFileError` in another shape; bare strings of a `json.gz` are stripped. All else that a row holds goes to
+    its metadata.
     """
-    yield from read_rows(file, rules.format, limits, lambda: ExampleReader(rules, limits), bare_strings=True)
+    strips = resolve_format(file.name, rules.format) == "json.gz"
+    new_reader = partial(ExampleReader, rules, limits, strips=strips)
+    yield from read_rows(file, rules.format, limits, new_reader, bare_strings=True)
 
 
 class ExampleReader:
     """Builds the examples of one raw file in reading order (a `RowParser`)."""
 
-    def __init__(self, rules: ExampleRules, limits: Limits) -> None:
+    def __init__(self, rules: ExampleRules, limits: Limits, *, strips: bool = False) -> None:
+        self._strips = strips
         self.required: Sequence[Sequence[str]] = rules.required
         self.textual: Sequence[str] = ()
         self._rules = rules
@@ -114,7 +151,8 @@ class ExampleReader:
         line = self._names.next_line(line)
         try:
             if bare_strings and self._rules.shape == "text" and line.lstrip().startswith(b'"'):
-                return self._text(STRING.decode(line), place)
+                text = STRING.decode(line)
+                return self._text(text.strip() if self._strips else text, place)
             return self._example(OBJECT.decode(line), place)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             raise decode_error(line, fault) from None
@@ -129,11 +167,11 @@ class ExampleReader:
         return self._example(json_fields(values | own), place)
 
     def from_text(self, text: str, place: str) -> Example:
-        """Example of a text that comes with nothing else."""
+        """Example of a text that comes with nothing else; its lines end in LF, whatever they ended in."""
         if self._rules.shape != "text":
             raise BadFileError(place, f"a text file holds no {self._rules.shape}; valid: shape text")
         self._names.next_row()
-        return self._text(text, place)
+        return self._text(text.replace("\r\n", "\n").replace("\r", "\n"), place)
 
     def _text(self, text: str, place: str) -> Example:
         if not text:
@@ -187,7 +225,8 @@ class ExampleReader:
 
     def _messages(self, fields: Fields, name: str, key: str) -> Messages:
         keys = (self._rules.role_key, self._rules.content_key)
-        found = messages_value(fields[key], f"key {key!r}", keys, self._nesting)
+        by_turn = self._rules.roles_by_turn
+        found = messages_value(fields[key], f"key {key!r}", keys, self._nesting, roles_by_turn=by_turn)
         if not found:
             raise RowError(f"empty_{name}", f"key {key!r} holds an empty list")
         return found

@@ -95,7 +95,7 @@ class RowNames:
         """Count a row of JSON lines; raises `RowError` for None, a line over the limit."""
         self.next_row()
         if line is None:
-            raise RowError("line_too_long", f"over the limit of {self._limits.line_bytes} bytes")
+            raise RowError("line_too_long", f"over the limit of {self._limits.line_bytes} bytes (`longest_row`)")
         return line
 
     def next_values(self, values: dict[str, object]) -> None:

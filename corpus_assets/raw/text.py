@@ -14,7 +14,7 @@ def read_text(stream: BinaryIO, where: str, limit: int) -> str:
     """
     content = stream.read(limit + 1)
     if len(content) > limit:
-        raise BadFileError(where, f"text file is over the limit of {limit} bytes")
+        raise BadFileError(where, f"text file is over the limit of {limit} bytes (`longest_row`)")
     check_utf8_start(where, content)
     try:
         return content.removeprefix(UTF8_BOM).decode()

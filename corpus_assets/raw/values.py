@@ -93,13 +93,16 @@ def holds_objects(raw: msgspec.Raw | None) -> bool:
     )
 
 
-def messages_value(raw: msgspec.Raw, place: str, keys: tuple[str, str], nesting: int) -> Messages:
+def messages_value(
+    raw: msgspec.Raw, place: str, keys: tuple[str, str], nesting: int, *, roles_by_turn: bool = False
+) -> Messages:
     """Messages of a list of objects, or of strings (user and assistant by turns): `role`, `content`, other keys.
 
     `keys` names role and content; objects with neither are read as ShareGPT (`from`, `value`), whose role names
     become user and assistant. Content follows `text_value`; it may be empty, and missing only beside a call of a
     tool. Other keys stay as they are, but for nulls, which a table has wherever a key is absent; one called role
-    or content gets an underscore. Raises `RowError` for anything else.
+    or content gets an underscore. `roles_by_turn`: a message without a role has the one of its turn, user or assistant.
+    Raises `RowError` for anything else.
     """
     if (kind := kind_of(raw)) != "list":
         hint = "; JSON inside a string is not read" if kind == "string" else ""
@@ -112,22 +115,27 @@ def messages_value(raw: msgspec.Raw, place: str, keys: tuple[str, str], nesting:
     items = _LIST.decode(raw)
     if {kind_of(item) for item in items} == {"string"}:
         return _alternating(items)
-    return [_message(item, f"{place} message {number}", keys) for number, item in enumerate(items, 1)]
+    return [
+        _message(item, f"{place} message {turn + 1}", keys, _TURNS[turn % 2] if roles_by_turn else None)
+        for turn, item in enumerate(items)
+    ]
+
+
+_TURNS = ("user", "assistant")
 
 
 def _alternating(items: Sequence[msgspec.Raw]) -> Messages:
-    roles = ("user", "assistant")
-    return [{"role": roles[turn % 2], "content": STRING.decode(item)} for turn, item in enumerate(items)]
+    return [{"role": _TURNS[turn % 2], "content": STRING.decode(item)} for turn, item in enumerate(items)]
 
 
-def _message(raw: msgspec.Raw, place: str, keys: tuple[str, str]) -> dict[str, Any]:
+def _message(raw: msgspec.Raw, place: str, keys: tuple[str, str], by_turn: str | None) -> dict[str, Any]:
     if (kind := kind_of(raw)) != "object":
         raise RowError("message_not_an_object", f"{place} is {kind}; valid: objects only, or strings only")
     fields = {key: value for key, value in OBJECT.decode(raw).items() if kind_of(value) != "null"}
     if not fields.keys() & set(keys) and fields.keys() & set(SHAREGPT_KEYS):
         keys = SHAREGPT_KEYS
     role_key, content_key = keys
-    role = _role(fields.pop(role_key, None), f"{place} key {role_key!r}")
+    role = _role(fields.pop(role_key, None), f"{place} key {role_key!r}") or by_turn
     content = text_value(fields.pop(content_key, None), "content", f"{place} key {content_key!r}")
     if not role:
         raise RowError("no_role", f"{place} has no {role_key!r}; it has {names(fields)}")

@@ -8,9 +8,9 @@ from typing import Any
 from corpus_assets.tokenize import making, tokenizer_asset
 from corpus_assets.tokenize.making import Making
 from corpus_assets.tokenize.modes import mode_of
+from resources.examples import DROPPED
 from resources.graph import Input, Partitioning, Stage, every, same, segment
 from resources.hashing import content_digest
-from resources.outside import read_outside
 from resources.settings import chunk_key
 from resources.task import Task
 
@@ -63,8 +63,8 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     else:
         options["files"] = settings["mix"]["chunks"]
     if path := entry.get("chat_template"):
-        content = read_outside(f"datasets.{name}.chat_template", path, making.MAX_TEMPLATE_BYTES)
-        options["chat_template_digest"] = content_digest(content)
+        template = making.template_source(path, f"datasets.{name}.chat_template")
+        options["chat_template_digest"] = content_digest(template.encode())
     return {f"datasets.{name}.{key}": value for key, value in options.items()}
 
 
@@ -94,7 +94,7 @@ def _gathered(task: Task, dataset: Dataset) -> None:
 def _params(task: Task, dataset: Dataset) -> None:
     made = Making.of(task, dataset.name, dataset.tokenizer)
     counted = f"sequences/{dataset.name}" if dataset.shuffled else f"tokens/{dataset.name}"
-    making.params(task, made, counted, f"tokens/{dataset.name}")
+    making.params(task, made, counted, f"tokens/{dataset.name}", dataset.rows_from if dataset.source else None)
 
 
 def tokenizer_stage(name: str, dataset: str | None, kind: str) -> Stage:
@@ -148,7 +148,9 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
         yield _stage(dataset, f"sequences/{name}", _sequences, partitioning, reads, source=dataset.source)
         gathers = (segment(f"sequences/{name}"), same(dataset.tokenizer))
         yield _stage(dataset, f"tokens/{name}", _gathered, Partitioning.CHUNK, gathers)
-    counted = (every(f"sequences/{name}", part="counters"),) if dataset.shuffled else ()
+    counted: tuple[Input, ...] = (every(f"sequences/{name}", part="counters"),) if dataset.shuffled else ()
+    if dataset.source:
+        counted += (every(dataset.rows_from, part=DROPPED),)
     yield Stage(
         name=f"data_params/{name}",
         group="tokenize",

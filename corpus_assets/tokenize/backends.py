@@ -59,7 +59,7 @@ def accelerate(tokenizer: Tokenizer, backend: Backend, first_texts: Sequence[str
                 raise ConfigError(f"tokenizer backend {name} cannot be used: {fault}") from fault
             _LOG.info("tokenizer backend %s is not used: %s", name, fault)
             faults.append(f"{name}: {fault}")
-    return Accelerated(tokenizer, None, fell_back="; ".join(faults) or None)
+    return Accelerated(tokenizer, None, not_faster="; ".join(fault.splitlines()[0] for fault in faults) or None)
 
 
 def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str]) -> "Accelerated":
@@ -111,12 +111,12 @@ class Accelerated:
     """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`."""
 
     def __init__(
-        self, reference: Tokenizer, fast: FastLibrary | None, *, first: int = 0, fell_back: str | None = None
+        self, reference: Tokenizer, fast: FastLibrary | None, *, first: int = 0, not_faster: str | None = None
     ) -> None:
         self.reference = reference
         self._fast = fast
         self._first = first
-        self._fell_back = fell_back
+        self._not_faster = not_faster
         self._batches = self._checked_documents = self._checked_bytes = 0
         self._credit = float(FIRST_CREDIT)
 
@@ -124,9 +124,11 @@ class Accelerated:
         """What was used and how it was checked, for the ledger.
 
         `backend` and its `version`; `probe_texts` and `first_texts` that were equal before the shard;
-        `checked_documents` and their UTF-8 `checked_bytes` all through it; `fell_back` = why not a faster one, or None.
+        `checked_documents` and their UTF-8 `checked_bytes` all through it; `not_faster` = why
+        no faster one, or None.
         """
-        name = self._fast.name if self._fast else "tokenizers"
+        reference = "tokenizers" if self.definition is not None else "sentencepiece"
+        name = self._fast.name if self._fast else reference
         return {
             "backend": name,
             "version": version(name),
@@ -134,7 +136,7 @@ class Accelerated:
             "first_texts": self._first,
             "checked_documents": self._checked_documents,
             "checked_bytes": self._checked_bytes,
-            "fell_back": self._fell_back,
+            "not_faster": self._not_faster,
         }
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
@@ -177,6 +179,11 @@ class Accelerated:
     def definition(self) -> str | None:
         """The reference's `tokenizer.json` for plain text, if it has one."""
         return cast("str | None", getattr(self.reference, "definition", None))
+
+    @property
+    def kind(self) -> str:
+        """What it was made from."""
+        return self.reference.kind
 
     @property
     def vocab_size(self) -> int:

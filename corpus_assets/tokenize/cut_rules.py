@@ -15,7 +15,8 @@ across the cut.
   token across two characters that no entry of the vocabulary has side by side, if the normalizer changes neither of
   them, nor the left one with what is before it, nor the right one with what is around it. A part starts with the
   character before the cut, as the text's own prefix space belongs to the start of the text alone; the ids of that
-  character are taken off again. A run of unknown characters is one id: where it is cut, that id is taken off too.
+  character are taken off again. A run of unknown characters is one id: where it is cut, that id is taken off too, so
+  the left character is known on its own, or in no entry at all.
 - Metaspace that splits at spaces (T5): before a single space between ASCII letters or digits; and as above.
 """
 
@@ -104,12 +105,13 @@ def model_rule(raw: bytes) -> Rule | None:
     """The rule of a SentencePiece model; None for one of words, or with its prefix space at the end, or unreadable."""
     try:
         model = SentencePieceModel.of(raw)
-        changed = rule_characters(model.charsmap)
+        inside, last = rule_characters(model.charsmap)
     except ValueError:
         return None
     if model.kind not in (BPE, UNIGRAM) or (model.add_dummy_prefix and model.whitespace_as_suffix):
         return None
-    return Rule(_everywhere(_apart(_joined(model.pieces), *changed)), 1, model.kind == UNIGRAM)
+    apart = _apart(_joined(model.pieces), inside, last | _half_known(model.pieces))
+    return Rule(_everywhere(apart), 1, model.kind == UNIGRAM)
 
 
 @cache
@@ -204,7 +206,8 @@ def _metaspace(model: Json, normalizers: list[Json], splitters: list[Json]) -> R
     maps = [base64.b64decode(step["precompiled_charsmap"]) for step in normalizers if step["type"] == "Precompiled"]
     changed = [rule_characters(charsmap) for charsmap in maps]
     inside, last = (frozenset(letter for sets in changed for letter in sets[side]) for side in (0, 1))
-    apart = _apart(_joined(piece for piece, _ in model["vocab"]), inside, last)
+    vocabulary = [piece for piece, _ in model["vocab"]]
+    apart = _apart(_joined(vocabulary), inside, last | _half_known(vocabulary))
 
     def find(text: str, start: int, end: int) -> Iterator[int]:
         yield from between(text, start, end)
@@ -237,6 +240,12 @@ def _bpe(model: Json, normalizers: list[Json], splitters: list[Json], strips: bo
 def _joined(pieces: Iterable[str]) -> set[tuple[str, str]]:
     """Characters side by side in an entry of the vocabulary; a space is the sign for it."""
     return {pair for piece in pieces for pair in pairwise(piece.replace(" ", _META))}
+
+
+def _half_known(pieces: Iterable[str]) -> set[str]:
+    """Characters that are unknown on their own, but not as part of a longer entry of the vocabulary."""
+    known = set(pieces)
+    return {letter for piece in known for letter in piece} - known
 
 
 def _apart(

@@ -44,7 +44,7 @@ class DPOSettings:
     reference: as the original, defects included (section 15 item 14): a prompt found in the chosen text stands there
     twice; the last delimiter counts, wherever it is; a prompt that is too long keeps `max_prompt_length` ids and no
     begin-of-text id; a response that is cut is cut to L - `max_prompt_length` ids, and its last loss position has
-    padding as label. Control tokens in contents are then matched if the tokenizer was made to match them.
+    padding as label. Control tokens in contents are then matched.
     """
 
     sequence_length: int
@@ -169,7 +169,8 @@ class _Builder:
     def sides(self, batch: Sequence[PairTexts]) -> Iterator[tuple[Side, Side]]:
         """Ids of both sides, cut to the sequence length; reference: without the pairs that the original stops at."""
         texts = [text for pair in batch for text in (pair.prompt, pair.chosen, pair.rejected)]
-        ids = self._tokenizer.encode_batch(texts) if self._settings.reference else self._encode(texts)
+        reference = self._settings.reference
+        ids = Ragged.of(map(self._tokenizer.encode_trusted, texts)) if reference else self._encode(texts)
         for first in range(0, len(texts), 3):
             prompt, *answers = (ids[first + offset] for offset in range(3))
             try:

@@ -31,9 +31,11 @@ def encode_texts(
     tokenizer that adds a begin-of-text id leaves it on the first piece only; no other tokenizer is affected.
 
     Empty texts are counted as discarded (`empty_text`). A long text is encoded in parts that give the ids of the
-    whole (`cuts`), so it takes the memory of its characters and ids alone. Where more than `cuts.LONGEST_PIECE`
-    characters have no safe place to cut, or the tokenizer has none at all, the document is discarded
-    (`no_place_to_cut`); `split_length` is the way to keep it, if it holds spaces.
+    whole (`cuts`), so it takes the memory of its characters and ids alone, and that of a text is given back before the
+    next is read. Where more than `cuts.LONGEST_PIECE` characters have no safe place to cut (one letter or white space
+    alone; with byte-level BPE also digits, emoji or combining marks alone), or the tokenizer has none at all, the
+    document is discarded (`no_place_to_cut`) and the others go on; `split_length` is the way to keep it, if it holds
+    spaces.
     """
     skip = int(remove_bos_in_pieces and tokenizer.adds_bos)
     untouched = not (cleaning.ftfy or cleaning.wikitext)
@@ -42,22 +44,33 @@ def encode_texts(
     for raw in texts:
         text = raw if untouched else clean(raw, cleaning)
         _count(raw, text, statistics)
+        size = len(text)
         if not text:
             statistics.discard_document("empty_text")
-        elif len(text) <= BATCH_CHARACTERS:
+        elif size <= BATCH_CHARACTERS:
             batch.append(text)
-            characters += len(text)
-        if batch and (characters >= BATCH_CHARACTERS or len(text) > BATCH_CHARACTERS):
+            characters += size
+        if batch and (characters >= BATCH_CHARACTERS or size > BATCH_CHARACTERS):
             yield _encode_batch(batch, tokenizer, split_length, skip)
             batch, characters = [], 0
-        if len(text) > BATCH_CHARACTERS:
-            ids = encode_long(text, tokenizer, split_length=split_length, skip=skip)
-            if ids is None:
-                statistics.discard_document("no_place_to_cut")
-            else:
-                yield Ragged(ids, np.array([0, len(ids)]))
+        long = _encode_alone(text, tokenizer, statistics, split_length, skip) if size > BATCH_CHARACTERS else []
+        # Neither a long text nor its ids stay here while the ids are used and the next text is read.
+        del raw, text
+        while long:
+            yield long.pop()
     if batch:
         yield _encode_batch(batch, tokenizer, split_length, skip)
+
+
+def _encode_alone(
+    text: str, tokenizer: Tokenizer, statistics: Statistics, split_length: int | None, skip: int
+) -> list[Ragged]:
+    """A batch of one long text, or none if the text is discarded."""
+    ids = encode_long(text, tokenizer, split_length=split_length, skip=skip)
+    if ids is None:
+        statistics.discard_document("no_place_to_cut")
+        return []
+    return [Ragged(ids, np.array([0, len(ids)]))]
 
 
 def encode_long(text: str, tokenizer: Tokenizer, *, split_length: int | None = None, skip: int = 0) -> Ids | None:

@@ -1,4 +1,4 @@
-"""Fill in the middle inside finished rows, as specs/cerebras-hdf5.md section 9 does it."""
+"""Fill in the middle inside finished rows, after specs/cerebras-hdf5.md section 9 without its defects (section 15)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -22,11 +22,13 @@ class Segment(NamedTuple):
     """Ids between two end-of-text ids, and what they become.
 
     `head` and `tail` stay at the outer ends of prefix and suffix: halves of a character that the row border cuts.
-    `parts`: prefix, middle, suffix; of `fim_none` only the suffix is not empty.
+    `parts`: prefix, middle, suffix; of `fim_none` only the suffix is not empty. `continues`: the row ends inside the
+    document, so no end-of-text id follows; `last_part`, which then ends the row, has at least one id.
     """
 
     ids: Ids
     begin: Ids
+    continues: bool = False
     head: Ids = NOTHING
     tail: Ids = NOTHING
     kind: Kind = "fim_none"
@@ -35,8 +37,13 @@ class Segment(NamedTuple):
 
     @property
     def fixed(self) -> int:
-        """Control ids around the parts, the end-of-text id included."""
+        """Ids that are never cut off: control ids, and the end-of-text id or the one id that is kept in its stead."""
         return self.begin.size + (1 if self.kind == "fim_none" else 4)
+
+    @property
+    def last_part(self) -> int:
+        """The part that the layout ends with."""
+        return SUFFIX if self.kind == "fim_none" else MIDDLE
 
     def plain(self) -> "Segment":
         """The segment as it was."""
@@ -54,15 +61,20 @@ def fim_rows(
 ) -> Iterator[Ids]:
     """Rows of `lmdata_rows`, int32 blocks (rows, 3, L), transformed inside every row.
 
-    A row is split at its end-of-text ids. Each segment is decoded, cut, encoded and closed by an end-of-text id, so the
-    last label of a full row is that id even where the document continues in the next row; that row begins with the id
-    it replaces. What exceeds L + 1 ids is cut off by turns (`trimmed`) and counted as `fim_cut`; what is missing is
-    padding. `statistics` must be those of the rows, and become those of the transformed rows.
+    The L + 1 ids of a row, its inputs and its last label, are split at their end-of-text ids. Each segment is decoded,
+    cut and encoded. It is closed by an end-of-text id if it was before: where the row ends inside a document, so does
+    the last segment, and the last label is an id of that document. As before, that segment's last id is also the first
+    of the next row. So a row ends with an end-of-text id if and only if it did before, and a row of which nothing is
+    transformed stays as it is. What exceeds L + 1 ids is cut off by turns (`trimmed`) and counted as `fim_cut`; what is
+    missing is padding. `statistics` must be those of the rows, and become those of the transformed rows.
 
-    Padding is no segment, halves of a character stay out of the transform, and a row with so many segments that the
-    control ids alone would fill it keeps its last segments as they are. The decisions follow from the seed, the
-    segment's ids and its place in the row. `reference` does as the original instead: padding counts as document border
-    and must equal the end-of-text id, a row that ends with it gets an empty segment more, halves of characters become
+    Padding is no segment, and halves of a character stay out of the transform. These stay as they are, counted as
+    `fim_none`: a segment whose transform would destroy or make control tokens, one at whose empty middle the row would
+    end, and the last segments of a row that the control ids alone would fill. So do segments without text, uncounted if
+    they have no id. The decisions follow from the seed, the segment's ids and its place in the row.
+
+    `reference` does as the original instead: an end-of-text id replaces the last label, padding counts as document
+    border and must equal that id, a row that ends with it gets an empty segment more, halves of characters become
     replacement characters, and every segment and part begins as the tokenizer begins a text.
     """
     transform = _RowTransform(
@@ -98,7 +110,7 @@ class _RowTransform:
 
     def block(self, block: Ids) -> Ids:
         """The block with every row transformed."""
-        rows = [[self._decided(ids, place) for place, ids in enumerate(self._segments(row))] for row in block]
+        rows = [self._segments(row) for row in block]
         encoded = self._encode([text for row in rows for segment in row for text in segment.texts])
         result = np.empty_like(block)
         result[:] = np.array([self._tokenizer.pad_id, self._mask[1], self._tokenizer.pad_id], np.int32)[:, None]
@@ -106,25 +118,28 @@ class _RowTransform:
             self._fill(before, after, [self._with_parts(segment, encoded) for segment in segments])
         return result
 
-    def _segments(self, row: Ids) -> list[Ids]:
+    def _segments(self, row: Ids) -> list[Segment]:
         ids = row[0] if self._reference else self._real_ids(row)
-        ends = np.flatnonzero(ids == self._control.end)
-        segments = np.split(ids, ends)
-        segments[1:] = [segment[1:] for segment in segments[1:]]
-        filled = [segment for segment in segments[:-1] if segment.size]
-        return [*filled, segments[-1]] if self._reference or segments[-1].size or not filled else filled
+        *closed, last = np.split(ids, np.flatnonzero(ids == self._control.end) + 1)
+        closed = [segment[:-1] for segment in closed]
+        if self._reference:
+            filled = [segment for segment in closed if segment.size]
+            return [self._decided(segment, place) for place, segment in enumerate([*filled, last])]
+        segments = [self._decided(segment, place) for place, segment in enumerate(closed)]
+        return [*segments, self._decided(last, len(closed), continues=True)] if last.size else segments
 
     def _real_ids(self, row: Ids) -> Ids:
-        """Inputs without padding; of a row that is not full also the last label, which no other row has."""
+        """Inputs without padding, and the last label."""
         real = int(np.count_nonzero(row[1] == self._mask[0]))
-        last = row[2, real - 1 : real] if 0 < real < self._length else NOTHING
-        return np.concatenate([row[0, :real], last])
+        return np.concatenate([row[0, :real], row[2, max(0, real - 1) : real]])
 
-    def _decided(self, ids: Ids, place: int) -> Segment:
+    def _decided(self, ids: Ids, place: int, *, continues: bool = False) -> Segment:
         begins = self._reference or (ids.size > 0 and np.array_equal(ids[:1], self._control.begin))
         begin = self._control.begin if begins else NOTHING
         body = ids if self._reference else ids[begin.size :]
-        segment = Segment(body, begin).plain()
+        if not body.size and not self._reference:
+            return Segment(ids, NOTHING, continues).plain()
+        segment = Segment(body, begin, continues).plain()
         key = place.to_bytes(8, "little") + ids.astype("<i4").tobytes()
         if not self._decisions.applies(key):
             return segment
@@ -156,8 +171,15 @@ class _RowTransform:
         if not self._reference and np.isin(segment.ids, self._control_ids).any():
             # Control tokens among the ids are no text; only matching them brings them back.
             prefix, middle, suffix = (self._tokenizer.encode_trusted(text, bos=False) for text in segment.texts)
+            if self._controls(segment.ids) != self._controls(np.concatenate([prefix, middle, suffix])):
+                return segment.plain()
+        if segment.continues and not middle.size:
+            return segment.plain()
         parts = np.concatenate([segment.head, prefix]), middle, np.concatenate([suffix, segment.tail])
         return segment._replace(parts=parts)
+
+    def _controls(self, ids: Ids) -> list[int]:
+        return [int(token) for token in ids[np.isin(ids, self._control_ids)]]
 
     def _fill(self, before: Ids, after: Ids, segments: list[Segment]) -> None:
         window = self._length + 1
@@ -166,21 +188,26 @@ class _RowTransform:
                 break
             segments[place] = segments[place].plain()
         sizes = [[part.size for part in segment.parts] for segment in segments]
+        for segment, left in zip(segments, sizes, strict=True):
+            left[segment.last_part] -= segment.continues
         excess = sum(map(sum, sizes)) + sum(segment.fixed for segment in segments) - window
-        kept = trimmed(sizes, excess)
-        ids = np.concatenate([self._joined(segment, left) for segment, left in zip(segments, kept, strict=True)])
-        ids = ids[:window]
-        after[:, : ids.size - 1] = ids[:-1], np.full(ids.size - 1, self._mask[0]), ids[1:]
-        self._count(before, segments, ids.size - 1, max(0, excess))
+        joined = [self._joined(*both) for both in zip(segments, trimmed(sizes, excess), strict=True)]
+        ids = np.concatenate([NOTHING, *joined])[:window]
+        labels = max(0, ids.size - 1)
+        after[:, :labels] = ids[:-1], np.full(labels, self._mask[0]), ids[1:]
+        self._count(before, segments, labels, max(0, excess))
 
     def _joined(self, segment: Segment, left: Sequence[int]) -> Ids:
+        sizes = list(left)
+        sizes[segment.last_part] += segment.continues
         prefix, middle, suffix = segment.parts
-        parts = [prefix[prefix.size - left[PREFIX] :], middle[middle.size - left[MIDDLE] :], suffix[: left[SUFFIX]]]
-        return np.concatenate([segment.begin, self._control.joined(segment.kind, parts), self._control.end])
+        parts = [prefix[prefix.size - sizes[PREFIX] :], middle[middle.size - sizes[MIDDLE] :], suffix[: sizes[SUFFIX]]]
+        end = NOTHING if segment.continues else self._control.end
+        return np.concatenate([segment.begin, self._control.joined(segment.kind, parts), end])
 
     def _count(self, before: Ids, segments: Sequence[Segment], labels: int, cut: int) -> None:
         statistics = self._statistics
-        statistics.kinds.update(segment.kind for segment in segments)
+        statistics.kinds.update(segment.kind for segment in segments if segment.ids.size or self._reference)
         more = labels - int(np.count_nonzero(before[1] == self._mask[0]))
         statistics.add_rows(0, 0, real=more, loss=more)
         statistics.document_tokens += more + cut

@@ -25,7 +25,7 @@ from corpus_assets.tokenize.tokenizer_asset import load_part
 from resources.errors import ConfigError
 from resources.examples import Example, decode_example, example_texts
 from resources.hashing import content_digest
-from resources.outside import read_outside
+from resources.outside import is_template, read_outside
 from resources.task import Part, Task
 
 FIRST_TEXTS = 64
@@ -46,15 +46,14 @@ class _Text(msgspec.Struct):
 _TEXT = msgspec.json.Decoder(_Text)
 
 
-def _template(task: Task) -> str | None:
-    """The configured chat template."""
-    if TEMPLATE not in task.places:
-        return None
-    content = read_outside(TEMPLATE, task.places[TEMPLATE], MAX_TEMPLATE_BYTES)
+def template_source(given: str, key: str = TEMPLATE) -> str:
+    """A chat template: text that is one, else the content of the file of that name."""
+    if is_template(given):
+        return given
     try:
-        return content.decode()
+        return read_outside(key, given, MAX_TEMPLATE_BYTES).decode()
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{TEMPLATE}: {task.places[TEMPLATE]!r} is not UTF-8: {error}") from None
+        raise ConfigError(f"{key}: {given!r} is not UTF-8: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Making:
             options=options,
             mode=mode_of(options),
             tokenizer=load_part(task.input(tokenizer), options.get("separator")),
-            template=_template(task),
+            template=template_source(task.places[TEMPLATE]) if TEMPLATE in task.places else None,
         )
 
     @property
@@ -286,11 +285,11 @@ def _digest_of(value: Any) -> str:
     return content_digest(msgspec.json.encode(value, order="deterministic"))
 
 
-def params(task: Task, making: Making, counted: str, written: str) -> None:
+def params(task: Task, making: Making, counted: str, written: str, read: str | None) -> None:
     """Write a dataset's `data_params.json`: parameters, and the statistics of all its partitions summed.
 
     counted: asset whose partitions hold the counters; written: asset whose partitions are the files (the same unless
-    the dataset is shuffled).
+    the dataset is shuffled). read: asset whose partitions say what was dropped while the dataset's own files were read.
     """
     total = merge(Statistics.from_dict(part.record.statistics["counters"]) for part in task.inputs(counted))
     arrays = Counter[str]()
@@ -304,5 +303,10 @@ def params(task: Task, making: Making, counted: str, written: str) -> None:
         arrays=arrays,
         tokenizer=making.tokenizer,
     )
+    skipped = Counter[str]()
+    for part in task.inputs(read) if read else ():
+        skipped.update(part.record.statistics.get("dropped", {}))
+    value["post-process"]["skipped_rows"] = dict(sorted(skipped.items()))
     task.save_bytes(f"tokens/{making.name}/data_params.json", encode_data_params(value))
     task.count(rows_out=total.n_examples, tokens=total.non_pad_tokens, documents=total.processed_files)
+    task.count(discarded=dict(total.discarded_documents))

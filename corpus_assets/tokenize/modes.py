@@ -3,26 +3,27 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 from corpus_assets.tokenize.chat import ChatSettings, OnFault, chat_rows, chat_vsl_rows
 from corpus_assets.tokenize.cleaning import CleaningSettings
 from corpus_assets.tokenize.dpo import DPOSettings, dpo_rows
-from corpus_assets.tokenize.encoding import encode_texts
+from corpus_assets.tokenize.encoding import encode_texts, utf8_length
 from corpus_assets.tokenize.fim import FIMSettings, fim_documents
 from corpus_assets.tokenize.fim_rows import fim_rows
 from corpus_assets.tokenize.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 from corpus_assets.tokenize.lmdata import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.lmvsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.lmvsl import VSLBuilder, VSLSettings
 from corpus_assets.tokenize.protocol import Tokenizer
-from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
 from corpus_assets.tokenize.template import ChatTemplate, render
 from corpus_assets.tokenize.vsl import PackingSettings
 from resources.errors import ConfigError
-from resources.examples import Example, Messages
+from resources.examples import Example, Messages, chunk_bytes
 
+DEFAULT_PROMPT_LENGTH = 512
 Options = Mapping[str, Any]
 Document = tuple[str, str]
 """Identity and text."""
@@ -87,10 +88,21 @@ def text_blocks(
 ) -> Iterator[Ids]:
     """Rows of documents, as int32 blocks (rows, channels, L)."""
     eos, pad = tokenizer.eos_id, tokenizer.pad_id
+    if options["mode"] == "lm_vsl":
+        return _packed_documents(options, documents, tokenizer, statistics)
     if options["mode"] == "fim" and options["fim_level"] == "document":
         lists = fim_documents(documents, tokenizer, _fim(options), statistics, cleaning=_cleaning(options))
         return lmdata_rows(lists, _windows(options), eos, pad, statistics)
-    encoded = encode_texts(
+    rows = lmdata_rows(_encoded(options, documents, tokenizer, statistics), _windows(options), eos, pad, statistics)
+    if options["mode"] == "fim":
+        return fim_rows(rows, tokenizer, _fim(options), statistics, inverted_mask=options["inverted_mask"])
+    return rows
+
+
+def _encoded(
+    options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
+) -> Iterator[Ragged]:
+    return encode_texts(
         (text for _, text in documents),
         tokenizer,
         _cleaning(options),
@@ -98,12 +110,39 @@ def text_blocks(
         split_length=options["split_text"],
         remove_bos_in_pieces=options["remove_bos_in_pieces"],
     )
-    if options["mode"] == "lm_vsl":
-        return lmdata_vsl_rows(encoded, _documents(options), eos, pad, statistics)
-    rows = lmdata_rows(encoded, _windows(options), eos, pad, statistics)
-    if options["mode"] == "fim":
-        return fim_rows(rows, tokenizer, _fim(options), statistics, inverted_mask=options["inverted_mask"])
-    return rows
+
+
+def _packed_documents(
+    options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
+) -> Iterator[Ids]:
+    builder = VSLBuilder(_documents(options), tokenizer.eos_id, tokenizer.pad_id, statistics)
+    for chunk in chunked(documents, lambda document: utf8_length(document[1]), options["packing_text"]):
+        yield from builder.rows(_encoded(options, chunk, tokenizer, statistics))
+        yield from builder.finish()
+
+
+T = TypeVar("T")
+
+
+def chunked(items: Iterable[T], size: Callable[[T], int], limit: int | None) -> Iterator[Iterable[T]]:
+    """Items in chunks of at most `limit` bytes of text, or of one item; None for all in one.
+
+    The original also counts the bytes of the item's number for the item that would begin the next chunk
+    (specs/cerebras-hdf5.md section 2).
+    """
+    if limit is None:
+        yield items
+        return
+    chunk: list[T] = []
+    held = 0
+    for number, item in enumerate(items):
+        found = size(item)
+        if held and held + found + max(1, (number.bit_length() + 7) // 8) > limit:
+            yield chunk
+            chunk, held = [], 0
+        chunk.append(item)
+        held += found
+    yield chunk
 
 
 def example_blocks(
@@ -121,16 +160,40 @@ def example_blocks(
     """
     mode = options["mode"]
     if mode == "dpo":
-        formatter, cleaning = _formatter(tokenizer, template), _cleaning(options)
+        instructs = options["reference"] and tokenizer.kind in ("gpt2", "neox")
+        formatter = None if instructs and template is None else _formatter(tokenizer, template)
+        cleaning = _cleaning(options)
         return dpo_rows(examples, tokenizer, _preferences(options), statistics, formatter=formatter, cleaning=cleaning)
     if mode == "summarization":
         return summarization_rows(examples, tokenizer, _pairs(options), statistics)
     if mode == "summarization_vsl":
-        return summarization_vsl_rows(examples, tokenizer, _pairs(options), _packing(options), statistics)
+        return _packed_pairs(options, examples, tokenizer, statistics)
     chat = replace(_chat(options), chat_template=template)
     if not options["pack"]:
         return chat_rows(examples, tokenizer, chat, statistics, on_fault=on_fault)
-    return chat_vsl_rows(examples, tokenizer, chat, _packing(options), statistics, on_fault=on_fault)
+    return _packed_chats(options, chat, examples, tokenizer, statistics, on_fault=on_fault)
+
+
+def _packed_pairs(
+    options: Options, examples: Iterable[Example], tokenizer: Tokenizer, statistics: Statistics
+) -> Iterator[Ids]:
+    pairs, packing = _pairs(options), _packing(options)
+    for chunk in chunked(examples, chunk_bytes, options["packing_text"]):
+        yield from summarization_vsl_rows(chunk, tokenizer, pairs, packing, statistics)
+
+
+def _packed_chats(
+    options: Options,
+    chat: ChatSettings,
+    examples: Iterable[Example],
+    tokenizer: Tokenizer,
+    statistics: Statistics,
+    *,
+    on_fault: OnFault | None,
+) -> Iterator[Ids]:
+    packing = _packing(options)
+    for chunk in chunked(examples, chunk_bytes, options["packing_text"]):
+        yield from chat_vsl_rows(chunk, tokenizer, chat, packing, statistics, on_fault=on_fault)
 
 
 def _formatter(tokenizer: Tokenizer, given: str | None) -> Callable[[Messages], str] | None:
@@ -153,6 +216,7 @@ def _windows(options: Options) -> LMDataSettings:
         keep_tail=options["keep_tail"],
         minimum_length=options["minimum_length"],
         short_sequence_probability=options["short_sequence_probability"],
+        short_sequence_draws=options["short_sequence_draws"],
         seed=options["seed"],
         inverted_mask=options["inverted_mask"],
     )
@@ -163,7 +227,7 @@ def _packing(options: Options) -> PackingSettings:
         sequence_length=options["sequence_length"],
         method=options["packing"],
         depth=options["packing_depth"],
-        window_tokens=options["packing_window"],
+        window_tokens=None if options["packing_text"] else options["packing_window"],
         inverted_mask=options["inverted_mask"],
     )
 
@@ -174,6 +238,7 @@ def _documents(options: Options) -> VSLSettings:
         minimum_length=options["minimum_length"],
         long_documents=options["long_documents"],
         short_sequence_probability=options["short_sequence_probability"],
+        short_sequence_draws=options["short_sequence_draws"],
         seed=options["seed"],
     )
 
@@ -208,7 +273,7 @@ def _pairs(options: Options) -> SummarizationSettings:
 def _preferences(options: Options) -> DPOSettings:
     return DPOSettings(
         sequence_length=options["sequence_length"],
-        max_prompt_length=options["max_prompt_length"],
+        max_prompt_length=options["max_prompt_length"] or min(DEFAULT_PROMPT_LENGTH, options["sequence_length"] // 2),
         response_delimiter=options["response_delimiter"],
         user_role=options["user_role"],
         assistant_role=options["assistant_role"],

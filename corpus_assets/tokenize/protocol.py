@@ -13,6 +13,10 @@ class Tokenizer(Protocol):
     """Texts to ids and back. Results depend on the tokenizer's files and options alone."""
 
     @property
+    def kind(self) -> str:
+        """What it was made from: `gpt2`, `neox`, `tokenizer_json`, `huggingface` or `sentencepiece`."""
+
+    @property
     def vocab_size(self) -> int:
         """Number of entries, added tokens included."""
 

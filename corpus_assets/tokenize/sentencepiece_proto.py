@@ -14,7 +14,7 @@ UNIGRAM, BPE = 1, 2
 _Value = int | bytes
 _PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
 _PIECE_TEXT, _PIECE_TYPE = 1, 3
-_UNKNOWN, _CONTROL, _BYTE = 2, 3, 6
+_UNKNOWN, _CONTROL, _UNUSED, _BYTE = 2, 3, 5, 6
 _MODEL_TYPE, _WHITESPACE_AS_SUFFIX = 3, 24
 _CHARSMAP, _ADD_DUMMY_PREFIX = 2, 3
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
@@ -26,7 +26,9 @@ _HAS_LEAF = 1 << 8
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """pieces: those that a text is made of, so neither control pieces nor bytes. kind: `UNIGRAM`, `BPE` or another.
+    """pieces: those that a text is made of: no control pieces, bytes, or characters that are marked as unused.
+
+    kind: `UNIGRAM`, `BPE` or another.
 
     whitespace_as_suffix: the space of a word is at its end.
     """
@@ -46,12 +48,13 @@ class SentencePieceModel:
                 parts[number].append(value)
         # Messages that come more than once are merged, the last value of a field counts.
         trainer, normalizer = (dict(_fields(b"".join(parts[number]))) for number in (_TRAINER, _NORMALIZER))
-        pieces = [dict(_fields(piece)) for piece in parts[_PIECES]]
+        fields = [dict(_fields(piece)) for piece in parts[_PIECES]]
+        pieces = [(_bytes(piece, _PIECE_TEXT).decode(), piece.get(_PIECE_TYPE)) for piece in fields]
         return cls(
             pieces=[
-                _bytes(piece, _PIECE_TEXT).decode()
-                for piece in pieces
-                if piece.get(_PIECE_TYPE) not in (_UNKNOWN, _CONTROL, _BYTE)
+                text
+                for text, kind in pieces
+                if kind not in (_UNKNOWN, _CONTROL, _BYTE) and not (kind == _UNUSED and len(text) == 1)
             ],
             kind=int(trainer.get(_MODEL_TYPE, UNIGRAM)),
             add_dummy_prefix=bool(normalizer.get(_ADD_DUMMY_PREFIX, True)),

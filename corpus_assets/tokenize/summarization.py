@@ -202,8 +202,8 @@ class _Builder:
         return self._assembled(prompts.ids, completions.ids, taken)
 
     def _prefix(self, text: str | None) -> Ids:
-        """Ids of a prefix, without the begin-of-text id."""
-        return self._tokenizer.encode_batch([text])[0][self._skip :] if text else np.empty(0, np.int32)
+        """Ids of a prefix, control tokens matched: it comes from the configuration. No begin-of-text id."""
+        return self._tokenizer.encode_trusted(text, bos=False) if text else np.empty(0, np.int32)
 
     def _separator(self, token: str | None) -> Ids:
         if token is None:

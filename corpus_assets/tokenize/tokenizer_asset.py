@@ -20,7 +20,7 @@ from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, lo
 from corpus_assets.tokenize.training import END_OF_TEXT, PADDING, train_bpe
 from resources.errors import ConfigError
 from resources.hashing import content_digest, keyed_hash
-from resources.outside import beside, held_in, is_file, read_outside
+from resources.outside import beside, held_in, is_file, is_template, read_outside
 from resources.task import Part, Task
 
 SPEC = "spec.json"
@@ -41,7 +41,7 @@ def tokenizer(task: Task) -> None:
         files = {TOKENIZER_JSON: trained}
     else:
         files = download(settings["name"], settings["revision"]) if settings["kind"] == "hub" else {}
-    files |= {name: read_outside("tokenizer", path, MAX_FILE_BYTES) for name, path in task.places.items()}
+    files |= {name: _content("tokenizer", path) for name, path in task.places.items()}
     loaded = load_tokenizer(files, spec)
     for name, content in files.items():
         task.save_bytes(f"{task.stage.name}/{name}", content)
@@ -68,6 +68,11 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
         for document in part.documents():
             if keyed_hash("tokenizer", settings["seed"], document.source, document.id) < limit:
                 yield document.text
+
+
+def _content(key: str, path: str) -> bytes:
+    """Content of a file, or a chat template that stands in the configuration itself."""
+    return path.encode() if is_template(path) else read_outside(key, path, MAX_FILE_BYTES)
 
 
 def _files(settings: Settings) -> dict[str, tuple[str, str]]:
@@ -108,10 +113,7 @@ def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict
             f"{section}.path: {settings['path']!r} holds none of {', '.join(FOLDER_FILES)}; "
             "valid: a folder as transformers saves it, or for a name on the hub `kind: hub` with `name`"
         )
-    digests = {
-        name: content_digest(read_outside(f"{section}.{key}", path, MAX_FILE_BYTES))
-        for name, (key, path) in files.items()
-    }
+    digests = {name: content_digest(_content(f"{section}.{key}", path)) for name, (key, path) in files.items()}
     return {"tokenizer": options} | ({"tokenizer files": digests} if digests else {})
 
 

@@ -56,6 +56,7 @@ class LoadedTokenizer:
     add_special_tokens: bool = True
     chat_template: str | None = None
     template_values: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "tokenizer_json"
 
     @property
     def vocab_size(self) -> int:
@@ -152,6 +153,7 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
         match_special_tokens=spec.match_special_tokens,
         add_special_tokens=spec.add_special_tokens,
         chat_template=chat_template(files, config),
+        kind=spec.kind,
         template_values=({} if eos_id is None else {"eos_token": engine.tokens[eos_id]}) | tokens,
     )
 

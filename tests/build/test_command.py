@@ -2,13 +2,16 @@
 
 import json
 import shutil
+from itertools import islice
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from corpus_assets.build import Report, build, ranges
-from tests.build.small import Work, contents, digests, opened, prose, raw_rows, write_config
+from corpus_assets.show import show_partition
+from resources.task import Part
+from tests.build.small import Work, contents, digests, live_records, opened, prose, raw_rows, write_config
 from tests.faults.command import MAIN, last_json, run
 
 LISTS_MODULES = f"""
@@ -174,6 +177,22 @@ def test_what_is_not_there_is_said_without_a_traceback(work: Work, tmp_path: Pat
     code, _, err = run(work.folder, "plan")
     assert code == 2
     assert "sources.books.location" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("missing", ["tokenizer", "ledger/tokenizer"])
+def test_token_rows_are_shown_as_text_or_as_ids_without_their_tokenizer(work: Work, missing: str) -> None:
+    corpus = opened(work.folder)
+    (document,) = islice(Part(corpus.storage, live_records(corpus)["validation", "chunk-0000"]).documents(), 1)
+    shown = list(show_partition(corpus, "tokens/validation", "chunk-0000", 1))
+    assert json.loads("\n".join(shown[: shown.index("}") + 1]))["asset"] == "tokens/validation"
+    assert shown[-2] == "row 0: 64 tokens, 0 padding, 64 in the loss"
+    marked = shown[-1].strip().replace("«", "").replace("»", "")
+    assert document.text.startswith(marked)
+    shutil.rmtree(work.folder / "corpus" / missing)
+    *_, said, header, ids = show_partition(opened(work.folder), "tokens/validation", "chunk-0000", 1)
+    assert "tokenizer of these rows is not in the store" in said
+    assert header == shown[-2]
+    assert len(ids.replace("«", "").replace("»", "").split()) == 65
 
 
 def test_show_plan_and_clean_for_people(work: Work) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from corpus_assets.build import discarded_notes, dropped_notes
 from corpus_assets.corpus import Corpus
 from tests.build.small import Built, contents, drive, live_records, opened, prose, statuses, write_small
 
@@ -215,3 +216,34 @@ def test_a_tokenizer_of_its_own_is_an_asset_of_its_own(folder: Path) -> None:
     assert rebuild(folder).assets() == {"tokenizers/pairs", "tokens/pairs", "data_params/pairs"}
     ids = params_of(folder, "pairs")["post-process"]
     assert ids["eos_id"] != params_of(folder, "pairs-vsl")["post-process"]["eos_id"]
+
+
+def test_a_corpus_may_be_nothing_but_datasets_of_its_own(once: Path, tmp_path: Path) -> None:
+    write_own(tmp_path)
+    shutil.copy(once / "corpus/tokenizer/tokenizer.json", tmp_path / "t.json")
+    config = {
+        "tokenizer": {"kind": "neox", "path": "t.json"},
+        "datasets": [entry for entry in DATASETS if entry["name"] in ("pairs", "dpo")],
+        "engine": {"workers": 0},
+        "storage": {"sync": False},
+    }
+    (tmp_path / "corpus.yaml").write_text(json.dumps(config))
+    built = rebuild(tmp_path)
+    assert built.of("tokens/pairs") == {"pairs--a", "pairs--b"}
+    assert "normalized_documents" not in opened(tmp_path).graph.stages
+    assert rows_of(tmp_path, "pairs").keys() == rows_of(once, "pairs").keys()
+
+
+def test_what_reading_and_making_drop_is_told(once: Path, folder: Path) -> None:
+    params = params_of(once, "pairs")["post-process"]
+    assert sum(params["skipped_rows"].values()) == 3
+    changed = [dict(entry) for entry in DATASETS]
+    changed[6]["input"] = {"location": "own/pairs", "completion_key": "answer"}
+    write_small(folder, {**CHANGES, "datasets": changed})
+    rebuild(folder)
+    planner = opened(folder).planner()
+    assert (
+        "dataset pairs: 21 of 21 raw rows dropped (empty_prompt 1, invalid_json 1, no_completion 19)"
+        in dropped_notes(planner)
+    )
+    assert "dataset pairs: 0 rows; 0 of 0 documents discarded (nothing to read)" in discarded_notes(planner)

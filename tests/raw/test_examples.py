@@ -1,3 +1,4 @@
+import dataclasses
 import gzip
 import io
 import json
@@ -181,9 +182,17 @@ def test_a_line_may_be_a_bare_string(name: str) -> None:
     content = b'"one\\n"\n{"text": "two"}\n""\n'
     packed = gzip.compress(content) if name.endswith("gz") else content
     first, second, third = read(name, packed, TEXT)
-    assert (getattr(first, "text", None), getattr(second, "text", None)) == ("one\n", "two")
+    assert getattr(first, "text", None) == ("one" if name == "a.json.gz" else "one\n")
+    assert getattr(second, "text", None) == "two"
     assert getattr(third, "reason", None) == "empty_text"
     assert getattr(read(name, packed, PAIR)[0], "reason", None) == "not_an_object"
+
+
+def test_messages_without_roles_take_turns_when_the_rules_say_so() -> None:
+    row = {"talk": [{"said": "a"}, {"said": "b"}, {"role": "system", "said": "c"}]}
+    rules = ExampleRules("s", shape="conversation", messages_key="talk", content_key="said", roles_by_turn=True)
+    assert [message["role"] for message in example(row, rules).messages or ()] == ["user", "assistant", "system"]
+    assert reason(row, dataclasses.replace(rules, roles_by_turn=False)) == "no_role"
 
 
 def test_one_json_value_over_several_lines_fails_the_file() -> None:
@@ -193,7 +202,7 @@ def test_one_json_value_over_several_lines_fails_the_file() -> None:
 
 def test_a_text_file_is_one_text_and_nothing_else() -> None:
     (found,) = read("b/a.txt", "é\r\n".encode(), TEXT)
-    assert found == Example("b/a.txt:0", "s", text="é\r\n")
+    assert found == Example("b/a.txt:0", "s", text="é\n")
     assert read("a.txt", b"", TEXT) == []
     with pytest.raises(BadFileError, match="a text file holds no pair; valid: shape text"):
         read("b/a.txt", b"text", PAIR)

@@ -18,6 +18,7 @@ class ByteTokenizer:
 
     def __init__(self, *, adds_bos: bool = False, pad: str = "<pad>") -> None:
         self.special_tokens: Mapping[str, int] = {token: 512 + number for number, token in enumerate(CONTROL)}
+        self.kind = "tokenizer_json"
         self.vocab_size = 512 + len(CONTROL)
         self.eos_id: int | None = self.special_tokens["<eos>"]
         self.pad_id = self.special_tokens[pad]

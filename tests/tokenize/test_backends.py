@@ -45,7 +45,7 @@ def equal(ours: Ragged, theirs: Ragged) -> bool:
 
 @pytest.mark.parametrize(
     ("name", "matched"),
-    [("gpt2", False), ("llama", True), ("neox", False)]
+    [("gpt2", False)]
     + [pytest.param(name, matched, marks=pytest.mark.slow) for name in NAMES for matched in (False, True)],
 )
 def test_real_tokenizers_are_equal(name: str, matched: bool) -> None:
@@ -55,7 +55,7 @@ def test_real_tokenizers_are_equal(name: str, matched: bool) -> None:
     assert equal(fast.encode_batch(texts), reference.encode_batch(texts))
     assert equal(fast.encode_plain(texts), reference.encode_plain(texts))
     report = fast.report()
-    assert (report["backend"], report["fell_back"]) == ("gigatoken", None)
+    assert (report["backend"], report["not_faster"]) == ("gigatoken", None)
     assert report["probe_texts"] > 3000
 
 
@@ -99,7 +99,7 @@ def test_a_library_that_fails_the_probe_is_passed_over(monkeypatch: pytest.Monke
     fast_libraries._LOADED.clear()
     last = accelerate(reference, "auto", [])
     assert last.report()["backend"] == "tokenizers"
-    assert "fastokens: id" in last.report()["fell_back"]
+    assert "fastokens: id" in last.report()["not_faster"]
     assert equal(last.encode_batch(["the cat"]), reference.encode_batch(["the cat"]))
 
 

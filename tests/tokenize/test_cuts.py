@@ -1,22 +1,33 @@
 """A text that is cut where the rules allow it has the ids of the whole text."""
 
+import io
 import json
 import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_assets.tokenize.cut_rules import classes
 from corpus_assets.tokenize.cuts import Cutter, around, cut_places, pieces, safe_cuts
+from corpus_assets.tokenize.sentencepiece_model import SentencePieceEngine
 from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.training import train_bpe
 from tests.golden import shared
 
-NAMES = ("gpt2", "llama", "mistral-v1", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma", "t5", "trained")
+SLOW = ("llama", "mistral-v1", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma", "t5")
+NAMES = ["gpt2", "trained", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+MODELS = {
+    "llama": "tokenizer.model",
+    "mistral-v1": "tokenizer.model",
+    "mistral-v3": "tokenizer.model",
+    "t5": "spiece.model",
+}
 HARD = ["'s", "'ll", "'L", "'", "''", "don", "e\u0301", "\u0301", "é", "\u212b", "\uac00\u11a8", "中文", "。", "\u3000"]
 HARD += [
     " ",
@@ -67,7 +78,41 @@ def _folder(name: str) -> Path:
 
 
 @cache
+def sentencepiece_model(
+    kind: str, normalization: str = "identity", extra: bool = True, fallback: bool = False
+) -> bytes:
+    """A small model with a user-defined symbol and, by `extra`, runs of spaces made one and a prefix space."""
+    stream = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the cat sat on the mat 12345", "naïve café, don't!", "中文没有空格", "ﬁne ½"] * 9),
+        model_writer=stream,
+        model_type=kind,
+        vocab_size=420,
+        hard_vocab_limit=False,
+        character_coverage=1.0,
+        normalization_rule_name=normalization,
+        remove_extra_whitespaces=extra,
+        add_dummy_prefix=extra,
+        byte_fallback=fallback,
+        user_defined_symbols=["-->", "  "],
+        minloglevel=2,
+    )
+    return stream.getvalue()
+
+
+def of_model(raw: bytes, matched: bool = False) -> tuple[LoadedTokenizer, Cutter]:
+    spec = TokenizerSpec("sentencepiece", pad=0, match_special_tokens=matched)
+    found = load_tokenizer({"tokenizer.model": raw}, spec)
+    cutter = safe_cuts(found)
+    assert cutter is not None
+    return found, cutter
+
+
+@cache
 def prepared(name: str, matched: bool) -> tuple[LoadedTokenizer, Cutter]:
+    if name.endswith(".model"):
+        name = name.removesuffix(".model")
+        return of_model(shared("tokenizers", name, MODELS[name]).read_bytes(), matched)
     found = tokenizer(name, matched)
     cutter = safe_cuts(found)
     assert cutter is not None
@@ -93,17 +138,110 @@ def test_every_safe_place_keeps_the_ids(name: str, text: str, matched: bool) -> 
         assert joined(text, [place], encoder, cutter) == whole
 
 
+def assert_parts_equal_the_whole(text: str, encoder: LoadedTokenizer, cutter: Cutter) -> None:
+    """Of a unigram model a best path: its sums are of single precision, and the best path need not be the only one."""
+    places = [place for place in range(1, len(text)) if cutter.place(text, place, place + 1) == place]
+    ours, whole = joined(text, places, encoder, cutter), encoder.encode_plain([text]).ids.tolist()
+    if not cutter.rule.summed:
+        assert ours == whole
+        return
+    engine = encoder.engine
+    assert isinstance(engine, SentencePieceEngine)
+    scores = np.array([engine._processor.get_score(id_) for id_ in range(engine._processor.vocab_size())])
+    assert encoder.decode(ours) == encoder.decode(whole)
+    assert scores[ours].sum() == pytest.approx(scores[whole].sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+@settings(max_examples=60, deadline=None)
+@given(
+    text=TEXTS,
+    normalization=st.sampled_from(["identity", "nmt_nfkc"]),
+    extra=st.booleans(),
+    fallback=st.booleans(),
+    matched=st.booleans(),
+)
+def test_sentencepiece_models_are_cut_between_their_pieces(
+    kind: str, text: str, normalization: str, extra: bool, fallback: bool, matched: bool
+) -> None:
+    encoder, cutter = of_model(sentencepiece_model(kind, normalization, extra, fallback), matched)
+    assert_parts_equal_the_whole(text, encoder, cutter)
+
+
+@pytest.mark.parametrize("name", ["llama", *(pytest.param(name, marks=pytest.mark.slow) for name in MODELS)])
+@settings(max_examples=60, deadline=None)
+@given(text=TEXTS, matched=st.booleans())
+def test_published_models_are_cut_between_their_pieces(name: str, text: str, matched: bool) -> None:
+    assert_parts_equal_the_whole(text, *prepared(f"{name}.model", matched))
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in MODELS])
+def test_published_models_on_recorded_texts(name: str) -> None:
+    encoder, cutter = prepared(f"{name}.model", False)
+    for line in shared("tokenizers", "texts.jsonl").open("rb"):
+        assert_parts_equal_the_whole(json.loads(line)["text"] or "a", encoder, cutter)
+
+
+def test_a_run_of_unknown_characters_is_one_id_wherever_it_is_cut() -> None:
+    encoder, cutter = of_model(sentencepiece_model("unigram"))
+    text = "the " + "한국" * 9 + " cat"
+    places = cut_places(text, cutter, size=6, longest=12)
+    assert places
+    assert joined(text, places, encoder, cutter) == encoder.encode_plain([text]).ids.tolist()
+
+
+def test_texts_of_unigram_models_stay_whole_as_long_as_they_can() -> None:
+    _, cutter = of_model(sentencepiece_model("unigram"))
+    assert cut_places("the cat " * 9, cutter, size=8, longest=72) == []
+    assert len(cut_places("the cat " * 9, cutter, size=8, longest=71) or []) > 4
+
+
+def test_a_part_does_not_start_with_a_character_that_only_alone_is_unknown() -> None:
+    encoder, cutter = of_model(sentencepiece_model("bpe"))
+    text = "a--><b"
+    assert cutter.place(text, 4, 5) is None
+    assert cutter.place("a~<b", 2, 3) == 2
+    assert joined("a~<b", [2], encoder, cutter) == encoder.encode_plain(["a~<b"]).ids.tolist()
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("word", False), ("bpe", True)])
+def test_models_without_a_rule_get_no_cutter(kind: str, suffix: bool) -> None:
+    stream = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the cat sat on the mat"] * 9),
+        model_writer=stream,
+        model_type=kind,
+        vocab_size=30,
+        hard_vocab_limit=False,
+        treat_whitespace_as_suffix=suffix,
+        minloglevel=2,
+    )
+    spec = TokenizerSpec("sentencepiece", pad=0)
+    assert safe_cuts(load_tokenizer({"tokenizer.model": stream.getvalue()}, spec)) is None
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         ("gpt2", '{"a":[1,2,{"b":"c"}],"d":null},'),
         ("gpt2", "aGVsbG8gd29ybGQ/QUJDREVGR0hJSktMTU5PUFFSU1Q1"),
         ("gpt2", "中文没有空格，很长的句子。"),
-        ("olmo-dolma2", '{"a":[1,2,{"b":"c"}],"d":null},'),
-        ("neox", "aGVsbG8gd29ybGQ/QUJDREVGR0hJSktMTU5PUFFSU1Q1"),
-        ("llama", "中文没有空格，很长的句子。"),
-        ("llama", '{"a":[1,2,{"b":"c"}],"d":null},'),
-        ("t5", "some words here and there "),
+        ("llama.model", "中文没有空格，很长的句子。"),
+        ("llama.model", '{"a":[1,2,{"b":"c"}],"d":null},'),
+        ("llama.model", "1234567890"),
+        ("llama.model", "\n" * 9),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("olmo-dolma2", '{"a":[1,2,{"b":"c"}],"d":null},'),
+                ("neox", "aGVsbG8gd29ybGQ/QUJDREVGR0hJSktMTU5PUFFSU1Q1"),
+                ("llama", "中文没有空格，很长的句子。"),
+                ("llama", '{"a":[1,2,{"b":"c"}],"d":null},'),
+                ("t5", "some words here and there "),
+                ("t5", '{"a":[1,2,{"b":"c"}],"d":null},'),
+                ("t5", "中文没有空格，很长的句子。"),
+            )
+        ),
     ],
 )
 def test_text_of_one_line_has_places(name: str, text: str) -> None:
@@ -182,6 +320,10 @@ def test_classes_are_disjoint_and_hold_no_marks_or_spaces() -> None:
 
 
 def test_ids_around_a_text() -> None:
+    assert around(tokenizer("trained")) == ([], [])
+
+
+@pytest.mark.slow
+def test_ids_around_a_text_of_published_tokenizers() -> None:
     assert around(tokenizer("llama")) == ([1], [])
     assert around(tokenizer("t5")) == ([], [1])
-    assert around(tokenizer("trained")) == ([], [])

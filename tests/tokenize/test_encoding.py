@@ -17,6 +17,7 @@ from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.training import train_bpe
+from tests.golden import shared
 
 TEXTS = ["the cat sat on the mat", "naïve café 12345", "for i in range(10):\n    pass"]
 AROUND = {
@@ -149,26 +150,76 @@ from corpus_assets.tokenize.training import train_bpe
 
 definition = train_bpe(["the cat sat on the mat"], 300)
 tokenizer = accelerate(load_tokenizer({"tokenizer.json": definition}, TokenizerSpec("neox")), "auto", [])
-def run(size):
-    text = '{"cat":[1,"sat"],' * (size // 17)
+def run(size, count):
     held = 0
-    for batch in encode_texts([text], tokenizer, CleaningSettings(), Statistics()):
-        held = len(text) + batch.ids.nbytes
+    texts = ('{"cat":[1,"sat"],' * (size // 17) for _ in range(count))
+    for batch in encode_texts(texts, tokenizer, CleaningSettings(), Statistics()):
+        held = size + batch.ids.nbytes
+        del batch
     return held, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-_, before = run(8 << 20)
-held, after = run(int(sys.argv[1]))
+_, before = run(8 << 20, 1)
+held, after = run(int(sys.argv[1]), int(sys.argv[2]))
 print(held, after - before)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [64 << 20, 500_000_000])
-def test_a_huge_line_takes_the_memory_of_its_characters_and_ids(size: int) -> None:
-    done = subprocess.run([sys.executable, "-c", _LONG, str(size)], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize(("size", "count"), [(64 << 20, 1), (128 << 20, 3), (500_000_000, 1)])
+def test_a_huge_line_takes_the_memory_of_its_characters_and_ids(size: int, count: int) -> None:
+    command = [sys.executable, "-c", _LONG, str(size), str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     held, grown = map(int, done.stdout.split())
     assert held > size
     # The buffer of the ids grows by an eighth at a time, and a word cache is part of the constant.
-    assert grown < 1.3 * held + (256 << 20)
+    assert grown < 1.3 * held + (96 << 20)
+
+
+_STRETCH = """
+import base64, resource, sys, time
+from pathlib import Path
+from random import Random
+from corpus_assets.tokenize.backends import accelerate
+from corpus_assets.tokenize.cleaning import CleaningSettings
+from corpus_assets.tokenize.encoding import encode_texts
+from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
+
+file, seen = Path(sys.argv[1]), Statistics()
+model = file.suffix == ".model"
+spec = TokenizerSpec("sentencepiece" if model else "tokenizer_json", pad=0)
+tokenizer = load_tokenizer({"tokenizer.model" if model else "tokenizer.json": file.read_bytes()}, spec)
+tokenizer = accelerate(tokenizer, "auto", [])
+size = 50_000_000
+unit = sys.argv[2]
+random = base64.b64encode(Random(0).randbytes(size * 3 // 4)).decode()
+text = random if unit == "base64" else unit * (size // len(unit))
+del random
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+ids = [len(batch.ids) for batch in encode_texts(["the cat", text, "sat"], tokenizer, CleaningSettings(), seen)]
+print(seen.discarded_documents["no_place_to_cut"], len(ids), sum(ids), time.process_time() - before[1])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before[0])
+"""
+FILES = {
+    "gpt2": "tokenizer.json",
+    "neox": "neox-encoder.json",
+    "olmo-dolma2": "tokenizer.json",
+    "llama": "tokenizer.model",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["a", " ", "\n", "1", "\N{PARTY POPPER}", "\u0301", "base64"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_stretch_without_places_costs_one_look_at_it(name: str, unit: str) -> None:
+    """Only the other two texts are left, or the ids of the whole: by the tokenizer's own rules, never by its size."""
+    command = [sys.executable, "-c", _STRETCH, str(shared("tokenizers", name, FILES[name])), unit]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    discarded, batches, ids, _, grown = done.stdout.split()
+    assert (int(discarded), int(batches)) in ((0, 3), (1, 2))
+    cut = unit == "base64" or (name == "llama" and unit not in "a ")
+    assert int(discarded) == (not cut)
+    assert int(ids) > 1_000_000 if cut else int(ids) < 20
+    assert int(grown) * 1024 < 12 * 4 * 50_000_000
 
 
 def test_batches_hold_about_so_many_characters() -> None:

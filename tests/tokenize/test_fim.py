@@ -271,30 +271,69 @@ def test_rows_keep_their_promises(
     ids = [np.append(row[0], row[2, -1:]) for row in after]
     for token in (PRE, MID, SUF):
         assert sum(np.count_nonzero(row == token) for row in ids) == transformed
-    assert all(window[-1] == EOS for window in windows(after))
+    if reference:
+        assert all(window[-1] == EOS for window in windows(after))
+        return
+    for old, new in zip(windows(before), windows(after), strict=True):
+        assert np.count_nonzero(old == EOS) == np.count_nonzero(new == EOS)
+        assert (old[-1] == EOS) == (new[-1] == EOS)
+        assert new[-1] not in (PRE, MID, SUF)
+        assert set(new) <= {*old, PRE, MID, SUF}
 
 
 @settings(max_examples=40, deadline=None)
-@given(texts=st.lists(TEXT.filter(bool), min_size=1, max_size=6), length=st.integers(8, 50))
-def test_without_transform_rows_keep_their_ids(texts: list[str], length: int) -> None:
-    before, after, statistics = rows_of(texts, options(length, fim_rate=0))
-    assert not statistics.dropped_tokens
-    for old, new in zip(before, after, strict=True):
-        # End-of-text ids at the borders of a row may go: the segments are the same.
-        kept, made = (row[0, np.isin(row[0], [EOS, PAD], invert=True)] for row in (old, new))
-        np.testing.assert_array_equal(kept, made)
+@given(texts=st.lists(TEXT, min_size=1, max_size=6), length=st.integers(8, 50), pack=st.booleans(), bos=st.booleans())
+def test_without_transform_rows_stay_as_they_are(texts: list[str], length: int, pack: bool, bos: bool) -> None:
+    before, after, statistics = rows_of(texts, options(length, fim_rate=0), ByteTokenizer(adds_bos=bos), pack=pack)
+    assert not statistics.dropped_tokens.keys() - {"below_minimum_length"}
+    np.testing.assert_array_equal(after, before)
+
+
+@pytest.mark.parametrize(("spm", "expected"), [(False, "<pre>ab<suf>efgh<mid>cd"), (True, "<pre><suf>efghi<mid>bcd")])
+def test_document_that_goes_on_gets_no_end(spm: bool, expected: str) -> None:
+    before, rows, statistics = rows_of(["abcdefghijklmnop"], options(8), decisions=Always(spm))
+    assert TOKENIZER.decode(windows(before)[0]) == "abcdefghi"
+    first, second = windows(rows)
+    text = TOKENIZER.decode(first)
+    assert first.size == second.size == 9
+    assert text == {False: "<pre>ab<suf>ef<mid>cd", True: "<pre><suf>efg<mid>bcd"}[spm]
+    assert second[-1] == EOS
+    assert statistics.unaccounted_tokens == 0
+
+
+def test_row_does_not_end_with_an_empty_middle() -> None:
+    before, rows, statistics = rows_of(["abcdefghijklmnop"], options(8), decisions=Always(False, 0.5, 0.5))
+    np.testing.assert_array_equal(rows[0], before[0])
+    assert statistics.kinds == {"fim_none": 1, "fim_psm": 1}
+
+
+def test_cutting_leaves_an_id_of_the_document_that_goes_on() -> None:
+    _, rows, statistics = rows_of(["abcdef", "ghi"], options(8), decisions=Always(False, 0.25, 0.9))
+    ids = windows(rows)[0]
+    assert ids.size == 9
+    assert TOKENIZER.decode(ids[-1:]) == "g"
+    assert statistics.unaccounted_tokens == 0
+
+
+def test_short_rows_get_no_end_either() -> None:
+    base = LMDataSettings(16, pack=False, minimum_length=2, short_sequence_probability=1.0)
+    statistics = Statistics()
+    blocks = list(lmdata_rows([TOKENIZER.encode_batch(["abcdefghijklmno"] * 5)], base, EOS, PAD, statistics))
+    after = np.concatenate(list(fim_rows(blocks, TOKENIZER, options(16, fim_rate=1), statistics)))
+    assert not np.isin(after, EOS).any()
+    assert statistics.unaccounted_tokens == 0
 
 
 def test_halves_of_characters_stay_where_they_are() -> None:
     emoji = TOKENIZER.encode_plain(["😀"])[0]
     row = np.concatenate([emoji[2:], TOKENIZER.encode_plain(["abcdefgh"])[0], emoji[:3]])
-    block = np.stack([row, np.ones_like(row), np.roll(row, -1)])[None]
-    statistics = Statistics(loss_valid_tokens=row.size, document_tokens=row.size)
-    decisions = Always(False)
-    made = np.concatenate(list(fim_rows([block], TOKENIZER, options(row.size), statistics, decisions=decisions)))
+    block = np.stack([row[:-1], np.ones_like(row[1:]), row[1:]])[None]
+    statistics = Statistics(loss_valid_tokens=row.size - 1, document_tokens=row.size - 1)
+    setting = options(row.size - 1)
+    made = np.concatenate(list(fim_rows([block], TOKENIZER, setting, statistics, decisions=Always(False))))
     (ids,) = windows(made)
     # Three ids too many: cut from the end of the suffix, where the first half of the second character is.
-    np.testing.assert_array_equal(ids, [PRE, *emoji[2:], *b"ab", SUF, *b"efgh", MID, *b"cd", EOS])
+    np.testing.assert_array_equal(ids, [PRE, *emoji[2:], *b"ab", SUF, *b"efgh", emoji[0], MID, *b"cd"])
     assert statistics.dropped_tokens == {"fim_cut": 3}
 
 
@@ -311,6 +350,16 @@ def test_control_ids_among_the_ids_survive() -> None:
     (rows,) = fim_rows(base, TOKENIZER, options(16), Statistics(), decisions=Always(False, 0, 0))
     assert [TOKENIZER.decode(ids) for ids in windows(rows)] == ["<pre><suf>a<|user|>b<mid><eos>"]
     assert body[1] in rows[0, 0]
+
+
+def test_transform_neither_destroys_nor_makes_control_ids() -> None:
+    bodies = [[97, TOKENIZER.special_tokens["<|user|>"], 98], [97, TOKENIZER.special_tokens["<|user|>"], *b"<eos>b"]]
+    for body, begin in zip(bodies, (0.5, 0.1), strict=True):
+        statistics = Statistics()
+        base = list(lmdata_rows([Ragged.of([body])], LMDataSettings(32, minimum_length=2), EOS, PAD, statistics))
+        (rows,) = fim_rows(base, TOKENIZER, options(32), statistics, decisions=Always(False, begin, begin))
+        np.testing.assert_array_equal(rows, base[0])
+        assert statistics.kinds == {"fim_none": 1}
 
 
 def test_inverted_mask_is_carried() -> None:

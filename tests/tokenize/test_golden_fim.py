@@ -192,3 +192,16 @@ def test_without_the_defects_every_segment_has_its_control_ids_once(name: str) -
     real = rows[:, 1] == 1
     np.testing.assert_array_equal(rows[:, 0, 1:][real[:, 1:]], rows[:, 2, :-1][real[:, 1:]])
     assert statistics.unaccounted_tokens == max(0, left - 1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_the_defects_documents_end_where_they_ended(name: str) -> None:
+    settings, end = fim_settings(case(name)), for_case(case(name)).eos_id
+    before = run(name, KeyedDecisions(3, 0, 0), reference=False)[0]
+    after = run(name, KeyedDecisions(3, settings.fim_rate, settings.spm_rate), reference=False)[0]
+    for file, rows in before.items():
+        for old, new in zip(rows, after[file], strict=True):
+            labels, made = old[2][old[1] == 1], new[2][new[1] == 1]
+            assert (labels[-1] == end) == (made[-1] == end)
+            starts = [np.append(row[0, row[1] == 1], last[-1]) for row, last in ((old, labels), (new, made))]
+            assert np.count_nonzero(starts[0] == end) == np.count_nonzero(starts[1] == end)

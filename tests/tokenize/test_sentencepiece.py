@@ -1,5 +1,6 @@
 """SentencePiece models through their own library: recorded ids, control pieces, added tokens."""
 
+import contextlib
 import io
 import json
 from functools import cache
@@ -11,6 +12,7 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus_assets.tokenize.sentencepiece_proto import BPE, UNIGRAM, SentencePieceModel, rule_characters
 from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from resources.errors import BadFileError, ConfigError
 from tests.golden import shared
@@ -206,3 +208,61 @@ def test_digest_follows_the_model_and_options() -> None:
     digests = {loaded().digest, loaded(model="unigram").digest, loaded(eos=5).digest, loaded({}).digest}
     assert len(digests) == 4
     assert loaded().digest in digests
+
+
+def test_the_file_says_what_the_library_says() -> None:
+    model = SentencePieceModel.of(trained())
+    processor = sentencepiece.SentencePieceProcessor(model_proto=trained())
+    ids = range(processor.vocab_size())
+    of_text = [
+        id_ for id_ in ids if not (processor.is_control(id_) or processor.is_unknown(id_) or processor.is_byte(id_))
+    ]
+    assert model.pieces == [processor.id_to_piece(id_) for id_ in of_text]
+    assert (model.kind, model.add_dummy_prefix, model.whitespace_as_suffix, model.charsmap) == (BPE, True, False, b"")
+    assert SentencePieceModel.of(trained("unigram")).kind == UNIGRAM
+
+
+@cache
+def normalizing() -> tuple[sentencepiece.SentencePieceProcessor, frozenset[str], frozenset[str]]:
+    raw = shared("tokenizers", "t5", "spiece.model").read_bytes()
+    processor = sentencepiece.SentencePieceProcessor(model_proto=raw)
+    return processor, *rule_characters(SentencePieceModel.of(raw).charsmap)
+
+
+def test_characters_of_no_replacement_are_left_alone() -> None:
+    processor, inside, last = normalizing()
+    assert last < inside
+    assert {"\u0301", "ﬁ", "½", "\t", "Ａ"} <= last
+    assert {"e", "A", "<"} <= inside - last
+    assert not {" ", "1", ",", "中", "。"} & inside
+    kept = [
+        letter
+        for letter in map(chr, range(0x21, 0x10000))
+        if letter not in inside and not "\ud800" <= letter < "\ue000"
+    ]
+    text = "".join(kept)
+    assert processor.normalize(text) == "▁" + text
+    for letter in sorted(last)[::97]:
+        assert processor.normalize(f"1{letter}1") != f"▁1{letter}1" or letter >= "\u0300"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"\x0b", "field of kind 3"),
+        (b"\x0a", "no number ends"),
+        (b"\xff" * 20, "no number ends"),
+        (b"\x0a\x05ab", "field of 5 bytes at byte 2"),
+        (b"\x0a\x02\x08\x01", "valid: bytes"),
+        (b"\x0a\x03\x0a\x01\xff", "utf-8"),
+    ],
+)
+def test_bytes_that_are_no_model_are_refused(raw: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SentencePieceModel.of(raw)
+
+
+@given(st.binary(max_size=60))
+def test_any_trie_is_read_or_refused(raw: bytes) -> None:
+    with contextlib.suppress(ValueError):
+        rule_characters(raw)
