@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from itertools import islice
 from pathlib import Path
 
 import dagster as dg
@@ -182,14 +181,17 @@ def test_what_is_not_there_is_said_without_a_traceback(work: Work, tmp_path: Pat
 @pytest.mark.parametrize("missing", ["tokenizer", "ledger/tokenizer"])
 def test_token_rows_are_shown_as_text_or_as_ids_without_their_tokenizer(work: Work, missing: str) -> None:
     corpus = opened(work.folder)
-    (document,) = islice(Part(corpus.storage, live_records(corpus)["validation", "chunk-0000"]).documents(), 1)
-    shown = list(show_partition(corpus, "tokens/validation", "chunk-0000", 1))
-    assert json.loads("\n".join(shown[: shown.index("}") + 1]))["asset"] == "tokens/validation"
+    record = live_records(corpus)["decontaminated_train", "chunk-0001"]
+    document = next(Part(corpus.storage, record).documents())
+    shown = list(show_partition(corpus, "tokens/train", "chunk-0001", 1))
+    assert json.loads("\n".join(shown[: shown.index("}") + 1]))["asset"] == "tokens/train"
     assert shown[-2] == "row 0: 64 tokens, 0 padding, 64 in the loss"
     marked = shown[-1].strip().replace("«", "").replace("»", "")
     assert document.text.startswith(marked)
     shutil.rmtree(work.folder / "corpus" / missing)
-    *_, said, header, ids = show_partition(opened(work.folder), "tokens/validation", "chunk-0000", 1)
+    code, out, _ = run(work.folder, "show", "tokens/train", "chunk-0001", "--rows", "1")
+    *_, said, header, ids = out.splitlines()
+    assert code == 0
     assert "tokenizer of these rows is not in the store" in said
     assert header == shown[-2]
     assert len(ids.replace("«", "").replace("»", "").split()) == 65

@@ -60,7 +60,7 @@ def test_real_tokenizers_are_equal(name: str, matched: bool) -> None:
 
 
 @pytest.mark.parametrize("backend", FAST)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     texts=st.lists(st.text(max_size=20) | st.sampled_from(["<|endoftext|>", "the cat<|padding|>", " 's"]), max_size=5)
 )
@@ -149,7 +149,8 @@ def test_a_library_that_fails_in_the_shard_is_given_up(monkeypatch: pytest.Monke
         fast.encode_batch(["the cat"])
 
 
-def test_one_library_per_tokenizer_is_kept() -> None:
+def test_one_library_per_tokenizer_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "probe_texts", lambda tokens: ["the cat"])
     first = accelerate(trained("kept"), "gigatoken", [])._fast
     assert accelerate(trained("kept"), "gigatoken", [])._fast is first
     for number in range(fast_libraries.MOST_LIBRARIES):

@@ -124,7 +124,7 @@ def test_pieces_do_not_depend_on_the_batch() -> None:
 
 def test_text_without_a_place_to_cut_is_discarded_and_counted() -> None:
     statistics = Statistics()
-    texts = ["the cat", "a" * (cuts.LONGEST_PIECE + 1), "sat"]
+    texts = ["the cat", "1" * (cuts.LONGEST_PIECE + 1), "sat"]
     batches = list(encode_texts(texts, PLAIN, CleaningSettings(), statistics))
     assert [len(batch) for batch in batches] == [1, 1]
     assert statistics.discarded_documents == {"no_place_to_cut": 1}

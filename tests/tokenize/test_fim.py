@@ -278,7 +278,6 @@ def test_rows_keep_their_promises(
         assert np.count_nonzero(old == EOS) == np.count_nonzero(new == EOS)
         assert (old[-1] == EOS) == (new[-1] == EOS)
         assert new[-1] not in (PRE, MID, SUF)
-        assert set(new) <= {*old, PRE, MID, SUF}
 
 
 @settings(max_examples=40, deadline=None)
@@ -289,14 +288,13 @@ def test_without_transform_rows_stay_as_they_are(texts: list[str], length: int, 
     np.testing.assert_array_equal(after, before)
 
 
-@pytest.mark.parametrize(("spm", "expected"), [(False, "<pre>ab<suf>efgh<mid>cd"), (True, "<pre><suf>efghi<mid>bcd")])
+@pytest.mark.parametrize(("spm", "expected"), [(False, "<pre>ab<suf>ef<mid>cd"), (True, "<pre><suf>ef<mid>abcd")])
 def test_document_that_goes_on_gets_no_end(spm: bool, expected: str) -> None:
     before, rows, statistics = rows_of(["abcdefghijklmnop"], options(8), decisions=Always(spm))
     assert TOKENIZER.decode(windows(before)[0]) == "abcdefghi"
     first, second = windows(rows)
-    text = TOKENIZER.decode(first)
+    assert TOKENIZER.decode(first) == expected
     assert first.size == second.size == 9
-    assert text == {False: "<pre>ab<suf>ef<mid>cd", True: "<pre><suf>efg<mid>bcd"}[spm]
     assert second[-1] == EOS
     assert statistics.unaccounted_tokens == 0
 
@@ -333,7 +331,7 @@ def test_halves_of_characters_stay_where_they_are() -> None:
     made = np.concatenate(list(fim_rows([block], TOKENIZER, setting, statistics, decisions=Always(False))))
     (ids,) = windows(made)
     # Three ids too many: cut from the end of the suffix, where the first half of the second character is.
-    np.testing.assert_array_equal(ids, [PRE, *emoji[2:], *b"ab", SUF, *b"efgh", emoji[0], MID, *b"cd"])
+    np.testing.assert_array_equal(ids, [PRE, *emoji[2:], *b"ab", SUF, *b"efgh", MID, *b"cd"])
     assert statistics.dropped_tokens == {"fim_cut": 3}
 
 
