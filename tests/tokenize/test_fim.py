@@ -299,6 +299,13 @@ def test_document_that_goes_on_gets_no_end(spm: bool, expected: str) -> None:
     assert statistics.unaccounted_tokens == 0
 
 
+def test_empty_documents_stay_and_are_no_segments() -> None:
+    _, rows, statistics = rows_of(["", "abcd", "", ""], options(24), decisions=Always(False))
+    assert [TOKENIZER.decode(ids) for ids in windows(rows)] == ["<eos><pre>a<suf>cd<mid>b<eos><eos><eos>"]
+    assert statistics.kinds == {"fim_psm": 1}
+    assert statistics.unaccounted_tokens == 0
+
+
 def test_row_does_not_end_with_an_empty_middle() -> None:
     before, rows, statistics = rows_of(["abcdefghijklmnop"], options(8), decisions=Always(False, 0.5, 0.5))
     np.testing.assert_array_equal(rows[0], before[0])
