@@ -27,19 +27,19 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer as Library
 
 from benchmarks.minhash import load_texts
-from corpus_assets.tokenize.backends import accelerate
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.encoding import encode_texts
-from corpus_assets.tokenize.hdf5 import LM_FEATURES, write_hdf5
-from corpus_assets.tokenize.lmdata import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.lmvsl import VSLSettings, lmdata_vsl_rows
-from corpus_assets.tokenize.protocol import Tokenizer
-from corpus_assets.tokenize.ragged import Ragged
-from corpus_assets.tokenize.recount import ArrayStatistics
+from corpus_assets.tokenize.encode.backends import accelerate
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.encode.texts import encode_texts
+from corpus_assets.tokenize.modes.lmdata import LMDataSettings, lmdata_rows
+from corpus_assets.tokenize.modes.lmvsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.rows.hdf5 import LM_FEATURES, write_hdf5
+from corpus_assets.tokenize.rows.recount import ArrayStatistics
+from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import train_bpe
-from corpus_assets.tokenize.vsl import PackingSettings
+from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.codecs import open_gzip
 from resources.documents import Document, decode_document, encode_document
 

@@ -9,7 +9,7 @@ from corpus_assets.config_section import Bytes, Name, Section
 from corpus_assets.config_sections import Globs
 from corpus_assets.config_tokenizers import Tokenizer
 from corpus_assets.raw.examples import rules_of
-from corpus_assets.tokenize.modes import check_options
+from corpus_assets.tokenize.modes.registry import check_options
 from resources.errors import ConfigError
 
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.hdf5 import HDF5Rows, read_hdf5
+from corpus_assets.tokenize.rows.hdf5 import HDF5Rows, read_hdf5
+from corpus_assets.tokenize.rows.view import described, is_described
 from corpus_assets.tokenize.tokenizer_asset import load_part
-from corpus_assets.tokenize.view import described, is_described
 from resources.errors import ConfigError
 from resources.ledger import FileRecord, Record
 from resources.task import Part

@@ -8,7 +8,7 @@ import numpy as np
 import xxhash
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.hdf5 import read_hdf5
+from corpus_assets.tokenize.rows.hdf5 import read_hdf5
 from resources.ledger import FileRecord
 from resources.task import Part
 from resources.writers import npy_description

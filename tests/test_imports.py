@@ -67,14 +67,15 @@ def test_partitions_know_resources_only(file: Path) -> None:
     assert not roots(imported(file)) & {"corpus_assets", "tests", "benchmarks"}
 
 
-@pytest.mark.parametrize("file", modules("corpus_assets/*/*.py"), ids=label)
+@pytest.mark.parametrize("file", modules("corpus_assets/*/**/*.py"), ids=label)
 def test_a_stage_knows_its_own_modules_and_resources(file: Path) -> None:
-    place = f"{file.parent.name}/{file.name}"
+    stage, *_ = file.relative_to(TOP / "corpus_assets").parts
+    place = str(file.relative_to(TOP / "corpus_assets"))
     names = imported(file)
     others = {name for name in names if name.startswith("corpus_assets.")}
-    others = {name for name in others if not name.startswith(f"corpus_assets.{file.parent.name}.")}
-    others = {name for name in others if name != f"corpus_assets.{file.parent.name}"}
-    if file.name == "checks.py":
+    others = {name for name in others if not name.startswith(f"corpus_assets.{stage}.")}
+    others = {name for name in others if name != f"corpus_assets.{stage}"}
+    if place == f"{stage}/checks.py":
         assert not {name for name in others if name.split(".")[1] in STAGES}
         return
     for allowed in ALLOWED.get(place, ()):
@@ -82,7 +83,7 @@ def test_a_stage_knows_its_own_modules_and_resources(file: Path) -> None:
     others -= {"corpus_assets.raw"} if place in ALLOWED else set()
     assert not others
     assert "dagster" not in roots(names)
-    if file.name not in FACES and place not in WRITES_FILES:
+    if place.partition("/")[2] not in FACES and place not in WRITES_FILES:
         assert not roots(names) & {"pathlib", "os", "shutil", "tempfile", "glob"}
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from corpus_assets.tokenize import making, tokenizer_asset
-from corpus_assets.tokenize.making import Making
-from corpus_assets.tokenize.modes import mode_of
+from corpus_assets.tokenize import dataset_files, shuffled_files, tokenizer_asset
+from corpus_assets.tokenize.dataset_files import DatasetBuild
+from corpus_assets.tokenize.modes.registry import mode_of
 from resources.examples import DROPPED
 from resources.graph import Input, Partitioning, Stage, every, same, segment
 from resources.hashing import content_digest
@@ -63,7 +63,7 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     else:
         options["files"] = settings["mix"]["chunks"]
     if path := entry.get("chat_template"):
-        template = making.template_source(path, f"datasets.{name}.chat_template")
+        template = dataset_files.template_source(path, f"datasets.{name}.chat_template")
         options["chat_template_digest"] = content_digest(template.encode())
     return {f"datasets.{name}.{key}": value for key, value in options.items()}
 
@@ -72,29 +72,29 @@ def dataset_places(settings: Settings, name: str) -> dict[str, str]:
     """Which library tokenizes, and where the chat template lies."""
     entry = _entry(settings, name)
     chosen = entry["tokenizer"] or settings["tokenizer"]
-    places = {making.BACKEND: chosen["backend"]}
-    return places | ({making.TEMPLATE: entry["chat_template"]} if entry.get("chat_template") else {})
+    places = {dataset_files.BACKEND: chosen["backend"]}
+    return places | ({dataset_files.TEMPLATE: entry["chat_template"]} if entry.get("chat_template") else {})
 
 
 def _tokens(task: Task, dataset: Dataset) -> None:
-    making.tokens(task, Making.of(task, dataset.name, dataset.tokenizer), dataset.rows_from)
+    dataset_files.tokens(task, DatasetBuild.of(task, dataset.name, dataset.tokenizer), dataset.rows_from)
 
 
 def _sequences(task: Task, dataset: Dataset) -> None:
-    made = Making.of(task, dataset.name, dataset.tokenizer)
-    making.sequences(task, made, dataset.rows_from, [chunk_key(n) for n in range(made.options["files"])])
+    made = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
+    shuffled_files.sequences(task, made, dataset.rows_from, [chunk_key(n) for n in range(made.options["files"])])
 
 
 def _gathered(task: Task, dataset: Dataset) -> None:
-    made = Making.of(task, dataset.name, dataset.tokenizer)
+    made = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
     files = [chunk_key(n) for n in range(made.options["files"])]
-    making.gathered(task, made, f"sequences/{dataset.name}", files.index(task.key), len(files))
+    shuffled_files.gathered(task, made, f"sequences/{dataset.name}", files.index(task.key), len(files))
 
 
 def _params(task: Task, dataset: Dataset) -> None:
-    made = Making.of(task, dataset.name, dataset.tokenizer)
+    made = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
     counted = f"sequences/{dataset.name}" if dataset.shuffled else f"tokens/{dataset.name}"
-    making.params(task, made, counted, f"tokens/{dataset.name}", dataset.rows_from if dataset.source else None)
+    dataset_files.params(task, made, counted, f"tokens/{dataset.name}", dataset.rows_from if dataset.source else None)
 
 
 def tokenizer_stage(name: str, dataset: str | None, kind: str) -> Stage:

@@ -9,12 +9,12 @@ import dagster as dg
 from corpus_assets.corpus import Corpus
 from corpus_assets.evaluation import UNREADABLE, current_parts, result
 from corpus_assets.stage import asset_key
-from corpus_assets.tokenize.hdf5 import HDF5Rows, read_hdf5
-from corpus_assets.tokenize.modes import mode_of
-from corpus_assets.tokenize.protocol import Tokenizer
-from corpus_assets.tokenize.recount import ArrayStatistics
+from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.rows.hdf5 import HDF5Rows, read_hdf5
+from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizer_asset import load_part
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.task import Part
 
 TOKEN_FILES = "token_files"

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from corpus_assets.tokenize.protocol import Tokenizer
 from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
 PROCESSING = {
     "sequence_length": "max_seq_length",

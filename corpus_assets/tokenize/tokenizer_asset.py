@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from corpus_assets.tokenize.hub import download
-from corpus_assets.tokenize.tokenizer_files import (
+from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
     FOLDER_FILES,
     GPT2_MERGES,
@@ -16,8 +15,9 @@ from corpus_assets.tokenize.tokenizer_files import (
     TOKENIZER_CONFIG,
     TOKENIZER_JSON,
 )
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import END_OF_TEXT, PADDING, train_bpe
+from corpus_assets.tokenize.tokenizers.hub import download
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
 from resources.errors import ConfigError
 from resources.hashing import content_digest, keyed_hash
 from resources.outside import beside, held_in, is_file, is_template, read_outside

@@ -17,7 +17,7 @@ import zstandard
 
 from corpus_assets.config import parse_config
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.hdf5 import read_hdf5
+from corpus_assets.tokenize.rows.hdf5 import read_hdf5
 from resources.graph import Graph, Input, Reads, Stage
 from resources.hashing import content_digest
 from resources.ledger import Record

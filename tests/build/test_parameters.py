@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.graph import Graph
 from tests.build.small import CONFIG, Key, Work, drive, opened, prose, statuses, write_config
 

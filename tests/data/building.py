@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.hdf5 import read_hdf5
+from corpus_assets.tokenize.rows.hdf5 import read_hdf5
 from resources.documents import Document
 from resources.ledger import Record
 from resources.task import Part

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize import turns
-from corpus_assets.tokenize.chat import ChatSettings, chat_encoder, chat_rows, chat_vsl_rows
+from corpus_assets.tokenize.modes import turns
+from corpus_assets.tokenize.modes.chat import ChatSettings, chat_encoder, chat_rows, chat_vsl_rows
+from corpus_assets.tokenize.modes.template import ChatTemplate, TemplateFault, render
+from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.template import ChatTemplate, TemplateFault, render
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer
-from corpus_assets.tokenize.vsl import PackingSettings
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
 from resources.examples import Example, Messages
 from tests.golden import shared

@@ -6,7 +6,7 @@ import ftfy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.cleaning import CleaningSettings, clean, detokenize_wikitext, split_text
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean, detokenize_wikitext, split_text
 
 marks = st.text(st.sampled_from(list("ab ()[]{}\"'\n\t=N°@-,.:;!?s\u00a0")), max_size=60)
 

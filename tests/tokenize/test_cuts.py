@@ -13,11 +13,11 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.cut_rules import classes
-from corpus_assets.tokenize.cuts import Cutter, around, cut_places, pieces, safe_cuts
-from corpus_assets.tokenize.sentencepiece_model import SentencePieceEngine
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.encode.cut_rules import classes
+from corpus_assets.tokenize.encode.cuts import Cutter, around, cut_places, pieces, safe_cuts
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceEngine
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 from tests.golden import shared
 
 SLOW = ("llama", "mistral-v1", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma", "t5")

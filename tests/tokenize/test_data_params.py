@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
-from corpus_assets.tokenize.hdf5 import LM_FEATURES
+from corpus_assets.tokenize.rows.hdf5 import LM_FEATURES
 from corpus_assets.tokenize.statistics import Statistics
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize import dpo
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.dpo import DPOSettings, dpo_rows
-from corpus_assets.tokenize.preferences import Formatter, Roles, UnusablePairError, instruction_formatter
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.modes import dpo
+from corpus_assets.tokenize.modes.dpo import DPOSettings, dpo_rows
+from corpus_assets.tokenize.modes.preferences import Formatter, Roles, UnusablePairError, instruction_formatter
+from corpus_assets.tokenize.modes.template import ChatTemplate, TemplateFault
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.template import ChatTemplate, TemplateFault
 from resources.errors import ConfigError
 from resources.examples import Example, Messages
 from tests.tokenize.byte_tokenizer import ByteTokenizer

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize import cuts, encoding
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.encoding import encode_long, encode_texts, utf8_length
-from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.encode import cuts
+from corpus_assets.tokenize.encode import texts as encoding
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.encode.texts import encode_long, encode_texts, utf8_length
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 from tests.golden import shared
 
 TEXTS = ["the cat sat on the mat", "naïve café 12345", "for i in range(10):\n    pass"]
@@ -141,12 +142,12 @@ def test_utf8_length(text: str) -> None:
 
 _LONG = """
 import resource, sys
-from corpus_assets.tokenize.backends import accelerate
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.encoding import encode_texts
+from corpus_assets.tokenize.encode.backends import accelerate
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 
 definition = train_bpe(["the cat sat on the mat"], 300)
 tokenizer = accelerate(load_tokenizer({"tokenizer.json": definition}, TokenizerSpec("neox")), "auto", [])
@@ -178,11 +179,11 @@ _STRETCH = """
 import base64, resource, sys, time
 from pathlib import Path
 from random import Random
-from corpus_assets.tokenize.backends import accelerate
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.encoding import encode_texts
+from corpus_assets.tokenize.encode.backends import accelerate
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 
 file, seen = Path(sys.argv[1]), Statistics()
 model = file.suffix == ".model"

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize import fim
-from corpus_assets.tokenize.fim import FIMSettings, KeyedDecisions, fim_documents, text_pieces
-from corpus_assets.tokenize.fim_rows import fim_rows, trimmed
-from corpus_assets.tokenize.lmdata import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.protocol import Tokenizer
-from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.modes import fim
+from corpus_assets.tokenize.modes.fim import FIMSettings, KeyedDecisions, fim_documents, text_pieces
+from corpus_assets.tokenize.modes.fim_rows import fim_rows, trimmed
+from corpus_assets.tokenize.modes.lmdata import LMDataSettings, lmdata_rows
 from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.tokenizers_for_tests import load

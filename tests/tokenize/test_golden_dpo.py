@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.dpo import DPOSettings, dpo_rows
-from corpus_assets.tokenize.preferences import Formatter, instruction_formatter
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.modes.dpo import DPOSettings, dpo_rows
+from corpus_assets.tokenize.modes.preferences import Formatter, instruction_formatter
+from corpus_assets.tokenize.modes.template import ChatTemplate
 from corpus_assets.tokenize.statistics import Statistics, merge
-from corpus_assets.tokenize.template import ChatTemplate
 from resources.examples import Example
 from tests.golden import shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name

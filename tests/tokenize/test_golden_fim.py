@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.encoding import encode_texts
-from corpus_assets.tokenize.fim import Decisions, FIMSettings, KeyedDecisions
-from corpus_assets.tokenize.fim_rows import fim_rows
-from corpus_assets.tokenize.lmdata import LMDataSettings, RowBuilder
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.encode.texts import encode_texts
+from corpus_assets.tokenize.modes.fim import Decisions, FIMSettings, KeyedDecisions
+from corpus_assets.tokenize.modes.fim_rows import fim_rows
+from corpus_assets.tokenize.modes.lmdata import LMDataSettings, RowBuilder
 from corpus_assets.tokenize.statistics import Statistics, merge
 from tests.golden import shared
 from tests.tokenize.reference_reading import case, cases, chunks, file_name, leftover_name

@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.cleaning import CleaningSettings
-from corpus_assets.tokenize.encoding import encode_texts
-from corpus_assets.tokenize.hdf5 import FEATURES_BY_CHANNELS, LM_FEATURES, read_hdf5, write_hdf5
-from corpus_assets.tokenize.lmdata import LMDataSettings, RowBuilder
-from corpus_assets.tokenize.protocol import Tokenizer
-from corpus_assets.tokenize.ragged import Ragged
-from corpus_assets.tokenize.recount import count
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.encode.texts import encode_texts
+from corpus_assets.tokenize.modes.lmdata import LMDataSettings, RowBuilder
+from corpus_assets.tokenize.rows.hdf5 import FEATURES_BY_CHANNELS, LM_FEATURES, read_hdf5, write_hdf5
+from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics, merge
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from tests.golden import SHARED, shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name, leftover_name, paths
 from tests.tokenize.tokenizers_for_tests import load

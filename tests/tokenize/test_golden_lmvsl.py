@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.cleaning import CleaningSettings, clean
-from corpus_assets.tokenize.lmvsl import VSLBuilder, VSLSettings
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
+from corpus_assets.tokenize.modes.lmvsl import VSLBuilder, VSLSettings
+from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics, merge
-from corpus_assets.tokenize.vsl import PackingSettings
 from tests.golden import shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name
 from tests.tokenize.tokenizers_for_tests import for_case

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.cleaning import CleaningSettings
+from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.modes.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
+from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics, merge
-from corpus_assets.tokenize.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.vsl import PackingSettings
 from resources.examples import Example
 from tests.golden import shared
 from tests.tokenize import tokenizers_for_tests

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.hdf5 import (
+from corpus_assets.tokenize.rows.hdf5 import (
     LM_FEATURES,
     VSL_FEATURES,
     Attribute,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from corpus_assets.tokenize.hub import download
+from corpus_assets.tokenize.tokenizers.hub import download
 from resources.errors import BadFileError, ConfigError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -67,7 +67,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[type[Hub]]:
 def downloaded(name: str, revision: str) -> str:
     """What a new process downloads: the client reads its endpoint when it is imported."""
     code = (
-        "import sys; from corpus_assets.tokenize.hub import download\n"
+        "import sys; from corpus_assets.tokenize.tokenizers.hub import download\n"
         "try: print({name: len(raw) for name, raw in download(*sys.argv[1:]).items()})\n"
         "except Exception as error: print(type(error).__name__, error)"
     )

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.lmdata import LMDataSettings, RowBuilder, lmdata_rows
-from corpus_assets.tokenize.ragged import Ragged
-from corpus_assets.tokenize.recount import count
+from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.modes.lmdata import LMDataSettings, RowBuilder, lmdata_rows
+from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.packing import METHODS, Method, Packing, histogram_packs, pack
+from corpus_assets.tokenize.rows.packing import METHODS, Method, Packing, histogram_packs, pack
 from resources.errors import ConfigError
 from tests.golden import shared
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.recount import FAULTS, MODES, ArrayStatistics, count
+from corpus_assets.tokenize.rows.recount import FAULTS, MODES, ArrayStatistics, count
 from tests.golden import shared
 from tests.tokenize.reference_reading import case, cases
 

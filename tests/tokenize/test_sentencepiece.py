@@ -12,8 +12,8 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.sentencepiece_proto import BPE, UNIGRAM, SentencePieceModel, rule_characters
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.sentencepiece_proto import BPE, UNIGRAM, SentencePieceModel, rule_characters
 from resources.errors import BadFileError, ConfigError
 from tests.golden import shared
 from tests.tokenize.tokenizers_for_tests import texts

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.shuffle import (
+from corpus_assets.tokenize.rows.shuffle import (
     KEY_SPACE,
     Keys,
     Part,

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize import turns
+from corpus_assets.tokenize.modes import turns
+from corpus_assets.tokenize.modes.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
+from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.vsl import PackingSettings
 from resources.errors import ConfigError
 from resources.examples import Example
 from tests.tokenize.tokenizers_for_tests import load

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from corpus_assets.tokenize.tokenizers import TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import BadFileError, ConfigError
 from tests.tokenize.tokenizers_for_tests import BOS_TEMPLATE, CONTROL, TEXTS, changed, loaded, trained
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer as Encoder
 from tokenizers import models, normalizers, pre_tokenizers
 
-from corpus_assets.tokenize.protocol import Tokenizer
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import BadFileError, ConfigError
 from tests.golden import shared
 from tests.tokenize.reference_reading import INDEX, case

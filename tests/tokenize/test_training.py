@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError
 
 CORPUS = [f"the {word} of number {n} and the other {word}s" for n in range(60) for word in ("cat", "dog", "émeu")]
 PROGRAM = """
 import hashlib, sys
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 print(hashlib.sha256(train_bpe(sys.stdin.read().split("|"), 340)).hexdigest())
 """
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.truncation import Cut, Frame, Truncation, cut_pairs
+from corpus_assets.tokenize.modes.truncation import Cut, Frame, Truncation, cut_pairs
 
 RULES: tuple[Truncation, ...] = ("prompt_start", "prompt_end", "completion_end", "oldest_turns")
 SIZES = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=6)

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.lmdata import BLOCK_TOKENS
-from corpus_assets.tokenize.lmvsl import VSLSettings, lmdata_vsl_rows
-from corpus_assets.tokenize.packing import METHODS, pack
-from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.modes.lmdata import BLOCK_TOKENS
+from corpus_assets.tokenize.modes.lmvsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.rows.packing import METHODS, pack
+from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.vsl import PackingSettings, VSLPacker
 from resources.errors import ConfigError
 
 PAD, EOS = 99, 98

@@ -4,8 +4,8 @@ import json
 from functools import cache
 from typing import Any
 
-from corpus_assets.tokenize.tokenizers import LoadedTokenizer, TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.training import train_bpe
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.training import train_bpe
 from tests.golden import shared
 
 TEXTS = [

@@ -1,0 +1,1 @@
+"""Texts to ids: cleaning, batches, long documents, fast libraries."""

@@ -1,0 +1,255 @@
+"""Fast tokenizer libraries, trusted only where they are proved equal to the reference.
+
+gigatoken and fastokens split and merge as the tokenizers library does, 40 to 150 times as fast, but neither promises
+equal ids for every definition. So a fast library has to agree on `probe_texts` and on the first documents of a
+shard before it is used, and goes on being compared with the reference on a sample of the documents.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, UnusableError, fast_library
+from corpus_assets.tokenize.encode.probe import probe_texts
+from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.errors import ConfigError, CorpusError
+from resources.hashing import keyed_hash
+
+Backend = Literal["auto", "tokenizers", "fastokens", "gigatoken"]
+BACKENDS: tuple[Backend, ...] = ("auto", "tokenizers", "fastokens", "gigatoken")
+FIRST_CHARACTERS = 1 << 16
+LONGEST_CHECKED = 1 << 16
+# The reference is about 100 times slower, so this share of the characters costs less than a tenth of the time.
+CHECKED_SHARE = 1 / 1024
+# Characters that may be checked from the start, and that must be saved up: short texts leave longer ones their turn.
+FIRST_CREDIT, LEAST_CREDIT = 1 << 14, 1 << 10
+MOST_SPECIAL_TOKENS = 300
+EXCERPT = 200
+_FAST = ("gigatoken", "fastokens")
+_Encode = Callable[[Sequence[str]], Ragged]
+_LOG = logging.getLogger(__name__)
+
+
+class BackendDiffers(CorpusError):  # noqa: N818 - it is an order to the caller, not a fault
+    """A fast library gave other ids than the reference: the shard has to be made again with the reference."""
+
+
+def accelerate(tokenizer: Tokenizer, backend: Backend, first_texts: Sequence[str]) -> "Accelerated":
+    """The tokenizer with the fastest library that gives equal ids on probe texts and on `first_texts`.
+
+    backend: `auto` tries gigatoken, then fastokens, and else stays with the reference (`tokenizers`); a library that
+    is named must be installed, able to use the definition, and equal, or ConfigError is raised.
+
+    A library is loaded, warmed and probed once per process and tokenizer; `first_texts` are compared up to
+    `FIRST_CHARACTERS`. Ids do not depend on the choice: a difference that shows up later raises BackendDiffers.
+    """
+    if backend not in BACKENDS:
+        raise ConfigError(f"tokenizer backend is {backend!r}; valid: {', '.join(BACKENDS)}")
+    faults = []
+    for name in _FAST if backend == "auto" else () if backend == "tokenizers" else (backend,):
+        try:
+            return _proved(tokenizer, fast_library(name, tokenizer), first_texts)
+        except UnusableError as fault:
+            if backend != "auto":
+                raise ConfigError(f"tokenizer backend {name} cannot be used: {fault}") from fault
+            _LOG.info("tokenizer backend %s is not used: %s", name, fault)
+            faults.append(f"{name}: {fault}")
+    return Accelerated(tokenizer, None, not_faster="; ".join(fault.splitlines()[0] for fault in faults) or None)
+
+
+def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str]) -> "Accelerated":
+    """Raises UnusableError with the first difference."""
+    if fast.probed is None:
+        texts = probe_texts([*tokenizer.special_tokens][:MOST_SPECIAL_TOKENS])
+        fast.fault = _compare(fast, tokenizer, texts)
+        fast.probed = len(texts)
+    first = _first(first_texts)
+    if fault := fast.fault or _compare(fast, tokenizer, first):
+        _LOG.warning("%s differs from the tokenizers library: %s", fast.name, fault)
+        raise UnusableError(fault)
+    return Accelerated(tokenizer, fast, first=len(first))
+
+
+def _first(texts: Sequence[str]) -> list[str]:
+    """As much of the texts as the characters allow."""
+    room, taken = FIRST_CHARACTERS, []
+    for text in texts:
+        if room > 0:
+            taken.append(text[:room])
+            room -= len(text)
+    return taken
+
+
+def _compare(fast: FastLibrary, reference: Tokenizer, texts: Sequence[str]) -> str | None:
+    """The first difference in words: of `encode_batch`, or of `encode_plain`."""
+    return difference(texts, fast.encode_batch(texts), reference.encode_batch(texts)) or difference(
+        texts, fast.encode_plain(texts), reference.encode_plain(texts)
+    )
+
+
+def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None:
+    """The first text whose ids are not equal, with what surrounds the first other id; None if all are equal."""
+    if np.array_equal(ours.offsets, theirs.offsets) and np.array_equal(ours.ids, theirs.ids):
+        return None
+    for text, mine, other in zip(texts, ours, theirs, strict=True):
+        if not np.array_equal(mine, other):
+            shorter = min(len(mine), len(other))
+            unequal = np.flatnonzero(mine[:shorter] != other[:shorter])
+            first = int(unequal[0]) if unequal.size else shorter
+            shown = slice(max(0, first - 3), first + 5)
+            excerpt = repr(text if len(text) <= EXCERPT else text[:EXCERPT] + "\N{HORIZONTAL ELLIPSIS}")
+            return f"id {first} of text {excerpt}: {mine[shown].tolist()}, expected {other[shown].tolist()}"
+    return f"{len(ours)} lists of ids for {len(texts)} texts"
+
+
+class Accelerated:
+    """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`."""
+
+    def __init__(
+        self, reference: Tokenizer, fast: FastLibrary | None, *, first: int = 0, not_faster: str | None = None
+    ) -> None:
+        self.reference = reference
+        self._fast = fast
+        self._first = first
+        self._not_faster = not_faster
+        self._batches = self._checked_documents = self._checked_bytes = 0
+        self._credit = float(FIRST_CREDIT)
+
+    def report(self) -> dict[str, Any]:
+        """What was used and how it was checked, for the ledger.
+
+        `backend` and its `version`; `probe_texts` and `first_texts` that were equal before the shard;
+        `checked_documents` and their UTF-8 `checked_bytes` all through it; `not_faster` = why
+        no faster one, or None.
+        """
+        reference = "tokenizers" if self.definition is not None else "sentencepiece"
+        name = self._fast.name if self._fast else reference
+        return {
+            "backend": name,
+            "version": version(name),
+            "probe_texts": self._fast.probed if self._fast else 0,
+            "first_texts": self._first,
+            "checked_documents": self._checked_documents,
+            "checked_bytes": self._checked_bytes,
+            "not_faster": self._not_faster,
+        }
+
+    def encode_batch(self, texts: Sequence[str]) -> Ragged:
+        """See `Tokenizer.encode_batch`. Raises BackendDiffers when a sampled text has other ids in the reference."""
+        if self._fast is None:
+            return self.reference.encode_batch(texts)
+        return self._checked(texts, self._fast.encode_batch, self.reference.encode_batch)
+
+    def encode_plain(self, texts: Sequence[str]) -> Ragged:
+        """See `Tokenizer.encode_plain`. Raises BackendDiffers when a sampled text has other ids in the reference."""
+        if self._fast is None:
+            return self.reference.encode_plain(texts)
+        return self._checked(texts, self._fast.encode_plain, self.reference.encode_plain)
+
+    def _checked(self, texts: Sequence[str], encode: _Encode, reference: _Encode) -> Ragged:
+        """The ids, after a look at the text that a keyed hash picks, as far as the share of checked text has room."""
+        try:
+            ids = encode(texts)
+        except UnusableError as fault:
+            raise self._differs(str(fault)) from fault
+        self._credit = min(self._credit + CHECKED_SHARE * sum(map(len, texts)), LONGEST_CHECKED)
+        self._batches += 1
+        picked = keyed_hash("tokenizer check", 0, self._batches) % max(1, len(texts))
+        if texts and self._credit >= LEAST_CREDIT:
+            text = texts[picked][: int(self._credit)]
+            ours = Ragged.of([ids[picked]]) if len(text) == len(texts[picked]) else encode([text])
+            self._credit -= len(text)
+            if found := difference([text], ours, reference([text])):
+                raise self._differs(found)
+            self._checked_documents += 1
+            self._checked_bytes += len(text.encode())
+        return ids
+
+    def _differs(self, found: str) -> BackendDiffers:
+        name = self._fast.name if self._fast else ""
+        _LOG.warning("%s differs from the tokenizers library: %s", name, found)
+        return BackendDiffers(f"{name} {version(name)}: {found}")
+
+    @property
+    def definition(self) -> str | None:
+        """The reference's `tokenizer.json` for plain text, if it has one."""
+        return cast("str | None", getattr(self.reference, "definition", None))
+
+    @property
+    def kind(self) -> str:
+        """What it was made from."""
+        return self.reference.kind
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of entries, added tokens included."""
+        return self.reference.vocab_size
+
+    @property
+    def eos_id(self) -> int | None:
+        """End-of-text id."""
+        return self.reference.eos_id
+
+    @property
+    def pad_id(self) -> int:
+        """Id on padding."""
+        return self.reference.pad_id
+
+    @property
+    def bos_id(self) -> int | None:
+        """Begin-of-text id."""
+        return self.reference.bos_id
+
+    @property
+    def adds_bos(self) -> bool:
+        """Whether `encode_batch` puts a begin-of-text id before every text."""
+        return self.reference.adds_bos
+
+    @property
+    def digest(self) -> str:
+        """The reference's: ids do not depend on the library."""
+        return self.reference.digest
+
+    @property
+    def chat_template(self) -> str | None:
+        """The tokenizer's own chat template."""
+        return self.reference.chat_template
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the control tokens by content."""
+        return self.reference.special_tokens
+
+    @property
+    def template_values(self) -> Mapping[str, Any]:
+        """What a chat template may name."""
+        return self.reference.template_values
+
+    def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
+        """Ids of a text whose control tokens are matched."""
+        return self.reference.encode_trusted(text, bos=bos)
+
+    def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
+        """Plain ids of a text and where their tokens start."""
+        return self.reference.encode_offsets(text)
+
+    def token_id(self, token: str) -> int | None:
+        """Id of a token."""
+        return self.reference.token_id(token)
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
+        """Text of the ids."""
+        return self.reference.decode(ids)
+
+    def with_token(self, token: str) -> Tokenizer:
+        """This tokenizer if it has the token, else the reference with it."""
+        return self if self.token_id(token) is not None else self.reference.with_token(token)
+
+    def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """UTF-8 bytes and code points of every id's text."""
+        return self.reference.text_sizes()

@@ -1,0 +1,127 @@
+"""Where a text may be cut so that the ids of the parts, one after another, are the ids of the whole.
+
+`cut_rules` has the rules, and why they hold. A tokenizer that fits none of them gets no cutter.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from corpus_assets.tokenize.encode.cleaning import NormalizationForm
+from corpus_assets.tokenize.encode.cut_rules import NORMAL_FORMS, Rule, json_rule, model_rule, steps
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceEngine
+
+PIECE_CHARACTERS = 1 << 20
+LONGEST_PIECE = 1 << 22
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """Safe places of one tokenizer.
+
+    rule: where a cut is safe but for added tokens. added: their contents; a cut touches none of them, in the text or in
+    its normal `form`. A part that is not the first starts with the `lead` characters of the text before it; their ids
+    are taken off again.
+    """
+
+    rule: Rule
+    added: frozenset[str] = frozenset()
+    form: NormalizationForm | None = None
+
+    @property
+    def lead(self) -> int:
+        """See `Rule`."""
+        return self.rule.lead
+
+    def place(self, text: str, start: int, end: int) -> int | None:
+        """A safe place from start > 0 up to end, the first of the best kind; None if there is none."""
+        return next((place for place in self.rule.find(text, start, end) if not self._touches(text, place)), None)
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.added), default=0)
+
+    def _touches(self, text: str, place: int) -> bool:
+        """Whether an added token ends, starts or lies at the place."""
+        # A composed character is made of at most four.
+        reach = 4 * self._longest if self.form else self._longest
+        left, right = text[max(0, place - reach) : place], text[place : place + reach]
+        if self.form is None or _touch(left, right, self.added):
+            return _touch(left, right, self.added)
+        left, right = (unicodedata.normalize(self.form, side) for side in (left, right))
+        return _touch(left, right, self.added)
+
+
+def _touch(left: str, right: str, tokens: frozenset[str]) -> bool:
+    both, middle = left + right, len(left)
+    return any(both.find(token, max(0, middle - len(token)), middle + len(token)) >= 0 for token in tokens)
+
+
+def cut_places(
+    text: str, cutter: Cutter | None, size: int = PIECE_CHARACTERS, longest: int = LONGEST_PIECE
+) -> list[int] | None:
+    """Safe places about `size` characters apart; None where more than `longest` characters have no safe place.
+
+    A text of up to `longest` characters stays whole where a rule is no better than its sums (`Rule.summed`). The text
+    is looked through up to the first stretch without a place, so the time is linear.
+    """
+    if cutter and cutter.rule.summed and len(text) <= longest:
+        return []
+    places: list[int] = []
+    start = 0
+    while len(text) - start > size:
+        place = cutter.place(text, start + size, min(start + longest, len(text))) if cutter else None
+        if place is None:
+            return None if len(text) - start > longest else places
+        places.append(place)
+        start = place
+    return places
+
+
+def pieces(text: str, places: Sequence[int], lead: int = 0) -> Iterator[str]:
+    """The text cut at the places, in order; all but the first with `lead` characters of the one before."""
+    return (text[max(0, start - lead) : end] for start, end in pairwise([0, *places, len(text)]))
+
+
+def safe_cuts(tokenizer: Tokenizer) -> Cutter | None:
+    """The cutter of a tokenizer, None if no rule covers its `tokenizer.json` or SentencePiece model."""
+    definition = getattr(tokenizer, "definition", None)
+    if isinstance(definition, str):
+        return _json_cutter(definition)
+    engine = getattr(getattr(tokenizer, "reference", tokenizer), "engine", None)
+    if isinstance(engine, SentencePieceEngine):
+        return _model_cutter(engine.model, frozenset(engine.special_tokens))
+    return None
+
+
+@lru_cache(maxsize=4)
+def _json_cutter(raw: str) -> Cutter | None:
+    definition = json.loads(raw)
+    added, normalizers = definition.get("added_tokens") or [], steps(definition.get("normalizer"), "normalizers")
+    rule = json_rule(definition, normalizers)
+    if rule is None:
+        return None
+    # Such tokens are looked for in text that is normalized in ways that `Cutter` does not follow.
+    if any(token.get("normalized") for token in added) and any(n["type"] not in NORMAL_FORMS for n in normalizers):
+        return None
+    forms = [step["type"] for step in normalizers if step["type"] in NORMAL_FORMS]
+    return Cutter(rule, frozenset(token["content"] for token in added), forms[0] if forms else None)
+
+
+@lru_cache(maxsize=4)
+def _model_cutter(model: bytes, special: frozenset[str]) -> Cutter | None:
+    rule = model_rule(model)
+    return Cutter(rule, special) if rule else None
+
+
+def around(tokenizer: Tokenizer) -> tuple[list[int], list[int]] | None:
+    """Ids that `encode_batch` puts before and after every text; None if it does something else to the ids."""
+    whole, plain = tokenizer.encode_batch(["a"]).ids.tolist(), tokenizer.encode_plain(["a"]).ids.tolist()
+    for start in range(len(whole) - len(plain) + 1):
+        if whole[start : start + len(plain)] == plain:
+            return whole[:start], whole[start + len(plain) :]
+    return None

@@ -1,0 +1,145 @@
+"""gigatoken and fastokens behind one function from texts to ids, for one tokenizer."""
+
+import json
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+import numpy as np
+import psutil
+
+from corpus_assets.tokenize.encode.cuts import around
+from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.tokenizers.files import Json
+from corpus_assets.tokenize.tokenizers.library import LibraryEngine
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+
+RELOAD_CHARACTERS = 1 << 26
+RELOAD_MEMORY = 1 << 29
+MOST_LIBRARIES = 4
+_Encode = Callable[[Sequence[str]], Ragged]
+_LOADED: dict[tuple[str, str], "FastLibrary"] = {}
+
+
+class UnusableError(Exception):
+    """Why a library cannot be used for a tokenizer."""
+
+
+class FastLibrary:
+    """A fast library with one tokenizer, for texts in which control tokens are plain and for those where they count.
+
+    gigatoken keeps every word it has seen: about ten bytes of memory per character of words that are all new, without
+    a bound (fastokens stays within 0.3 GB). So a library is loaded anew when the process has grown by
+    `RELOAD_MEMORY` bytes, at most once in `RELOAD_CHARACTERS` characters.
+
+    probed, fault: number of probe texts that were compared, None before, and the first difference among them.
+    """
+
+    def __init__(self, name: str, tokenizer: Tokenizer) -> None:
+        self.name = name
+        self.probed: int | None = None
+        self.fault: str | None = None
+        self._load = _LOADERS[name]
+        self._plain, self._matching = _definitions(tokenizer)
+        if (marks := around(tokenizer)) is None:
+            raise UnusableError("the ids of a text do not hold its plain ids")
+        self._before, self._after = marks
+        self._encoders: dict[str, _Encode] = {}
+        self._seen = self._memory = 0
+
+    def encode_batch(self, texts: Sequence[str]) -> Ragged:
+        """What `Tokenizer.encode_batch` gives. Raises UnusableError when the library fails."""
+        return put_around(self._encode(self._matching or self._plain, texts), self._before, self._after)
+
+    def encode_plain(self, texts: Sequence[str]) -> Ragged:
+        """What `Tokenizer.encode_plain` gives. Raises UnusableError when the library fails."""
+        return self._encode(self._plain, texts)
+
+    def _encode(self, definition: str, texts: Sequence[str]) -> Ragged:
+        if self._seen > RELOAD_CHARACTERS:
+            self._seen = 0
+            if _memory() > self._memory + RELOAD_MEMORY:
+                self._encoders.clear()
+        self._seen += sum(map(len, texts))
+        try:
+            if definition not in self._encoders:
+                self._memory = _memory()
+                self._encoders[definition] = self._load(definition)
+            return self._encoders[definition](texts)
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:  # a panic of the library is no Exception
+            raise UnusableError(f"{type(error).__name__}: {str(error)[:300]}") from error
+
+
+def _memory() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
+def fast_library(name: str, tokenizer: Tokenizer) -> FastLibrary:
+    """The library for the tokenizer, the same object for equal tokenizers; the process keeps the last few.
+
+    Raises UnusableError when the tokenizer has no `tokenizer.json`.
+    """
+    key = name, tokenizer.digest
+    fast = _LOADED.pop(key, None) or FastLibrary(name, tokenizer)
+    _LOADED[key] = fast
+    if len(_LOADED) > MOST_LIBRARIES:
+        del _LOADED[next(iter(_LOADED))]
+    return fast
+
+
+def put_around(ragged: Ragged, before: Sequence[int], after: Sequence[int]) -> Ragged:
+    """Every list with the ids `before` and `after` it."""
+    if not before and not after:
+        return ragged
+    lists = np.arange(len(ragged) + 1)
+    offsets = ragged.offsets + lists * (len(before) + len(after))
+    ids = np.empty(offsets[-1], np.int32)
+    marks = np.zeros(len(ids), bool)
+    for position, id_ in enumerate(before):
+        marks[places := offsets[:-1] + position] = True
+        ids[places] = id_
+    for position, id_ in enumerate(reversed(after), 1):
+        marks[places := offsets[1:] - position] = True
+        ids[places] = id_
+    ids[~marks] = ragged.ids
+    return Ragged(ids, offsets)
+
+
+def _definitions(tokenizer: Tokenizer) -> tuple[str, str | None]:
+    """`tokenizer.json` for plain text; and the one for `encode_batch`, if that matches control tokens."""
+    engine = tokenizer.engine if isinstance(tokenizer, LoadedTokenizer) else None
+    if not isinstance(tokenizer, LoadedTokenizer) or not isinstance(engine, LibraryEngine):
+        raise UnusableError("the tokenizer has no tokenizer.json")
+    matching = _bare(engine.original, special=True) if tokenizer.match_special_tokens else None
+    return _bare(json.loads(engine.definition), special=False), matching
+
+
+def _bare(definition: Json, special: bool) -> str:
+    """The definition without post-processor, and without the control tokens, which a library would match, or with."""
+    added = [token for token in definition.get("added_tokens") or () if special or not token.get("special")]
+    return json.dumps(definition | {"added_tokens": added, "post_processor": None}, ensure_ascii=False)
+
+
+def _gigatoken(definition: str) -> _Encode:
+    encoder = import_module("gigatoken").Tokenizer.from_json(definition).backend
+
+    def encode(texts: Sequence[str]) -> Ragged:
+        layout = encoder.encode_batch(list(texts), parallel=False).layout
+        return Ragged(layout.content.data.view(np.int32), layout.offsets.data)
+
+    return encode
+
+
+def _fastokens(definition: str) -> _Encode:
+    encoder = import_module("fastokens").Tokenizer.from_json_str(definition)
+
+    def encode(texts: Sequence[str]) -> Ragged:
+        ids, offsets = encoder.encode_batch_flat(list(texts))
+        return Ragged(np.frombuffer(ids, np.int32), np.frombuffer(offsets, np.int64))
+
+    return encode
+
+
+_LOADERS: dict[str, Callable[[str], _Encode]] = {"gigatoken": _gigatoken, "fastokens": _fastokens}

@@ -1,0 +1,1 @@
+"""The dataset modes: documents and examples to rows."""

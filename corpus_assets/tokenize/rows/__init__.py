@@ -1,0 +1,1 @@
+"""Rows: packing, shuffling, files, and what the arrays say."""

@@ -1,0 +1,193 @@
+"""Rows of variable-length sequences: several share a row, and each attends to itself alone.
+
+A sequence of m + 1 ids takes m positions: all but its last id are inputs, all but its first are labels. Beside them
+stand the loss mask, the attention span (how many later positions of the sequence may attend to this one: m - 1 to 0)
+and the position ids (0 to m - 1); padding has 0 in these three (specs/cerebras-hdf5.md sections 1 and 5).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.modes.lmdata import BLOCK_TOKENS
+from corpus_assets.tokenize.rows.packing import Method, Packing, check_method, pack
+from corpus_assets.tokenize.statistics import Statistics
+from resources.errors import ConfigError
+
+CHANNELS = 5
+WINDOW_TOKENS = 1 << 24
+LARGEST_CARRY = 8  # at most this part (1 / 8) of a window goes on to the next
+FULL = 256  # a bin with less room than this part (1 / 256) of a row is full enough
+
+Lengths = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PackingSettings:
+    """How sequences share rows.
+
+    sequence_length: L, positions per row.
+    method, depth: see `packing.pack`; depth is the most sequences in a row, None for no limit.
+    window_tokens: ids that are packed together, None for all up to `finish`. It bounds memory (about 10 bytes per id)
+    and has an influence on the rows: so it is a setting, and never follows from the memory there is.
+    inverted_mask: the stored loss mask has 0 where the loss counts and 1 elsewhere, padding included.
+    """
+
+    sequence_length: int
+    method: Method = "best_fit"
+    depth: int | None = None
+    window_tokens: int | None = WINDOW_TOKENS
+    inverted_mask: bool = False
+
+    def __post_init__(self) -> None:
+        check_method(self.method, self.depth)
+        if self.sequence_length < 1:
+            raise ConfigError(f"sequence_length is {self.sequence_length}; valid: 1 or more")
+        if self.window_tokens is not None and self.window_tokens < 1:
+            raise ConfigError(f"window_tokens is {self.window_tokens}; valid: 1 or more, or none")
+
+
+class VSLPacker:
+    """Packs sequences into rows, window by window; `finish` ends a window early and begins anew.
+
+    Blocks are int32 (rows, 5, L): inputs, loss mask, labels, attention span, position ids. Rows of a window are in the
+    order of their first sequence. Bins that a window leaves with room go on to the next, the emptiest first, except
+    with nearest_previous. How sequences are divided into calls of `add` has no influence on the rows.
+    `statistics` gets the rows, the sequences before packing and, in `kinds`, how many sequences rows hold; what the
+    modes do with documents before is theirs to count.
+    """
+
+    def __init__(self, settings: PackingSettings, pad_id: int, statistics: Statistics) -> None:
+        self.settings = settings
+        self.statistics = statistics
+        self._pad_id = pad_id
+        self._parts: list[tuple[Ids, NDArray[np.uint8], Lengths]] = []
+        self._held = 0
+
+    def add(self, tokens: Ragged, masks: Ragged | None = None) -> Iterator[Ids]:
+        """Blocks of the windows that these sequences complete.
+
+        `tokens`: 2 to L + 1 ids per sequence; one with a single id or none has no label and is counted as dropped.
+        `masks`, of the same lengths: 1 at i where the label of id i, which is id i + 1, is in the loss, else 0; the
+        last one of a sequence is ignored. None: all are. ValueError for a sequence that is too long, for other
+        lengths and for another value.
+        """
+        loss = self._checked_masks(tokens, masks)
+        sizes = tokens.lengths
+        if sizes.size and sizes.max() > self.settings.sequence_length + 1:
+            raise ValueError(f"a sequence of {sizes.max()} ids; valid: 2 to {self.settings.sequence_length + 1}")
+        labelled = sizes > 1
+        self.statistics.drop("no_label", int(np.count_nonzero(~labelled)), 0)
+        ids, loss, sizes = _selected(tokens.ids, loss, sizes, labelled)
+        yield from self._windows(ids, loss, sizes)
+
+    def finish(self) -> Iterator[Ids]:
+        """Blocks of all that is left."""
+        yield from self._close(final=True)
+
+    @staticmethod
+    def _checked_masks(tokens: Ragged, masks: Ragged | None) -> NDArray[np.uint8]:
+        if masks is None:
+            return np.ones(tokens.ids.size, np.uint8)
+        if not np.array_equal(tokens.offsets, masks.offsets):
+            raise ValueError("loss masks differ from the sequences in their lengths")
+        if masks.ids.size and (masks.ids.min() < 0 or masks.ids.max() > 1):
+            raise ValueError(f"loss mask holds {masks.ids.min()}..{masks.ids.max()}; valid: 0 and 1")
+        return masks.ids.astype(np.uint8)
+
+    def _windows(self, ids: Ids, loss: NDArray[np.uint8], sizes: Lengths) -> Iterator[Ids]:
+        """Cut where the sequence ends that fills a window."""
+        ends = np.cumsum(sizes)
+        window = self.settings.window_tokens
+        first = taken = 0
+        while first < sizes.size:
+            last = sizes.size
+            if window is not None:
+                last = min(last, int(np.searchsorted(ends, taken + window - self._held)) + 1)
+            end = int(ends[last - 1])
+            # Copies: a part of a batch must not keep all of it.
+            self._parts.append((ids[taken:end].copy(), loss[taken:end].copy(), sizes[first:last]))
+            self._held += end - taken
+            first, taken = last, end
+            if window is not None and self._held >= window:
+                yield from self._close(final=False)
+
+    def _close(self, final: bool) -> Iterator[Ids]:
+        if not self._parts:
+            return
+        columns = tuple(zip(*self._parts, strict=True))
+        self._parts, self._held = [], 0
+        ids, loss, sizes = np.concatenate(columns[0]), np.concatenate(columns[1]), np.concatenate(columns[2])
+        del columns
+        packing = pack(sizes - 1, self.settings.sequence_length, self.settings.method, depth=self.settings.depth)
+        carried = np.empty(0, np.int64) if final else self._carried(packing)
+        if carried.size:
+            chosen = np.zeros(sizes.size, np.bool_)
+            chosen[np.concatenate([packing[bin_] for bin_ in carried])] = True
+            self._parts = [_selected(ids, loss, sizes, chosen)]
+            self._held = self._parts[0][0].size
+        bins = np.delete(np.arange(len(packing)), carried)
+        yield from self._blocks(ids, loss, sizes, packing, bins)
+
+    def _carried(self, packing: Packing) -> NDArray[np.int64]:
+        """Bins that wait for the next window: those with room, the emptiest first, up to a part of the window."""
+        if self.settings.method == "nearest_previous" or self.settings.window_tokens is None:
+            return np.empty(0, np.int64)
+        limit = packing.capacity - packing.capacity // FULL
+        order = np.argsort(packing.loads, kind="stable")
+        order = order[packing.loads[order] < limit]
+        ids = np.cumsum(packing.loads[order] + packing.sizes[order])
+        return order[: np.searchsorted(ids, self.settings.window_tokens // LARGEST_CARRY, side="right")]
+
+    def _blocks(
+        self, ids: Ids, loss: NDArray[np.uint8], sizes: Lengths, packing: Packing, bins: NDArray[np.int64]
+    ) -> Iterator[Ids]:
+        length = self.settings.sequence_length
+        sequences = (ids, loss, offsets_of(sizes))
+        for first in range(0, bins.size, rows := max(1, BLOCK_TOKENS // length)):
+            part = bins[first : first + rows]
+            block = np.empty((part.size, CHANNELS, length), np.int32)
+            self._fill(block, sequences, part, packing)
+            yield block
+
+    def _fill(
+        self,
+        block: Ids,
+        sequences: tuple[Ids, NDArray[np.uint8], Lengths],
+        bins: NDArray[np.int64],
+        packing: Packing,
+    ) -> None:
+        from corpus_assets.tokenize.kernels import vsl
+
+        inverted = int(self.settings.inverted_mask)
+        in_loss = vsl.fill(block, sequences, (bins, packing.members, packing.bounds), self._pad_id, inverted)
+        sizes = packing.sizes[bins]
+        self.statistics.add_rows(len(block), block[:, 0].size, real=int(packing.loads[bins].sum()), loss=in_loss)
+        self.statistics.sequences_before_packing += int(sizes.sum())
+        self.statistics.kinds += _by_power(sizes)
+
+
+def offsets_of(sizes: Lengths) -> Lengths:
+    """Where lists of these sizes, one after another, start and the last ends: int64 (n + 1,)."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def _selected(
+    ids: Ids, loss: NDArray[np.uint8], sizes: Lengths, chosen: NDArray[np.bool_]
+) -> tuple[Ids, NDArray[np.uint8], Lengths]:
+    """The chosen sequences alone."""
+    if chosen.all():
+        return ids, loss, sizes
+    kept = np.repeat(chosen, sizes)
+    return ids[kept], loss[kept], sizes[chosen]
+
+
+def _by_power(sizes: Lengths) -> Counter[str]:
+    """Rows by how many sequences they hold: `rows_of_1`, `rows_of_2_to_3`, `rows_of_4_to_7`, ..."""
+    powers = np.bincount(np.frexp(sizes)[1] - 1)
+    names = ("rows_of_1" if power == 0 else f"rows_of_{2**power}_to_{2 ** (power + 1) - 1}" for power in range(32))
+    return Counter({name: count for name, count in zip(names, powers.tolist(), strict=False) if count})

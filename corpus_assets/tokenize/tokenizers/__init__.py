@@ -1,0 +1,1 @@
+"""Tokenizers of every kind, from the bytes of their files."""

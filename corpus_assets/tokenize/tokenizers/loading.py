@@ -1,0 +1,195 @@
+"""Tokenizers from the bytes of their files."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.tokenizers.engine import Around, Engine
+from corpus_assets.tokenize.tokenizers.files import AddedToken, chat_template, settings
+from corpus_assets.tokenize.tokenizers.kinds import control_tokens, make_engine
+from resources.errors import ConfigError
+from resources.hashing import content_digest
+
+END_OF_TEXT = "<|endoftext|>"
+PADDING = "<|padding|>"
+
+
+@dataclass(frozen=True)
+class TokenizerSpec:
+    """How to make a tokenizer out of files (specs/cerebras-hdf5.md section 3).
+
+    kind: `tokenizer_json` (any file of the tokenizers library), `neox` (the same, with the GPT-NeoX defaults
+    for eos and pad), `gpt2` (merges and id table), `huggingface` (the files of a transformers tokenizer) or
+    `sentencepiece` (a model of that library).
+    eos, pad: a token or an id that replaces the tokenizer's own. A given eos becomes the pad as well, unless
+    pad is given too; with `gpt2` pad always equals eos.
+    match_special_tokens: text such as `<|endoftext|>` inside a document becomes the control token. Off by
+    default: otherwise a document can end itself. `gpt2` has no control tokens to match.
+    add_special_tokens: ids that the post-processor puts around a text (begin-of-text, class tokens) are kept.
+    """
+
+    kind: Literal["tokenizer_json", "gpt2", "neox", "huggingface", "sentencepiece"]
+    eos: str | int | None = None
+    pad: str | int | None = None
+    match_special_tokens: bool = False
+    add_special_tokens: bool = True
+
+
+@dataclass(frozen=True)
+class LoadedTokenizer:
+    """`Tokenizer` of the protocol, over one of the engines. Results do not depend on a number of threads.
+
+    template_values: contents of `bos_token`, `eos_token`, ... for chat templates.
+    """
+
+    engine: Engine
+    eos_id: int | None
+    pad_id: int
+    bos_id: int | None
+    digest: str
+    match_special_tokens: bool = False
+    add_special_tokens: bool = True
+    chat_template: str | None = None
+    template_values: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "tokenizer_json"
+
+    @property
+    def vocab_size(self) -> int:
+        """The largest id plus one: every id is less."""
+        return len(self.engine.tokens)
+
+    @property
+    def definition(self) -> str | None:
+        """A `tokenizer.json` that gives the ids of `encode_plain`, if its control tokens are not matched.
+
+        With its post-processor it gives those of `encode_batch`, unless `match_special_tokens`. None for a
+        SentencePiece model.
+        """
+        return self.engine.definition
+
+    @property
+    def around(self) -> Around:
+        """Ids that `encode_batch` puts before and after every text."""
+        return self.engine.around if self.add_special_tokens else ((), ())
+
+    @property
+    def adds_bos(self) -> bool:
+        """Whether `encode_batch` puts an id before every text: a begin-of-text or a class id."""
+        return bool(self.around[0])
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the control tokens by content."""
+        return self.engine.special_tokens
+
+    def encode_batch(self, texts: Sequence[str]) -> Ragged:
+        """Ids of every text and those around it; control tokens are matched only with `match_special_tokens`."""
+        return self.engine.encode(texts, around=self.add_special_tokens, matched=self.match_special_tokens)
+
+    def encode_plain(self, texts: Sequence[str]) -> Ragged:
+        """Ids of the texts alone; control tokens in them are plain text."""
+        return self.engine.encode(texts, around=False, matched=False)
+
+    def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
+        """Ids of a text whose control tokens are matched; `bos`: with the ids around it."""
+        return self.engine.encode([text], around=bos and self.add_special_tokens, matched=True).ids
+
+    def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
+        """Ids (n,) of `encode_plain` and int64 (n,) code points of the text where their tokens start."""
+        return self.engine.encode_offsets(text)
+
+    def token_id(self, token: str) -> int | None:
+        """Id of an entry of the vocabulary, added tokens included."""
+        return self.engine.token_id(token)
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
+        """Text of the ids, control tokens included. Raises ConfigError for an id outside the vocabulary."""
+        listed = [int(id_) for id_ in ids]
+        if listed and not 0 <= min(listed) <= max(listed) < self.vocab_size:
+            raise ConfigError(f"ids from {min(listed)} to {max(listed)}; valid: 0 to {self.vocab_size - 1}")
+        return self.engine.decode(listed)
+
+    def with_token(self, token: str) -> "LoadedTokenizer":
+        """This tokenizer if it has the token, else one that has it as a control token under the next free id."""
+        if not token:
+            raise ConfigError("a control token cannot be empty")
+        if self.token_id(token) is not None:
+            return self
+        digest = content_digest(self.digest.encode(), token.encode())
+        return replace(self, engine=self.engine.with_added([AddedToken(token)]), digest=digest)
+
+    def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """UTF-8 bytes and code points (vocab_size,) of every id's text; see `token_sizes.text_sizes`."""
+        return self.engine.text_sizes()
+
+
+def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTokenizer:
+    """Make a tokenizer from file contents, keyed by the names in `tokenizer_files`.
+
+    `gpt2` needs `vocab.bpe` and `encoder.json`; `neox` and `tokenizer_json` need `tokenizer.json`; `huggingface`
+    needs `tokenizer.json`, or a SentencePiece model, or `vocab.json` and `merges.txt` of GPT-2; `sentencepiece`
+    needs `tokenizer.model` or `spiece.model`. All but `gpt2` read `tokenizer_config.json` and
+    `special_tokens_map.json` when given; `chat_template.jinja` goes before the template of the configuration.
+
+    Raises ConfigError for a file that is missing, a token that the vocabulary does not have, or when neither
+    an eos nor a pad token is known; BadFileError for a file that cannot be used.
+    """
+    config = settings(files) if spec.kind != "gpt2" else {}
+    engine = make_engine(files, spec.kind, config)
+    tokens = control_tokens(engine, config)
+    eos_id, pad_id = _end_and_padding(engine, tokens, spec)
+    bos = tokens.get("bos_token")
+    return LoadedTokenizer(
+        engine=engine,
+        eos_id=eos_id,
+        pad_id=pad_id,
+        bos_id=next(iter(engine.around[0]), None) if bos is None else _id(engine, "bos", bos),
+        digest=_digest(files, spec),
+        match_special_tokens=spec.match_special_tokens,
+        add_special_tokens=spec.add_special_tokens,
+        chat_template=chat_template(files, config),
+        kind=spec.kind,
+        template_values=({} if eos_id is None else {"eos_token": engine.tokens[eos_id]}) | tokens,
+    )
+
+
+def _digest(files: Mapping[str, bytes], spec: TokenizerSpec) -> str:
+    parts = [part for name in sorted(files) for part in (name.encode(), files[name])]
+    return content_digest(json.dumps(asdict(spec), sort_keys=True).encode(), *parts)
+
+
+def _end_and_padding(engine: Engine, tokens: Mapping[str, str], spec: TokenizerSpec) -> tuple[int | None, int]:
+    """(eos, pad): given ones first, then the declared ones, then the defaults of the kind."""
+    defaults = dict(tokens)
+    if spec.kind in ("gpt2", "neox"):
+        defaults.setdefault("eos_token", END_OF_TEXT)
+    if spec.kind == "neox" and engine.token_id(PADDING) is not None:
+        defaults.setdefault("pad_token", PADDING)
+    eos = _id(engine, "eos", spec.eos if spec.eos is not None else defaults.get("eos_token"))
+    if spec.kind == "gpt2":
+        pad = eos
+    elif spec.pad is not None:
+        pad = _id(engine, "pad", spec.pad)
+    elif spec.eos is not None or "pad_token" not in defaults:
+        pad = eos
+    else:
+        pad = _id(engine, "pad", defaults["pad_token"])
+    if pad is None:
+        raise ConfigError("tokenizer declares neither an eos nor a pad token; name one of them")
+    return eos, pad
+
+
+def _id(engine: Engine, role: str, token: str | int | None) -> int | None:
+    """Id of a token; an id is checked against the vocabulary."""
+    if token is None:
+        return None
+    names = engine.tokens
+    found = engine.token_id(token) if isinstance(token, str) else token
+    if found is None or not 0 <= found < len(names) or names[found] is None:
+        raise ConfigError(f"{role} token is {token!r}; valid: a token or id of the vocabulary ({len(names)} entries)")
+    return found

@@ -1,0 +1,83 @@
+"""What the dataset modes need of a tokenizer, whichever library is behind it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+
+
+class Tokenizer(Protocol):
+    """Texts to ids and back. Results depend on the tokenizer's files and options alone."""
+
+    @property
+    def kind(self) -> str:
+        """What it was made from: `gpt2`, `neox`, `tokenizer_json`, `huggingface` or `sentencepiece`."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of entries, added tokens included."""
+
+    @property
+    def eos_id(self) -> int | None:
+        """End-of-text id, None if there is none."""
+
+    @property
+    def pad_id(self) -> int:
+        """Id on padding."""
+
+    @property
+    def bos_id(self) -> int | None:
+        """Begin-of-text id, None if there is none."""
+
+    @property
+    def adds_bos(self) -> bool:
+        """Whether `encode_batch` puts a begin-of-text id before every text."""
+
+    @property
+    def digest(self) -> str:
+        """32 hex digits; equal digests give equal ids."""
+
+    @property
+    def chat_template(self) -> str | None:
+        """The tokenizer's own chat template (jinja), if it has one."""
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the control tokens by content: those that `encode_trusted` finds in a text."""
+
+    @property
+    def template_values(self) -> Mapping[str, Any]:
+        """What a chat template may name beside the messages: `bos_token`, `eos_token`, `pad_token`, ... as strings."""
+
+    def encode_batch(self, texts: Sequence[str]) -> Ragged:
+        """Ids of every text, with the begin-of-text id or other ids that the tokenizer puts around a text.
+
+        Control tokens spelled in a text are plain text, unless the tokenizer was made to match them.
+        """
+
+    def encode_plain(self, texts: Sequence[str]) -> Ragged:
+        """Ids of the texts alone: nothing is put around them, control tokens in them are plain text."""
+
+    def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
+        """Ids of a text made from a template: control tokens are matched; `bos`: ids around it as `encode_batch`."""
+
+    def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
+        """`encode_plain` of one text, and for every id the code point of the text where its token starts."""
+
+    def token_id(self, token: str) -> int | None:
+        """Id of an entry of the vocabulary, added tokens included."""
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
+        """Text of the ids, control tokens included."""
+
+    def with_token(self, token: str) -> "Tokenizer":
+        """This tokenizer if it has the token, else one that has it as a control token under the next free id."""
+
+    def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """UTF-8 bytes and code points of every id's text, by id (vocab_size,): what it adds to a decoded text.
+
+        A token that ends inside a character counts the bytes it holds; the character belongs to its first byte.
+        """

@@ -1,0 +1,155 @@
+"""SentencePiece models through their own library (Kudo and Richardson 2018), whose ids are the truth."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+from sentencepiece import SentencePieceProcessor
+
+from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.tokenizers.engine import Around
+from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, AddedToken
+from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, sizes_of
+from resources.errors import BadFileError, ConfigError
+
+_SPACE = "\u2581"
+
+
+@dataclass(frozen=True)
+class SentencePieceEngine:
+    """`Engine` over a serialized model.
+
+    added: control tokens under the ids after the model's own. Control pieces spelled in a text are plain, as the
+    library has it; user-defined pieces are found. `matched` texts are cut at control tokens, and every part is
+    encoded as a text of its own (with the space that the model puts before it).
+    """
+
+    model: bytes
+    name: str
+    added: tuple[str, ...] = ()
+    around: Around = ((), ())
+    definition: None = None
+
+    @classmethod
+    def of(cls, model: bytes, name: str) -> "SentencePieceEngine":
+        """An engine that has proved to load; raises BadFileError with `name` for a model that does not."""
+        engine = cls(model, name)
+        size = len(engine.tokens)
+        if not 0 < size <= MAX_VOCABULARY:
+            raise BadFileError(name, f"has {size} pieces; valid: 1 to {MAX_VOCABULARY}")
+        return engine
+
+    @cached_property
+    def _processor(self) -> SentencePieceProcessor:
+        processor = SentencePieceProcessor()
+        try:
+            processor.LoadFromSerializedProto(self.model)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise BadFileError(self.name, f"not a SentencePiece model: {error}") from error
+        return processor
+
+    @cached_property
+    def tokens(self) -> list[str | None]:
+        """The model's pieces and the added tokens."""
+        pieces = self._processor.id_to_piece(list(range(self._processor.vocab_size())))
+        return [*pieces, *self.added]
+
+    @cached_property
+    def special_tokens(self) -> dict[str, int]:
+        """Ids of the control pieces, the unknown piece and the added tokens."""
+        processor = self._processor
+        pieces = enumerate(self.tokens)
+        return {
+            piece: id_
+            for id_, piece in pieces
+            if piece and (id_ >= processor.vocab_size() or processor.is_control(id_) or processor.is_unknown(id_))
+        }
+
+    @property
+    def control_tokens(self) -> dict[str, str]:
+        """Pieces of `bos_token`, `eos_token` and `pad_token`, as far as the model has them."""
+        processor = self._processor
+        ids = {"bos_token": processor.bos_id(), "eos_token": processor.eos_id(), "pad_token": processor.pad_id()}
+        return {role: processor.id_to_piece(id_) for role, id_ in ids.items() if id_ >= 0}
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {token: id_ for id_, token in enumerate(self.tokens) if token is not None}
+
+    @cached_property
+    def _control(self) -> re.Pattern[str]:
+        """Finds control tokens, the longest of those that start at one place."""
+        longest_first = sorted(self.special_tokens, key=len, reverse=True)
+        return re.compile(f"({'|'.join(map(re.escape, longest_first))})")
+
+    def encode(self, texts: Sequence[str], *, around: bool, matched: bool) -> Ragged:
+        """Ids of the texts; see `Engine`."""
+        if matched:
+            lists = [self._encode_matched(text) for text in texts]
+        else:
+            lists = self._processor.encode_as_numpy(list(texts), num_threads=1) if texts else []
+        if around and self.around != ((), ()):
+            before, after = (np.array(ids, np.int32) for ids in self.around)
+            lists = [np.concatenate([before, ids, after]) for ids in lists]
+        return Ragged.of(lists)
+
+    def _encode_matched(self, text: str) -> Ids:
+        parts = [part for part in self._control.split(text) if part]
+        special = self.special_tokens
+        ids = [[special[part]] if part in special else self._processor.encode_as_ids(part) for part in parts]
+        return np.array([id_ for part in ids for id_ in part], np.int32)
+
+    def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
+        """Plain ids of a text, and the code point where each begins."""
+        mapping = self._processor.encode_as_offset_mapping(text)
+        starts = np.array([start for start, _ in mapping["offsets"]], np.int64)
+        return np.array(mapping["ids"], np.int32), starts
+
+    def token_id(self, token: str) -> int | None:
+        """Id of a piece or an added token."""
+        return self._ids.get(token)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of the ids, control tokens included."""
+        return "".join(self._decoded(ids))
+
+    def _decoded(self, ids: Sequence[int]) -> Iterator[str]:
+        control = set(self.special_tokens.values()) - {self._processor.unk_id()}
+        for special, run in groupby(ids, control.__contains__):
+            if special:
+                yield from (self.tokens[id_] or "" for id_ in run)
+            else:
+                yield self._processor.decode(list(run))
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        return sizes_of([self._bytes(id_, piece or "") for id_, piece in enumerate(self.tokens)])
+
+    def text_sizes(self) -> Sizes:
+        """See `token_sizes.text_sizes`."""
+        return self._sizes
+
+    def _bytes(self, id_: int, piece: str) -> bytes:
+        processor = self._processor
+        if id_ < processor.vocab_size() and processor.is_byte(id_):
+            return bytes([int(piece[3:5], 16)])
+        if id_ == processor.unk_id():
+            surface: str = processor.decode([id_])
+            return surface.encode()
+        return (piece if piece in self.special_tokens else piece.replace(_SPACE, " ")).encode()
+
+    def with_added(self, tokens: Sequence[AddedToken]) -> "SentencePieceEngine":
+        """This engine with more tokens, or itself if it has them all."""
+        new = [token.content for token in tokens if token.content not in self._ids]
+        return replace(self, added=(*self.added, *dict.fromkeys(new))) if new else self
+
+    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "SentencePieceEngine":
+        """This engine with other ids around a text."""
+        if missing := [token for token in (*before, *after) if token not in self._ids]:
+            raise ConfigError(f"tokens to put around a text are not in the vocabulary: {missing}")
+        ids = tuple(tuple(self._ids[token] for token in tokens) for tokens in (before, after))
+        return replace(self, around=(ids[0], ids[1]))
