@@ -66,6 +66,9 @@ def build(
     """Bring the given stages up to date, in order. What fails does not keep other partitions from being built."""
     started = time.monotonic()
     report = Report()
+    for stage in stages:  # A file that the configuration names and that is not there is told before hours of work.
+        if stage.extra_parameters is not None:
+            stage.extra_parameters(corpus.settings.values)
     with corpus.storage.exclusive():
         corpus.storage.remove_abandoned()
         try:

@@ -11,7 +11,7 @@ from corpus_assets.evaluation import UNREADABLE, current_parts, result
 from corpus_assets.stage import asset_key
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.rows.hdf5 import HDF5Rows, read_hdf5
-from corpus_assets.tokenize.rows.recount import ArrayStatistics
+from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizer_asset import load_part
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -39,15 +39,14 @@ def _faults(part: Part, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: T
         return
     if rows.digest() != part.file(".h5").digest:
         yield "content differs from what was recorded"
-    found = ArrayStatistics(
+    found = count(
+        rows.blocks(),
         mode.arrays,
         eos_id=tokenizer.eos_id,
         pad_id=tokenizer.pad_id,
         sizes=tokenizer.text_sizes(),
         inverted_mask=dataset.get("inverted_mask", False),
     )
-    for block in rows.blocks():
-        found.add(block)
     yield from found.faults
     yield from _differences(found.h5_dataset_stats(), recorded["h5_dataset_stats"])
     if counters := recorded.get("counters"):

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.build import discarded_notes, dropped_notes
+from corpus_assets.build import build, discarded_notes, dropped_notes
 from corpus_assets.corpus import Corpus
+from resources.errors import ConfigError
+from resources.execute import Outcome
+from resources.graph import Stage
 from tests.build.small import Built, contents, drive, live_records, opened, prose, statuses, write_small
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
@@ -232,6 +235,25 @@ def test_a_corpus_may_be_nothing_but_datasets_of_its_own(once: Path, tmp_path: P
     assert built.of("tokens/pairs") == {"pairs--a", "pairs--b"}
     assert "normalized_documents" not in opened(tmp_path).graph.stages
     assert rows_of(tmp_path, "pairs").keys() == rows_of(once, "pairs").keys()
+
+
+def test_a_missing_template_is_told_before_anything_is_built(folder: Path) -> None:
+    (folder / "chat.jinja").unlink()
+    shutil.rmtree(folder / "corpus")
+    corpus = opened(folder)
+    with pytest.raises(ConfigError, match=r"datasets\.chat\.chat_template: .*chat\.jinja' cannot be read"):
+        build(corpus, list(corpus.graph), Silent())
+    assert not corpus.ledger.records("inventory")
+
+
+class Silent:
+    """Hears nothing of a build."""
+
+    def stage(self, stage: Stage, due: int) -> None:
+        """See `build.Progress`."""
+
+    def outcome(self, outcome: Outcome) -> None:
+        """See `build.Progress`."""
 
 
 def test_what_reading_and_making_drop_is_told(once: Path, folder: Path) -> None:

@@ -1,15 +1,20 @@
 """Builds a corpus and kills itself inside one stage: `python -m tests.faults.kill_in_stage FOLDER STAGE MOMENT`."""
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from corpus_assets.verify import verify
 from resources.ledger import Ledger
 from resources.storage import LocalPending
 from resources.task import Task
-from tests.build.small import drive, opened
+from tests.build.small import contents, drive, live_records, opened
+
+ROOT = Path(__file__).resolve().parents[2]
 
 MOMENTS = ("first file", "half written", "before publishing", "before the record")
 
@@ -55,6 +60,21 @@ def arm(stage: str, moment: str) -> None:
     ]
     for place, name, function in patched:
         setattr(place, name, function)
+
+
+def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: str, moment: str) -> None:
+    """Build a copy of `raw` until it dies in a stage: what is there is whole, and the next build finishes the rest."""
+    shutil.copytree(raw, folder, dirs_exist_ok=True)
+    command = [sys.executable, "-m", "tests.faults.kill_in_stage", str(folder), stage, moment]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    killed = opened(folder)
+    assert verify(killed, deep=True).bad == []
+    committed = live_records(killed).keys()
+    assert not {key for key in committed if key[0] == stage}
+    built = drive(opened(folder))
+    assert not built.failed
+    assert not built.recomputed & committed
+    assert contents(opened(folder)) == whole
 
 
 if __name__ == "__main__":
