@@ -22,7 +22,8 @@ Compare them with each other rather than with those of another machine.
 
 `python -m benchmarks.stages`: {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in,
 each stage in a process of its own.
-`pipeline` is raw to decontaminated train. Stages that handle integers only are given as MB of the whole corpus.
+`pipeline` is raw to decontaminated train. `tokens` includes what a process does once, about two seconds: loading
+compiled kernels and proving the tokenizer. Stages that handle integers only are given as MB of the whole corpus.
 
 {stages}
 
