@@ -15,7 +15,7 @@ from resources.settings import chunk_key
 from resources.task import Task
 
 CODE_VERSION = "2"
-_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format"}
+_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat"}
 Settings = Mapping[str, Any]
 
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from corpus_assets.build import build, discarded_notes, dropped_notes
 from corpus_assets.corpus import Corpus
+from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
+from corpus_assets.tokenize.encode.ragged import Ragged
 from resources.errors import ConfigError
 from resources.execute import Outcome
 from resources.graph import Stage
@@ -177,6 +180,29 @@ def test_ids_are_the_same_with_every_library(folder: Path) -> None:
 
 def used_by(corpus: Corpus, asset: str) -> set[str]:
     return {record.statistics["tokenizer_backend"] for record in corpus.ledger.records(asset).values()}
+
+
+def test_a_shard_is_made_again_when_the_fast_library_differs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = contents(opened(folder))
+    encode, calls = Accelerated.encode_batch, list[int]()
+
+    def differs(self: Accelerated, texts: Sequence[str]) -> Ragged:
+        calls.append(len(texts))
+        if len(calls) == 2:
+            raise BackendDiffers("gigatoken 0: id 3 of text 'x': [1], expected [2]")
+        return encode(self, texts)
+
+    monkeypatch.setattr(Accelerated, "encode_batch", differs)
+    for name in ("tokens/pairs", "sequences/mixed"):
+        calls.clear()
+        corpus = opened(folder)
+        for partition in list(corpus.ledger.records(name)):
+            corpus.ledger.forget(name, partition)
+        rebuild(folder)
+        found = [record.statistics for record in opened(folder).ledger.records(name).values()]
+        assert sum("tokenizer_fell_back" in statistics for statistics in found) == 1
+        assert {s["tokenizer_backend"] for s in found if "tokenizer_fell_back" in s} == {"tokenizers"}
+    assert contents(opened(folder)) == before
 
 
 def test_another_file_recomputes_itself_alone(folder: Path) -> None:
