@@ -39,6 +39,7 @@ from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.codecs import open_gzip
 from resources.documents import Document, decode_document, encode_document
@@ -89,17 +90,10 @@ def with_tiktoken(encoding: tiktoken.Encoding, texts: Sequence[str]) -> NDArray[
 
 def tiktoken_encoding(definition: bytes) -> tiktoken.Encoding:
     """The same vocabulary for tiktoken: bytes of every entry, by the byte alphabet of GPT-2."""
-    bytes_of = {chr(c): b for b, c in byte_alphabet().items()}
+    bytes_of = byte_level_alphabet()
     vocabulary = json.loads(definition)["model"]["vocab"]
     ranks = {bytes(bytes_of[c] for c in token): i for token, i in vocabulary.items() if set(token) <= bytes_of.keys()}
     return tiktoken.Encoding("measured", pat_str=GPT2_PATTERN, mergeable_ranks=ranks, special_tokens={})
-
-
-def byte_alphabet() -> dict[int, int]:
-    """Byte to code point, as GPT-2 writes bytes (Radford et al. 2019)."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = (byte for byte in range(256) if byte not in set(printable))
-    return {byte: byte for byte in printable} | {byte: 256 + place for place, byte in enumerate(others)}
 
 
 def seconds_of(work: Callable[[], object]) -> float:

@@ -12,6 +12,7 @@ from corpus_assets.raw.formats import resolve_format
 from corpus_assets.raw.naming import Limits, RowNames, SourceRules, json_fields
 from corpus_assets.raw.readers import DEFAULT_LIMITS, RawFile, read_rows
 from corpus_assets.raw.values import (
+    BLANK_LINE,
     OBJECT,
     STRING,
     Fields,
@@ -28,8 +29,6 @@ from resources.examples import Example, Messages
 __all__ = ["BadRow", "ExampleRules", "Limits", "RawFile", "Shape", "read_examples"]
 
 Shape = Literal["text", "pair", "conversation", "preference"]
-
-_BLANK_LINE: Final = "\n\n"
 _NULL: Final = msgspec.Raw(b"null")
 
 
@@ -39,8 +38,8 @@ class ExampleRules(SourceRules):
 
     text: `text_key`. pair: `prompt_key` and `completion_key`. conversation: `messages_key`. preference: `chosen_key`,
     `rejected_key` and, where a row has one, `prompt_key`. Several prompt keys (instruction and input) are joined by a
-    blank line, absent ones left out. `role_key` and `content_key` are those of a message. `prompt_required` False lets
-    a pair be a completion alone. `roles_by_turn` True lets messages have no role: they are user and assistant by turns.
+    blank line, absent ones left out. `role_key` and `content_key` are those of a message. `roles_by_turn` True lets
+    messages have no role: they are user and assistant by turns.
     """
 
     shape: Shape = "text"
@@ -52,7 +51,6 @@ class ExampleRules(SourceRules):
     content_key: str = "content"
     chosen_key: str = "chosen"
     rejected_key: str = "rejected"
-    prompt_required: bool = True
     roles_by_turn: bool = False
 
     def __post_init__(self) -> None:
@@ -86,7 +84,7 @@ class ExampleRules(SourceRules):
         """Groups of columns; a table needs one of each group."""
         has_prompt = self.shape in ("pair", "preference")
         others = self.keys[len(self.prompt_keys) :] if has_prompt else self.keys
-        prompt = [self.prompt_keys] if self.shape == "pair" and self.prompt_required else []
+        prompt = [self.prompt_keys] if self.shape == "pair" else []
         return prompt + [(key,) for key in others]
 
 
@@ -191,9 +189,8 @@ class ExampleReader:
         if rules.shape == "text":
             return {"text": _required_text(fields, "text", (rules.text_key,))}
         if rules.shape == "pair":
-            prompt = _required_text if rules.prompt_required else _optional_text
             return {
-                "prompt": prompt(fields, "prompt", rules.prompt_keys),
+                "prompt": _required_text(fields, "prompt", rules.prompt_keys),
                 "completion": _required_text(fields, "completion", (rules.completion_key,)),
             }
         if rules.shape == "conversation":
@@ -242,7 +239,7 @@ def _required_text(fields: Fields, name: str, keys: Sequence[str]) -> str:
 def _optional_text(fields: Fields, name: str, keys: Sequence[str]) -> str | None:
     """Texts under the keys, joined by a blank line; None when all are absent or empty."""
     texts = (text_value(fields.get(key), name, f"key {key!r}") for key in keys)
-    return _BLANK_LINE.join(text for text in texts if text) or None
+    return BLANK_LINE.join(text for text in texts if text) or None
 
 
 def _absent(fields: Fields, name: str, keys: Sequence[str]) -> RowError:

@@ -27,7 +27,7 @@ _KINDS: Final = {
 SHAREGPT_KEYS: Final = ("from", "value")
 SHAREGPT_ROLES: Final = {"human": "user", "gpt": "assistant"}
 _CALLS: Final = frozenset({"tool_calls", "function_call"})
-_BLANK_LINE: Final = "\n\n"
+BLANK_LINE: Final = "\n\n"
 
 
 def kind_of(raw: msgspec.Raw) -> str:
@@ -81,7 +81,7 @@ def text_value(raw: msgspec.Raw | None, name: str, place: str) -> str | None:
     if kind == "list":
         parts = _LIST.decode(raw)
         if all(kind_of(part) == "string" for part in parts):
-            return _BLANK_LINE.join(map(STRING.decode, parts))
+            return BLANK_LINE.join(map(STRING.decode, parts))
         kind = "list of other things than strings"
     raise RowError(f"{name}_not_text", f"{place} holds {kind}; valid: string, number, list of strings")
 

@@ -168,15 +168,6 @@ def test_several_prompt_keys_are_joined() -> None:
     assert getattr(in_table, "prompt", None) == "Add.\n\n1 2"
 
 
-def test_a_pair_without_prompt_when_the_rules_say_so() -> None:
-    rules = ExampleRules("s", shape="pair", prompt_required=False)
-    for row in ({"completion": "c"}, {"completion": "c", "prompt": None}, {"completion": "c", "prompt": ""}):
-        assert (example(row, rules).prompt, metadata(example(row, rules))) == (None, {})
-    assert reason({"prompt": True, "completion": "c"}, rules) == "prompt_not_text"
-    (found,) = read("a.parquet", parquet([{"completion": "c"}]), rules)
-    assert isinstance(found, Example)
-
-
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json.gz"])
 def test_a_line_may_be_a_bare_string(name: str) -> None:
     content = b'"one\\n"\n{"text": "two"}\n""\n'

@@ -12,11 +12,9 @@ from corpus_assets.tokenize.encode.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.engine import Around, Engine
 from corpus_assets.tokenize.tokenizers.files import AddedToken, chat_template, settings
 from corpus_assets.tokenize.tokenizers.kinds import control_tokens, make_engine
+from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING
 from resources.errors import ConfigError
 from resources.hashing import content_digest
-
-END_OF_TEXT = "<|endoftext|>"
-PADDING = "<|padding|>"
 
 
 @dataclass(frozen=True)
