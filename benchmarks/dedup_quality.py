@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from benchmarks.dedup_pairs import BINS, WIDTH, Pairs, labelled_pairs, made_pairs, pooled
 from benchmarks.dedup_plot import Curve, draw
-from corpus_assets.dedup.bands import band_keys
-from corpus_assets.dedup.candidates import unique_pairs
-from corpus_assets.dedup.exact_check import exact_similarities
-from corpus_assets.dedup.scheme import Family, SignatureScheme
-from corpus_assets.dedup.signatures import sign, sign_and_sketch
-from corpus_assets.dedup.verification import Verification
-from corpus_assets.dedup.verify import range_rows
+from corpus_assets.dedup.pairs.unique import unique_pairs
+from corpus_assets.dedup.signatures.bands import band_keys
+from corpus_assets.dedup.signatures.minhash import sign, sign_and_sketch
+from corpus_assets.dedup.signatures.scheme import Family, SignatureScheme
+from corpus_assets.dedup.similarity.check import Verification
+from corpus_assets.dedup.similarity.jaccard import exact_similarities
+from corpus_assets.dedup.similarity.sketch_join import range_rows
 
 PLOT = Path(__file__).resolve().parents[1] / "docs" / "dedup-quality.svg"
 THRESHOLD, CERTAIN = 0.8, 0.95

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.synthetic import write_synthetic
 from corpus_assets.corpus import Corpus
 from resources.ledger import SNAPSHOTS
-from resources.plan import Status
+from resources.planning.planner import Status
 
 SHARDS, QUICK_SHARDS = (1_000, 10_000), (1_000,)
 
@@ -27,7 +27,7 @@ def measure(shards: Sequence[int]) -> dict[str, Any]:
     for number in shards:
         with tempfile.TemporaryDirectory() as folder:
             corpus = write_synthetic(Path(folder), number)
-            shutil.rmtree(corpus.storage.resolve(SNAPSHOTS))
+            shutil.rmtree(Path(corpus.storage.fetch(SNAPSHOTS)))
             config = Path(folder) / "corpus.yaml"
             figures[f"plan_{number}_shards_first_look_s"], _ = _plan(config)
             figures[f"plan_{number}_shards_again_s"], figures[f"plan_{number}_shards_partitions"] = _plan(config)

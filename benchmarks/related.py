@@ -15,7 +15,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.bands import NO_KEY, band_keys
+from corpus_assets.dedup.signatures.bands import NO_KEY, band_keys
 from resources.hashing import keyed_hash
 
 PERMUTATIONS, BANDS, ROWS, BITS = 128, 20, 6, 1024

@@ -23,17 +23,17 @@ import numpy as np
 from benchmarks import scale_page
 from benchmarks.related import BANDS, BITS, PERMUTATIONS
 from benchmarks.scale_run import SHARD_ROWS, Array, Run, Scratch
-from corpus_assets.dedup.clusters import ShardMarks, removal_rows
-from corpus_assets.dedup.components import UnionFind
-from corpus_assets.dedup.exact import exact_pairs
-from corpus_assets.dedup.guard import GuardRules
-from corpus_assets.dedup.keep import Rule
-from corpus_assets.dedup.pairs import star_pairs
-from corpus_assets.dedup.scheme import SignatureScheme
-from corpus_assets.dedup.settle import Scale, Settled, guard_clusters
-from corpus_assets.dedup.spill import Spill
-from corpus_assets.dedup.verification import Verification
-from corpus_assets.dedup.verify import Load
+from corpus_assets.config.dedup import Rule
+from corpus_assets.dedup.clusters.guard import GuardRules
+from corpus_assets.dedup.clusters.resolve import Scale, Settled, guard_clusters
+from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.documents.numbering import ShardMarks, removal_rows
+from corpus_assets.dedup.documents.spill import Spill
+from corpus_assets.dedup.pairs.equal_keys import star_pairs
+from corpus_assets.dedup.pairs.equal_texts import exact_pairs
+from corpus_assets.dedup.signatures.scheme import SignatureScheme
+from corpus_assets.dedup.similarity.check import Verification
+from corpus_assets.dedup.similarity.sketch_join import Load
 
 DOCUMENTS, QUICK_DOCUMENTS = 1_000_000, 100_000
 MEMORY = 4 << 30

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.related import BITS, Related
-from corpus_assets.dedup.clusters import Numbering
-from corpus_assets.dedup.columns import Column
-from resources.writers import ArrayWriter
+from corpus_assets.dedup.documents.columns import Column
+from corpus_assets.dedup.documents.numbering import Numbering
+from resources.formats.arrays import ArrayWriter
 
 SHARD_ROWS = 100_000
 

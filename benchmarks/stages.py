@@ -24,11 +24,11 @@ MEGABYTES, QUICK_MEGABYTES = 64, 10
 def run_stage(config: Path, name: str) -> dict[str, Any]:
     """Compute one stage in this process and say what it cost."""
     corpus = Corpus.open(config)
-    pending = corpus.pending(corpus.graph[name])
-    pending.drive()
-    if failures := pending.failures():
+    step = corpus.step(corpus.graph[name])
+    step.run()
+    if failures := step.failures():
         raise CorpusError("\n".join(failures))
-    records = [record.statistics for record in pending.records().values()]
+    records = [record.statistics for record in step.records().values()]
     return {
         "cpu_seconds": sum(record["cpu_seconds"] for record in records),
         "text_bytes": sum(record.get("text_bytes", 0) for record in records),

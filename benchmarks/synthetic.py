@@ -5,10 +5,10 @@ from pathlib import Path
 import yaml
 
 from corpus_assets.corpus import Corpus
-from resources.graph import Partitioning, Stage
 from resources.ledger import FileRecord, Record, recipe_digest
-from resources.plan import Planner, listing_inputs
-from resources.sources import Shard
+from resources.planning.planner import Planner, listing_inputs
+from resources.shards import Shard
+from resources.stage.declaration import Partitioning, Stage
 
 SOURCES = ("books", "web", "notes")
 
@@ -37,11 +37,11 @@ _NOTHING_LOST = {"sources": {}, "unexamined_clusters": 0}
 def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, shard: Shard | None) -> Record:
     parameters = corpus.settings.parameters(stage, shard)
     inputs = planner.inputs(stage, key)
-    if stage.observed:
+    if stage.looks_outside:
         inputs = {"file": shard.digest(), "name": shard.path_digest()} if shard else listing_inputs(planner.listing)
     path = f"{stage.name.replace('/', '.')}/{key}"
-    (corpus.storage.root / path).parent.mkdir(parents=True, exist_ok=True)
-    (corpus.storage.root / path).touch()
+    (Path(corpus.storage.place) / path).parent.mkdir(parents=True, exist_ok=True)
+    (Path(corpus.storage.place) / path).touch()
     segments = corpus.settings.bands() if stage.name == "band_keys" else corpus.settings.chunks()
     many = stage.partitioning is Partitioning.SHARD
     return Record(

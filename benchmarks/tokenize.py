@@ -29,11 +29,10 @@ from tokenizers import Tokenizer as Library
 from benchmarks.minhash import load_texts
 from corpus_assets.tokenize.encode.backends import accelerate
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.encode.ragged import Ragged
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.modes.lmdata import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.modes.lmvsl import VSLSettings, lmdata_vsl_rows
-from corpus_assets.tokenize.rows.hdf5 import LM_FEATURES, write_hdf5
+from corpus_assets.tokenize.modes.lm import LMDataSettings, lmdata_rows
+from corpus_assets.tokenize.modes.lm_vsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
@@ -41,8 +40,9 @@ from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokeni
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from corpus_assets.tokenize.tokenizers.training import train_bpe
-from resources.codecs import open_gzip
-from resources.documents import Document, decode_document, encode_document
+from resources.formats.codecs import open_gzip
+from resources.formats.documents import Document, decode_document, encode_document
+from resources.formats.hdf5 import LM_FEATURES, write_hdf5
 
 GPT2 = Path(__file__).resolve().parents[2] / "shared" / "tokenizers" / "gpt2" / "tokenizer.json"
 GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""

@@ -1,22 +1,37 @@
-"""All stages of the corpus in one list, folder by folder."""
+"""All stages of the corpus in one list, folder by folder, and those of the user's own modules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from corpus_assets.config import CorpusConfig
+from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
-from corpus_assets.mix.assets import STAGES as MIX
+from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import STAGES as NORMALIZE
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.tokenize.assets import token_stages
-from resources.graph import Stage
+from resources.errors import ConfigError
+from resources.own_code import own_module
+from resources.stage.declaration import Stage
 
 
 def corpus_stages(config: CorpusConfig) -> Iterator[Stage]:
-    """Every built-in stage, in the order the data flows, then one per configured dataset."""
+    """Yields every built-in stage, in the order the data flows, then those of each configured dataset."""
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    corpus = (*RAW, *NORMALIZE, *DEDUP, *MIX, *SPLIT)
-    yield from corpus if config.sources else (stage for stage in RAW if stage.name == "inventory")
+    corpus = (*RAW, *NORMALIZE, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
+    yield from corpus if config.sources else (stage for stage in RAW if stage.lists_shards)
     yield from example_stages(datasets)
     yield from token_stages(datasets, config.tokenizer.kind)
+
+
+def own_stages(modules: Sequence[str], folder: Path) -> Iterator[Stage]:
+    """Yields the stages of the user's own modules, each of which has a list STAGES.
+
+    folder: that of corpus.yaml, where the modules may lie.
+    """
+    for name in modules:
+        stages = getattr(own_module(name, "stages", folder), "STAGES", None)
+        if not isinstance(stages, list | tuple) or not all(isinstance(stage, Stage) for stage in stages):
+            raise ConfigError(f"stages: module {name!r} needs a list STAGES of resources.Stage")
+        yield from stages

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from corpus_assets.cli import app
-from corpus_assets.config import PROFILES, CorpusConfig
+from corpus_assets.cli.main import app
+from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.profiles import PROFILES
 
 FOLDER = Path(__file__).parent
 SIZES = {"memory", "sample", "longest_row"}

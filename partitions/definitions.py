@@ -5,17 +5,14 @@ from collections.abc import Sequence
 import dagster as dg
 
 
-def shard_set(source: str | None = None) -> str:
-    """Name of a set of shards in Dagster: the corpus's own, or those of a dataset that reads its own files."""
-    return "shard" if source is None else f"shard-{source}"
+def shard_set_name(dataset: str | None = None) -> str:
+    """Returns Dagster's name of a set of shards: the corpus's own, or those of a dataset that reads its own files."""
+    return "shard" if dataset is None else f"shard-{dataset}"
 
 
-def shards(source: str | None = None) -> dg.DynamicPartitionsDefinition:
+def shards(dataset: str | None = None) -> dg.DynamicPartitionsDefinition:
     """Shards: one partition per raw file."""
-    return dg.DynamicPartitionsDefinition(name=shard_set(source))
-
-
-SHARDS = shards()
+    return dg.DynamicPartitionsDefinition(name=shard_set_name(dataset))
 
 
 def static(keys: Sequence[str]) -> dg.StaticPartitionsDefinition:

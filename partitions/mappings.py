@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from resources.graph import Partitioning, Reads
+from resources.stage.declaration import Partitioning, Reads
 
 
 def mapping(reads: Reads, upstream: Partitioning) -> dg.PartitionMapping | None:

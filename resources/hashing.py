@@ -1,7 +1,9 @@
 """Digests of content and keyed hashes: the only source of chance in the project."""
 
 import struct
+from typing import Any
 
+import msgspec
 import xxhash
 
 
@@ -27,3 +29,8 @@ def content_digest(*parts: bytes | bytearray) -> str:
         hasher.update(struct.pack("<Q", len(part)))
         hasher.update(part)
     return hasher.hexdigest()
+
+
+def value_digest(value: Any) -> str:
+    """`content_digest` of a plain value as JSON, whatever the order of its keys."""
+    return content_digest(msgspec.json.encode(value, order="deterministic"))

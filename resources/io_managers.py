@@ -2,63 +2,66 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import h5py
 import msgspec
 from numpy.typing import NDArray
+from typing_extensions import override
 
-from resources.attributes import AttributeRow
-from resources.documents import Document
 from resources.errors import LedgerError
-from resources.ledger import Ledger
-from resources.storage import LocalStorage
-from resources.task import Part
+from resources.formats.attributes import AttributeRow
+from resources.formats.documents import Document
+from resources.ledger import Ledger, partition_name
+from resources.stage.partition import Partition
+from resources.storage.interface import Storage
 
 
-class PartIOManager(dg.ConfigurableIOManager):
+class PartitionIOManager(dg.IOManager):
     """Hands out committed partitions. Commits happen in the workers, partition by partition, with their records."""
 
-    root: str
+    def __init__(self, storage: Storage, ledger: Ledger) -> None:
+        self._storage = storage
+        self._ledger = ledger
 
+    @override
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
-        """Nothing is left to write: every partition of the step is committed and has its own record."""
+        """Does nothing: every partition of the step is committed and has its own record."""
 
+    @override
     def load_input(self, context: dg.InputContext) -> Any:
-        """A lazy handle when the input is the partition being made (or has none), else one per key.
+        """Returns a lazy handle when the input is the partition being made (or has none), else one per key.
 
         Raises LedgerError for a partition that was not built.
         """
         asset = "/".join(context.asset_key.path)
         if not context.has_asset_partitions:
-            return self.wrap(self._part(asset, None))
-        handles = {key: self.wrap(self._part(asset, key)) for key in context.asset_partition_keys}
+            return self.wrap(self._partition(asset, None))
+        handles = {key: self.wrap(self._partition(asset, key)) for key in context.asset_partition_keys}
         own = context.partition_key if context.has_partition_key else None
         return handles[own] if own is not None and list(handles) == [own] else handles
 
-    def _part(self, asset: str, partition: str | None) -> Part:
-        storage = LocalStorage(Path(self.root))
-        record = Ledger(storage).read(asset, partition)
+    def _partition(self, asset: str, key: str | None) -> Partition:
+        record = self._ledger.read(asset, key)
         if record is None:
-            name = asset if partition is None else f"{asset}/{partition}"
+            name = partition_name(asset, key)
             raise LedgerError(f"{name} does not exist; build it first: corpus build --select +{asset}")
-        return Part(storage, record)
+        return Partition(self._storage, record)
 
     @abstractmethod
-    def wrap(self, part: Part) -> Any:
-        """The handle for one partition."""
+    def wrap(self, partition: Partition) -> Any:
+        """Returns the handle for one partition."""
 
 
-class Rows:
+class LazyRows:
     """Rows of one partition, read when iterated, as often as wanted: documents, attribute rows, or plain objects."""
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
 
     def __len__(self) -> int:
-        return int(self.part.record.statistics["rows_out"])
+        return int(self.partition.record.statistics["rows_out"])
 
     def __iter__(self) -> Iterator[Any]:
         decoder: msgspec.json.Decoder[Any] | None = None
@@ -67,12 +70,12 @@ class Rows:
             yield decoder.decode(line)
 
     def lines(self) -> Iterator[bytes]:
-        """The JSON lines as they are stored; of a scattered shard those of one chunk after the other."""
-        if any(file.path.endswith(".jsonl.gz") for file in self.part.record.files):
-            yield from self.part.lines()
+        """Yields the JSON lines as they are stored; of a scattered shard those of one chunk after the other."""
+        if self.partition.has(".jsonl.gz"):
+            yield from self.partition.lines()
             return
-        for segment in self.part.segments().values():
-            yield from self.part.segment_lines(segment)
+        for segment in self.partition.segments().values():
+            yield from self.partition.segment_lines(segment)
 
 
 class _Shape(msgspec.Struct):
@@ -91,63 +94,63 @@ def _decoder(first: bytes) -> msgspec.json.Decoder[Any]:
 class Arrays:
     """The `.npy` files of one partition, memory-mapped when asked for."""
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
 
     def __call__(self, suffix: str | None = None) -> NDArray[Any]:
-        """The array whose file name ends like this; by default the first that the partition has."""
-        arrays = (file.path for file in self.part.record.files if file.path.endswith(".npy"))
-        return self.part.array(next(arrays, ".npy") if suffix is None else suffix)
+        """Returns the array whose file name ends like this; by default the first that the partition has."""
+        arrays = (file.path for file in self.partition.record.files if file.path.endswith(".npy"))
+        return self.partition.array(next(arrays, ".npy") if suffix is None else suffix)
 
 
 class TokenRows:
     """The HDF5 file of one partition."""
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
 
     def open(self) -> h5py.File:
-        """The open file; use it in a `with` block."""
-        return h5py.File(self.part.open(".h5"), "r")
+        """Opens the file; use it in a `with` block."""
+        return h5py.File(self.partition.open(".h5"), "r")
 
 
-class DocumentsIOManager(PartIOManager):
+class DocumentsIOManager(PartitionIOManager):
     """Documents, attributes and other rows in `jsonl.gz`."""
 
-    def wrap(self, part: Part) -> Rows:
-        """See `PartIOManager.wrap`."""
-        return Rows(part)
+    @override
+    def wrap(self, partition: Partition) -> LazyRows:
+        return LazyRows(partition)
 
 
-class ArraysIOManager(PartIOManager):
+class ArraysIOManager(PartitionIOManager):
     """`.npy` arrays."""
 
-    def wrap(self, part: Part) -> Arrays:
-        """See `PartIOManager.wrap`."""
-        return Arrays(part)
+    @override
+    def wrap(self, partition: Partition) -> Arrays:
+        return Arrays(partition)
 
 
-class RecordsIOManager(PartIOManager):
+class RecordsIOManager(PartitionIOManager):
     """Small JSON tables, and assets whose record is all there is."""
 
-    def wrap(self, part: Part) -> Part:
-        """See `PartIOManager.wrap`."""
-        return part
+    @override
+    def wrap(self, partition: Partition) -> Partition:
+        return partition
 
 
-class HDF5IOManager(PartIOManager):
+class HDF5IOManager(PartitionIOManager):
     """HDF5 token shards."""
 
-    def wrap(self, part: Part) -> TokenRows:
-        """See `PartIOManager.wrap`."""
-        return TokenRows(part)
+    @override
+    def wrap(self, partition: Partition) -> TokenRows:
+        return TokenRows(partition)
 
 
-def io_managers(root: str) -> dict[str, PartIOManager]:
-    """One IO manager per kind of stage."""
+def io_managers(storage: Storage, ledger: Ledger) -> dict[str, PartitionIOManager]:
+    """Returns one IO manager per value of `Stage.io`."""
     return {
-        "documents": DocumentsIOManager(root=root),
-        "arrays": ArraysIOManager(root=root),
-        "records": RecordsIOManager(root=root),
-        "hdf5": HDF5IOManager(root=root),
+        "documents": DocumentsIOManager(storage, ledger),
+        "arrays": ArraysIOManager(storage, ledger),
+        "records": RecordsIOManager(storage, ledger),
+        "hdf5": HDF5IOManager(storage, ledger),
     }

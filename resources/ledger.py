@@ -12,13 +12,11 @@ import msgspec
 
 from resources.errors import LedgerError
 from resources.hashing import content_digest
-from resources.storage import Entry, Storage
+from resources.storage.interface import Entry, Storage
 
 FOLDER = "ledger"
 SNAPSHOTS = "ledger/.snapshots"
 UNPARTITIONED = "_"
-
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 class FileRecord(msgspec.Struct, frozen=True):
@@ -34,8 +32,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The commit record of one partition.
 
     `recipe` is the digest of everything the content depends on; `digest` is that of the content itself. `segments`
-    names parts of the content (a band, a chunk) that downstream partitions may read alone. `statistics` are numbers
-    about the content and the run; nothing downstream depends on them.
+    names parts of the content (a band, a chunk) that downstream partitions may read alone. `counters` are numbers that
+    a stage or a gate reads, each with a digest in `segments`; `statistics` are numbers for people, which no stage reads.
+    `seen` is what the plan compares with a raw file: its size and modification token when it was digested.
     """
 
     asset: str
@@ -47,13 +46,40 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     code_version: str
     files: list[FileRecord]
     segments: dict[str, str] = {}
+    counters: dict[str, Any] = {}
+    seen: dict[str, Any] = {}
     statistics: dict[str, Any] = {}
     created: str = ""
     versions: dict[str, str] = {}
 
-    def part_digest(self, segment: str | None) -> str:
-        """Digest of one named segment (empty when there is none of that name), or of the whole for None."""
+    def digest_of(self, segment: str | None) -> str:
+        """Returns the digest of a segment (empty when there is none of that name), or of the whole for None."""
         return self.digest if segment is None else self.segments.get(segment, "")
+
+    def with_seen(self, seen: dict[str, Any]) -> "Record":
+        """Returns the record with what the plan compares with a raw file."""
+        return msgspec.structs.replace(self, seen=seen)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The statistics and, over them, the counters."""
+        return {**self.statistics, **self.counters}
+
+    def counters_of(self, name: str) -> Any:
+        """Returns the counters under a name; `LedgerError` when there are none.
+
+        Records of version 0.1 have them among the statistics.
+        """
+        nothing: dict[str, Any] | None = {} if name in self.segments else None
+        found = self.counters.get(name, self.statistics.get(name, nothing))
+        if found is None:
+            raise LedgerError(f"{partition_name(self.asset, self.partition)} has no counters {name!r}; build it anew")
+        return found
+
+
+def partition_name(asset: str, partition: str | None) -> str:
+    """Returns a partition as messages and recipes name it: `asset/partition`, or the asset alone."""
+    return asset if partition is None else f"{asset}/{partition}"
 
 
 def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
@@ -70,6 +96,29 @@ def record_path(asset: str, partition: str | None) -> str:
     return f"{FOLDER}/{asset}/{partition or UNPARTITIONED}.json"
 
 
+def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
+    """Returns a record with the present names of its asset and inputs, and the recipe that follows from them.
+
+    A recipe that is not that of the record's own values is kept: it says nothing, and the partition is stale.
+    """
+    inputs = {_present_name(name, formerly): digest for name, digest in record.inputs.items()}
+    asset = formerly.get(record.asset, record.asset)
+    if asset == record.asset and inputs.keys() == record.inputs.keys():
+        return record
+    recipe = record.recipe
+    if recipe == recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
+        recipe = recipe_digest(asset, record.code_version, record.parameters, inputs)
+    return msgspec.structs.replace(record, asset=asset, inputs=inputs, recipe=recipe)
+
+
+def _present_name(name: str, formerly: Mapping[str, str]) -> str:
+    """The present name of an input, which is an asset or one partition of it."""
+    if name in formerly:
+        return formerly[name]
+    asset, _, partition = name.rpartition("/")
+    return f"{formerly[asset]}/{partition}" if asset in formerly else name
+
+
 class _Seen(msgspec.Struct):
     bytes: int
     version: str
@@ -82,15 +131,27 @@ _DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Ledger:
-    """Reads and writes commit records; remembers what it read, so that a look costs one listing."""
+    """Reads and writes commit records; remembers what it read, so that a look costs one listing.
 
-    def __init__(self, storage: Storage) -> None:
+    formerly: present name of each asset that had another one. Records under the old name count as the asset's own;
+    `take_over` moves them.
+    """
+
+    def __init__(self, storage: Storage, formerly: Mapping[str, str] | None = None) -> None:
         self.storage = storage
+        self._formerly = dict(formerly or {})
+        self._old_names = {new: old for old, new in self._formerly.items()}
         self._seen: dict[str, dict[str, _Seen]] = {}
         self.unreadable: dict[str, str] = {}
 
     def read(self, asset: str, partition: str | None) -> Record | None:
-        """The record of one partition, or None when it does not exist; `LedgerError` when it is damaged."""
+        """Returns the record of one partition, or None when there is none; `LedgerError` when it is damaged."""
+        record = self._read(asset, partition)
+        if record is None and (old := self._old_names.get(asset)):
+            record = self._read(old, partition)
+        return None if record is None else with_present_names(record, self._formerly)
+
+    def _read(self, asset: str, partition: str | None) -> Record | None:
         path = record_path(asset, partition)
         self.unreadable.pop(path, None)
         try:
@@ -118,10 +179,16 @@ class Ledger:
         self.storage.delete(record_path(asset, partition))
 
     def records(self, asset: str) -> dict[str | None, Record]:
-        """Every record of an asset, by partition. Reads only those that changed since the last look.
+        """Returns every record of an asset, by partition. Reads only those that changed since the last look.
 
         A damaged record counts as none (the partition is rebuilt) and is kept in `unreadable` with the reason.
         """
+        found = self._records(asset)
+        if old := self._old_names.get(asset):
+            found = {**self._records(old), **found}
+        return {key: with_present_names(record, self._formerly) for key, record in found.items()}
+
+    def _records(self, asset: str) -> dict[str | None, Record]:
         known = self._known(asset)
         entries = {_partition_of(entry.path): entry for entry in self._list(asset)}
         changed = {key for key, entry in entries.items() if not _unchanged(entry, known.get(key))}
@@ -129,7 +196,7 @@ class Ledger:
         for key in changed:
             known.pop(key, None)
             with suppress(LedgerError):
-                record = self.read(asset, None if key == UNPARTITIONED else key)
+                record = self._read(asset, None if key == UNPARTITIONED else key)
                 if record is not None:
                     known[key] = _Seen(entries[key].bytes, entries[key].version, record)
         for key in gone:
@@ -140,10 +207,30 @@ class Ledger:
                 self.storage.write(_snapshot_path(asset), msgspec.json.encode(known))
         return {None if key == UNPARTITIONED else key: seen.record for key, seen in known.items()}
 
+    def take_over(self) -> int:
+        """Move records from old names of assets to the present ones; returns how many there were.
+
+        The caller holds the store. Before an old record is removed the new one is there, and before a partition is
+        made anew neither is.
+        """
+        moved = 0
+        for old, new in self._formerly.items():
+            records = self._records(old)
+            present = self._records(new) if records else {}
+            for key, record in records.items():
+                if key not in present:
+                    self.write(with_present_names(record, self._formerly))
+                self.forget(old, key)
+                moved += 1
+            if records:
+                self.storage.delete(_snapshot_path(old))
+        return moved
+
     def assets(self) -> set[str]:
-        """Names of all assets that have records, whether or not the graph still knows them."""
-        found = (entry.path for entry in self.storage.entries(FOLDER))
-        return {path[len(FOLDER) + 1 :].rpartition("/")[0] for path in found if not path.startswith(SNAPSHOTS)}
+        """Returns the names of all assets that have records, whether or not the graph still knows them."""
+        paths = (entry.path for entry in self.storage.entries(FOLDER))
+        found = {path[len(FOLDER) + 1 :].rpartition("/")[0] for path in paths if not path.startswith(SNAPSHOTS)}
+        return {self._formerly.get(name, name) for name in found}
 
     def _known(self, asset: str) -> dict[str, _Seen]:
         if asset not in self._seen:

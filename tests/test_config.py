@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from corpus_assets.config import PROFILES, CorpusConfig, load_config, parse_config
-from corpus_assets.config_sections import HoldoutCount
+from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.loading import load_config, parse_config
+from corpus_assets.config.profiles import PROFILES
+from corpus_assets.config.sections import HoldoutCount
 from corpus_assets.corpus import Corpus
 from resources.errors import ConfigError
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.config import parse_config
-from corpus_assets.config_datasets import DPODataset, FIMDataset, LMDataset, SummarizationVSLDataset, VSLDataset
+from corpus_assets.config.datasets import DPODataset, FIMDataset, LMDataset, SummarizationVSLDataset, VSLDataset
+from corpus_assets.config.loading import parse_config
 from resources.errors import ConfigError
 
 FILES = {"location": "own"}

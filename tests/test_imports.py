@@ -1,48 +1,24 @@
-"""Imports run one way: resources, partitions, a stage's algorithm, its assets, the definitions."""
+"""Imports run one way: no circles, and each folder knows only what lies below it."""
 
-import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[1]
+from tests.house import PACKAGES, TOP, circles, file_edges, folder_edges, imported, roots, sources
+
 STAGES = sorted(path.parent.name for path in TOP.glob("corpus_assets/*/assets.py"))
 FACES = {"assets.py", "checks.py"}
 WRITES_FILES = {"raw/sample.py", "raw/sample_sources.py"}
-WITHOUT_DAGSTER = ("cli", "config", "corpus", "show", "stages", "verify")
-ALLOWED = {"normalize/assets.py": {"corpus_assets.raw.readers", "corpus_assets.raw.kept"}}
+OF_ALL_STAGES = ("corpus_assets.config", "corpus_assets.dataset_names", "corpus_assets.checking")
+FROM_NEIGHBOURS = {"normalize": ("corpus_assets.raw.readers", "corpus_assets.raw.bad_rows")}
+DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")
+FOLDERS = sorted({name.rpartition(".")[0] for name in sources()} | {""})
 
 
-def imported(file: Path, *, top_level: bool = False) -> set[str]:
-    """Full names of imported modules, those only for type checkers left out."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return {name for node in _statements(tree, top_level) for name in _names(node)}
-
-
-def _statements(node: ast.AST, top_level: bool) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        if top_level and isinstance(child, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            continue
-        yield child
-        yield from _statements(child, top_level)
-
-
-def _names(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        assert node.level == 0, "relative import"
-        return [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return []
-
-
-def roots(names: set[str]) -> set[str]:
-    return {name.partition(".")[0] for name in names}
+def label(file: Path) -> str:
+    return str(file.relative_to(TOP))
 
 
 def modules(pattern: str) -> list[Path]:
@@ -51,51 +27,100 @@ def modules(pattern: str) -> list[Path]:
     return found
 
 
-def label(file: Path) -> str:
-    return str(file.relative_to(TOP))
+def reach(start: str) -> set[str]:
+    """Every module of the project that a module imports, directly or not."""
+    found: set[str] = set()
+    frontier = [start]
+    while frontier:
+        new = file_edges()[frontier.pop()] - found
+        found |= new
+        frontier.extend(new)
+    return found
 
 
-@pytest.mark.parametrize("file", modules("resources/*.py"), ids=label)
-def test_resources_know_nothing_above_them(file: Path) -> None:
-    assert not roots(imported(file)) & {"corpus_assets", "partitions", "tests", "benchmarks"}
-    if file.name != "io_managers.py":
-        assert "dagster" not in roots(imported(file))
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert circles(file_edges()) == []
 
 
-@pytest.mark.parametrize("file", modules("partitions/*.py"), ids=label)
-def test_partitions_know_resources_only(file: Path) -> None:
-    assert not roots(imported(file)) & {"corpus_assets", "tests", "benchmarks"}
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_children_of_a_folder_import_each_other_in_a_circle(folder: str) -> None:
+    assert circles(folder_edges(folder, file_edges())) == []
 
 
-@pytest.mark.parametrize("file", modules("corpus_assets/*/**/*.py"), ids=label)
-def test_a_stage_knows_its_own_modules_and_resources(file: Path) -> None:
-    stage, *_ = file.relative_to(TOP / "corpus_assets").parts
-    place = str(file.relative_to(TOP / "corpus_assets"))
+def test_a_circle_would_be_found() -> None:
+    edges = {"a.x": {"b.y"}, "b.y": {"b.z"}, "b.z": {"a.w"}, "a.w": set()}
+    assert circles(edges) == []
+    assert circles(folder_edges("", edges)) == [["a", "b"]]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == [["a", "b", "c"]]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_know_only_what_lies_below_them(package: str) -> None:
+    below = {"resources": {"resources"}, "partitions": {"resources", "partitions"}, "corpus_assets": set(PACKAGES)}
+    found = {name for file in modules(f"{package}/**/*.py") for name in roots(imported(file))}
+    assert found & {*PACKAGES, "tests", "benchmarks", "docs"} <= below[package]
+
+
+@pytest.mark.parametrize("file", modules("resources/**/*.py"), ids=label)
+def test_resources_know_dagster_only_in_the_io_managers(file: Path) -> None:
+    assert ("dagster" in roots(imported(file))) == (file.name == "io_managers.py")
+
+
+@pytest.mark.parametrize(
+    "file", [file for stage in STAGES for file in modules(f"corpus_assets/{stage}/**/*.py")], ids=label
+)
+def test_a_stage_knows_its_own_modules_and_what_all_stages_share(file: Path) -> None:
+    stage, *_, name = file.relative_to(TOP / "corpus_assets").parts
     names = imported(file)
-    others = {name for name in names if name.startswith("corpus_assets.")}
-    others = {name for name in others if not name.startswith(f"corpus_assets.{stage}.")}
-    others = {name for name in others if name != f"corpus_assets.{stage}"}
-    if place == f"{stage}/checks.py":
-        assert not {name for name in others if name.split(".")[1] in STAGES}
-        return
-    for allowed in ALLOWED.get(place, ()):
-        others = {name for name in others if not name.startswith(allowed)}
-    others -= {"corpus_assets.raw"} if place in ALLOWED else set()
-    assert not others
-    assert "dagster" not in roots(names)
-    if place.partition("/")[2] not in FACES and place not in WRITES_FILES:
+    allowed = (f"corpus_assets.{stage}.", *OF_ALL_STAGES, *FROM_NEIGHBOURS.get(stage, ()))
+    ours = {found for found in names if found.startswith("corpus_assets.")} - {f"corpus_assets.{stage}"}
+    assert {found for found in ours if not found.startswith(allowed)} == set()
+    assert ("dagster" in roots(names)) == (name == "checks.py")
+    if name not in FACES and f"{stage}/{name}" not in WRITES_FILES:
         assert not roots(names) & {"pathlib", "os", "shutil", "tempfile", "glob"}
 
 
-@pytest.mark.parametrize("name", WITHOUT_DAGSTER)
-def test_what_plans_and_verifies_knows_nothing_of_dagster(name: str) -> None:
-    assert "dagster" not in roots(imported(TOP / f"corpus_assets/{name}.py"))
+@pytest.mark.parametrize("place", range(len(DEDUP)))
+def test_folders_of_dedup_follow_the_flow(place: int) -> None:
+    later = tuple(f"corpus_assets.dedup.{name}." for name in DEDUP[place + 1 :])
+    for file in modules(f"corpus_assets/dedup/{DEDUP[place]}/*.py"):
+        assert not [name for name in imported(file) if later and name.startswith(later)]
 
 
-def test_a_build_loads_dagster_only_when_there_is_something_to_run() -> None:
-    assert "dagster" not in roots(imported(TOP / "corpus_assets/build.py", top_level=True))
+@pytest.mark.parametrize(("folder", "unknown"), [("tokenizers", "encode"), ("rows", "modes"), ("encode", "modes")])
+def test_folders_of_tokenize_follow_the_flow(folder: str, unknown: str) -> None:
+    for file in modules(f"corpus_assets/tokenize/{folder}/*.py"):
+        assert not [name for name in imported(file) if name.startswith(f"corpus_assets.tokenize.{unknown}")]
 
 
-def test_the_command_loads_without_dagster() -> None:
-    code = "import sys, corpus_assets.cli; sys.exit('dagster' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], cwd=TOP, check=True)
+def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
+    known = reach("corpus_assets.config")
+    assert {name for name in known if name.startswith("corpus_assets.")} == {
+        name for name in sources() if name.startswith("corpus_assets.config.") and name != "corpus_assets.config.paths"
+    }
+    assert {name for name in known if name.startswith("resources")} == {"resources.errors"}
+
+
+def test_nobody_imports_the_code_location() -> None:
+    assert not [name for name, targets in file_edges().items() if "corpus_assets.definitions" in targets]
+
+
+LIGHT = ("dagster", "numpy", "tokenizers", "pyarrow", "h5py", "numba", "pandas", "networkit", "boto3")
+LATE = ("pandas", "networkit", "boto3")
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("corpus_assets.config", LIGHT),
+        ("resources", LIGHT),
+        ("corpus_assets.cli", (*LIGHT, "pydantic", "corpus_assets.corpus")),
+        ("corpus_assets.corpus", ("dagster", "numba", *LATE)),
+        ("corpus_assets.orchestration.build", ("dagster", "numba", *LATE)),
+        ("corpus_assets.definitions", ("numba", *LATE)),
+    ],
+)
+def test_what_is_loaded_late(module: str, absent: tuple[str, ...]) -> None:
+    code = f"import sys, {module}; print(*sorted(set({absent!r}) & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=TOP, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []

@@ -18,7 +18,7 @@ from benchmarks.peers.datatrove_files import read_clusters
 from benchmarks.peers.environment import python_of
 from benchmarks.peers.process import AbsentError, Cost
 from benchmarks.peers.truth import Score, Truth, jaccard, read_truth, score
-from resources.attributes import DUPLICATE, attribute_line
+from resources.formats.attributes import DUPLICATE, attribute_line
 
 IDS = ["a", "b", "c", "d", "e", "f"]
 TRUTH = Truth(IDS, 1_000_000, [("b", "a"), ("d", "c")], {"e"}, {"f"})

@@ -15,7 +15,7 @@ from benchmarks.corpora import GENERATOR
 from benchmarks.peers.exchange import raw_files
 from corpus_assets.raw import sample_sources
 from corpus_assets.raw.sample import take
-from resources.documents import Document, encode_document
+from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
 
 SHARES = {"near": 0.10, "exact": 0.02, "hard": 0.02}

@@ -8,8 +8,8 @@ import yaml
 
 from benchmarks.peers.exchange import Result, serve
 from corpus_assets.corpus import Corpus
-from resources.attributes import DUPLICATE, AttributeRow, attribute_rows
 from resources.errors import CorpusError
+from resources.formats.attributes import DUPLICATE, AttributeRow, attribute_rows
 
 
 def run(raw: Path, work: Path) -> Result:
@@ -29,9 +29,9 @@ def run(raw: Path, work: Path) -> Result:
 def build(corpus: Corpus) -> None:
     """Everything up to the duplicates of each shard, stage by stage."""
     for stage in corpus.graph.select(["+duplicates"]):
-        pending = corpus.pending(stage)
-        pending.drive()
-        if failures := pending.failures():
+        step = corpus.step(stage)
+        step.run()
+        if failures := step.failures():
             raise CorpusError("\n".join(failures))
 
 

@@ -1,17 +1,22 @@
 """Near-duplicates: signatures, band keys, candidate pairs per band, components, and the duplicates of each shard."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from corpus_assets.dedup.clustering import components, duplicates
-from corpus_assets.dedup.pairing import duplicate_pairs, verified_pairs
-from corpus_assets.dedup.report import broken_floors
-from corpus_assets.dedup.scheme import CLEANING
-from corpus_assets.dedup.shards import FEATURELESS, NEIGHBOURS, ORDER, SCHEME
-from corpus_assets.dedup.signing import band_keys, exact_duplicates, minhashes
-from resources.attributes import FLAGS
-from resources.graph import Partitioning, Stage, every, same, segment
-from resources.rows import NAMES, SIGNATURES, SKETCH, TEXTS
+from corpus_assets.dedup.band_keys import band_keys
+from corpus_assets.dedup.clusters.worst import MIN_JUDGED, broken_floors
+from corpus_assets.dedup.components import components
+from corpus_assets.dedup.duplicate_pairs import duplicate_pairs
+from corpus_assets.dedup.duplicates import duplicates
+from corpus_assets.dedup.exact_duplicates import exact_duplicates
+from corpus_assets.dedup.minhashes import minhashes
+from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, SCHEME
+from corpus_assets.dedup.signatures.scheme import CLEANING
+from corpus_assets.dedup.verified_pairs import verified_pairs
+from resources.formats.attributes import FLAGS
+from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
+from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
+from resources.stage.partition import Partition
 
 
 def cleaning_version(_: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,15 +40,32 @@ def featureless_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {FEATURELESS: dedup["short_documents"] == "include" and dedup["verify"] == "none"}
 
 
-def retention(statistics: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    """Sources that lose more documents than `dedup.max_loss` allows, and clusters that nobody could look at."""
-    faults = broken_floors(statistics["sources"], settings["dedup"]["max_loss"])
-    if count := statistics["unexamined_clusters"]:
+def retention(counters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """Returns sources that lose more documents than `dedup.max_loss` allows, and clusters that nobody could look at."""
+    losses = losses_of(counters)
+    faults = broken_floors(losses["sources"], settings["dedup"]["max_loss"])
+    if count := losses["unexamined_clusters"]:
         faults.append(
             f"{count:,} clusters hold documents unlike the one that is kept and have more than "
             f"dedup.guard.max_examined ({settings['dedup']['guard']['max_examined']:,}) documents"
         )
     return faults
+
+
+def losses_of(counters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the counters of `components`; version 0.1 wrote them among the statistics."""
+    found: Mapping[str, Any] = counters.get(LOSSES, counters)
+    return found
+
+
+def loss_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> Iterator[str]:
+    """Small sources of which nearly all went as duplicates: too few documents to stop a build, but they are named."""
+    allowed = settings["dedup"]["max_loss"]
+    for partition in partitions:
+        for source, loss in losses_of(partition.record.numbers)["sources"].items():
+            if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]:
+                removed, documents = f"{loss['removed']:,}", f"{loss['documents']:,}"
+                yield f"source {source}: {removed} of {documents} documents are duplicates of others"
 
 
 STAGES = [
@@ -55,12 +77,12 @@ STAGES = [
         partitioning=Partitioning.SHARD,
         compute=minhashes,
         code_version="2",
-        kind="arrays",
-        inputs=(same("normalized_documents", part=TEXTS),),
+        io="arrays",
+        inputs=(same("normalized_documents", segment=TEXTS),),
         parameters=(*SCHEME, "minhash.sketch"),
-        extra_parameters=cleaning_version,
+        derived_parameters=cleaning_version,
         columns={"signature": "uint32[permutations]", "sketch": "uint8[bits / 8]"},
-        tools=("numba",),
+        kinds=("numba",),
     ),
     Stage(
         name="exact_duplicates",
@@ -69,12 +91,12 @@ STAGES = [
         partitioning=Partitioning.NONE,
         compute=exact_duplicates,
         code_version="1",
-        kind="arrays",
-        inputs=(every("normalized_documents", part=TEXTS), every("short_documents", part=FLAGS)),
+        io="arrays",
+        inputs=(every("normalized_documents", segment=TEXTS), every("short_documents", segment=FLAGS)),
         parameters=("dedup.exact_first", "dedup.short_documents"),
-        extra_parameters=source_order,
+        derived_parameters=source_order,
         columns={"first": "uint32", "later": "uint32"},
-        tools=("numpy",),
+        kinds=("numpy",),
     ),
     Stage(
         name="band_keys",
@@ -83,12 +105,12 @@ STAGES = [
         partitioning=Partitioning.SHARD,
         compute=band_keys,
         code_version="2",
-        kind="arrays",
-        inputs=(same("minhashes", part=SIGNATURES), same("short_documents", part=FLAGS)),
+        io="arrays",
+        inputs=(same("minhashes", segment=SIGNATURES), same("short_documents", segment=FLAGS)),
         parameters=("minhash.bands", "minhash.rows", "dedup.short_documents"),
-        extra_parameters=featureless_rule,
+        derived_parameters=featureless_rule,
         columns={"key": "uint64[bands]"},
-        tools=("numpy",),
+        kinds=("numpy",),
     ),
     Stage(
         name="duplicate_pairs",
@@ -98,11 +120,11 @@ STAGES = [
         partitioning=Partitioning.BAND,
         compute=duplicate_pairs,
         code_version="2",
-        kind="arrays",
-        inputs=(segment("band_keys"), same("exact_duplicates")),
-        extra_parameters=pairing_rule,
+        io="arrays",
+        inputs=(own_segment("band_keys"), same("exact_duplicates")),
+        derived_parameters=pairing_rule,
         columns={"first": "uint32", "later": "uint32"},
-        tools=("numba",),
+        kinds=("numba",),
     ),
     Stage(
         name="verified_pairs",
@@ -111,15 +133,15 @@ STAGES = [
         partitioning=Partitioning.NONE,
         compute=verified_pairs,
         code_version="1",
-        kind="arrays",
+        io="arrays",
         inputs=(
             every("duplicate_pairs"),
-            every("minhashes", part=SKETCH),
-            every("normalized_documents", part=TEXTS),
+            every("minhashes", segment=SKETCH),
+            every("normalized_documents", segment=TEXTS),
         ),
         parameters=("dedup.verify", "dedup.threshold"),
         columns={"first": "uint32", "later": "uint32"},
-        tools=("numba",),
+        kinds=("numba",),
     ),
     Stage(
         name="components",
@@ -128,13 +150,13 @@ STAGES = [
         partitioning=Partitioning.NONE,
         compute=components,
         code_version="2",
-        kind="arrays",
+        io="arrays",
         inputs=(
             same("exact_duplicates"),
             same("verified_pairs"),
-            every("minhashes", part=SKETCH),
-            every("normalized_documents", part=NAMES),
-            every("short_documents", part=FLAGS),
+            every("minhashes", segment=SKETCH),
+            every("normalized_documents", segment=NAMES),
+            every("short_documents", segment=FLAGS),
         ),
         parameters=(
             "dedup.keep",
@@ -145,10 +167,11 @@ STAGES = [
             "dedup.guard.max_examined",
             "dedup.short_documents",
         ),
-        extra_parameters=source_order,
+        derived_parameters=source_order,
         gate=retention,
+        notes=loss_notes,
         columns={"member": "uint32", "kept": "uint32", "size": "uint32"},
-        tools=("numba", "networkit"),
+        kinds=("numba", "networkit"),
     ),
     Stage(
         name="duplicates",
@@ -157,9 +180,9 @@ STAGES = [
         partitioning=Partitioning.SHARD,
         compute=duplicates,
         code_version="2",
-        kind="documents",
-        inputs=(segment("components"), same("short_documents")),
+        io="documents",
+        inputs=(own_segment("components"), same("short_documents")),
         columns={"id": "string", "attributes": "json", "source": "string", "kept": "json"},
-        tools=("jsonl", "dolma"),
+        kinds=("jsonl", "dolma"),
     ),
 ]

@@ -1,20 +1,29 @@
 """Mixing: pass 1 scatters each shard over the chunks, pass 2 shuffles each chunk."""
 
-from collections.abc import Iterator
-from itertools import takewhile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat, takewhile
+from typing import Any
 
 import numpy as np
 
 from corpus_assets.mix.scatter import scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
-from resources.attributes import DUPLICATE, FLAGS, SHORT, flags
-from resources.documents import DOCUMENT_COLUMNS
-from resources.graph import Partitioning, Stage, same, segment
+from resources.errors import LedgerError
+from resources.formats.attributes import FLAGS
+from resources.formats.documents import DOCUMENT_COLUMNS
+from resources.formats.row_tables import ROW, pack_row, packed_rows
+from resources.formats.segments import Segment
 from resources.hashing import content_digest
-from resources.rows import ROW, Rows, pack_row, packed_rows
-from resources.segments import Segment
-from resources.settings import chunk_key
-from resources.task import Part, Task
+from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
+from resources.stage.partition import Partition
+from resources.stage.settings import chunk_key
+from resources.stage.task import Task
+
+LEAVE_OUT = "mix.leave_out"
+DEFAULT_LEAVE_OUT = ["short_documents", "duplicates"]
+REASONS = {"short_documents": "short", "duplicates": "duplicate"}
+"""Why a flagged document is dropped, where that is not the name of the attribute."""
 
 
 def mixed_pass1(task: Task) -> None:
@@ -45,7 +54,7 @@ def mixed_pass1(task: Task) -> None:
 
 
 class _Kept:
-    """A shard's documents without the short ones and the duplicates, which are counted."""
+    """A shard's documents without those that an attribute flags, which are counted by the first that does."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -57,76 +66,97 @@ class _Kept:
         documents = task.input("normalized_documents")
         texts = documents.array(".texts.npy")
         digests = np.ascontiguousarray(texts["digest"]).tobytes()
-        short = flags(task.input("short_documents").lines(), SHORT)
-        duplicate = flags(task.input("duplicates").lines(), DUPLICATE)
-        rows = zip(documents.lines(), texts["bytes"].tolist(), short, duplicate, strict=True)
-        for row, (line, size, is_short, is_duplicate) in enumerate(rows):
+        left_out = task.parameters.get(LEAVE_OUT, DEFAULT_LEAVE_OUT)
+        reasons = [REASONS.get(name, name) for name in left_out]
+        flags = _flags([task.input(name) for name in left_out], len(texts))
+        rows = zip(documents.lines(), texts["bytes"].tolist(), flags, strict=True)
+        for row, (line, size, flagged) in enumerate(rows):
             self.seen += 1
-            if is_short or is_duplicate:
-                task.drop("short" if is_short else "duplicate")
+            if any(flagged):
+                task.drop(reasons[flagged.index(True)])
                 continue
             self.count += 1
             yield line, digests[32 * row : 32 * row + 32], size
 
 
+def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, ...]]:
+    """For each document, whether each attribute flags it; `LedgerError` for an attribute that does not say."""
+    for attribute in attributes:
+        if FLAGS not in attribute.record.segments:
+            raise LedgerError(f"{LEAVE_OUT}: {attribute.name} does not say which documents are flagged")
+    return zip(*(attribute.flags() for attribute in attributes), strict=True) if attributes else repeat((), rows)
+
+
 def mixed_pass2(task: Task) -> None:
     """Shuffle one chunk: the segments of all shards, in keyed order."""
     chunk = task.key
-    parts = task.inputs("mixed_pass1")
-    cuts = [_cut(part, chunk) for part in parts]
-    tables = [_rows(part, *cut) for part, cut in zip(parts, cuts, strict=True)]
+    shards = task.inputs("mixed_pass1")
+    cuts = [_cut(shard, chunk) for shard in shards]
+    tables = [
+        shard.array_rows(".rows.npy", start, start + cut.rows) for shard, (start, cut) in zip(shards, cuts, strict=True)
+    ]
     rows = np.concatenate([np.empty(0, ROW), *tables])
     if task["mix.order"] == "slimpajama":
         order = slimpajama_order(len(rows), task["mix.seed"])
     else:
         order = keyed_order(rows["order"], rows["copy"])
     size = sum(cut.bytes for _, cut in cuts)
-    lines = (line for part, (_, cut) in zip(parts, cuts, strict=True) for line in part.segment_lines(cut))
+    lines = (line for shard, (_, cut) in zip(shards, cuts, strict=True) for line in shard.segment_lines(cut))
     with task.lines(f"mixed/pass2/{chunk}.jsonl.gz") as out:
-        for line in in_order(lines, order, size, task.memory, task.pending.scratch):
+        for line in in_order(lines, order, size, task.memory, task.scratch):
             out.write(line)
     task.save_array(f"mixed/pass2/{chunk}.rows.npy", rows[order])
     text_bytes = int(rows["bytes"].sum(dtype=np.uint64))
     task.count(rows_in=len(rows), rows_out=len(rows), text_bytes=text_bytes)
 
 
-def _rows(part: Part, start: int, cut: Segment) -> Rows:
-    """A copy, so that no shard's file stays mapped."""
-    return np.array(part.array(".rows.npy")[start : start + cut.rows])
-
-
-def _cut(part: Part, chunk: str) -> tuple[int, Segment]:
+def _cut(shard: Partition, chunk: str) -> tuple[int, Segment]:
     """Where a chunk's segment of a shard lies, and the number of its first row in the shard's row table."""
-    index = part.segments()
+    index = shard.segments()
     before = takewhile(lambda name: name != chunk, index)
     return sum(index[name].rows for name in before), index[chunk]
 
 
-STAGES = [
-    Stage(
-        name="mixed_pass1",
-        group="mix",
-        description="A shard's kept documents scattered over the chunks by keyed hash, as often as its epochs say.",
-        partitioning=Partitioning.SHARD,
-        compute=mixed_pass1,
-        code_version="1",
-        kind="documents",
-        inputs=(same("normalized_documents"), same("short_documents"), same("duplicates", part=FLAGS)),
-        parameters=("mix.chunks", "mix.seed", "source.epochs"),
-        columns=DOCUMENT_COLUMNS,
-        tools=("jsonl", "zstandard"),
-    ),
-    Stage(
-        name="mixed_pass2",
-        group="mix",
-        description="One chunk of the mixed corpus: documents of all shards in shuffled order.",
-        partitioning=Partitioning.CHUNK,
-        compute=mixed_pass2,
-        code_version="1",
-        kind="documents",
-        inputs=(segment("mixed_pass1"),),
-        parameters=("mix.order", "mix.seed"),
-        columns=DOCUMENT_COLUMNS,
-        tools=("jsonl", "dolma"),
-    ),
-]
+def mix_stages(leave_out: Sequence[str]) -> list[Stage]:
+    """Returns the two passes. leave_out: attributes whose flagged documents stay out of the mix."""
+    return [replace(PASS_1, inputs=_pass1_inputs(leave_out), derived_parameters=left_out), PASS_2]
+
+
+def _pass1_inputs(leave_out: Sequence[str]) -> tuple[Input, ...]:
+    # The list of short documents is read whole, as in version 0.1, so that its recipes stay what they are.
+    edges = (same(name, segment=None if name == "short_documents" else FLAGS) for name in leave_out)
+    return (same("normalized_documents"), *edges)
+
+
+def left_out(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that pass 1 looks at; version 0.1 had no choice, and the recipes of its choice stay the same."""
+    chosen = settings["mix"]["leave_out"]
+    return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
+
+
+PASS_1 = Stage(
+    name="mixed_pass1",
+    group="mix",
+    description="A shard's kept documents scattered over the chunks by keyed hash, as often as its epochs say.",
+    partitioning=Partitioning.SHARD,
+    compute=mixed_pass1,
+    code_version="1",
+    io="documents",
+    parameters=("mix.chunks", "mix.seed", "source.epochs"),
+    columns=DOCUMENT_COLUMNS,
+    kinds=("jsonl", "zstandard"),
+)
+
+PASS_2 = Stage(
+    name="mixed_pass2",
+    group="mix",
+    description="One chunk of the mixed corpus: documents of all shards in shuffled order.",
+    partitioning=Partitioning.CHUNK,
+    compute=mixed_pass2,
+    code_version="1",
+    io="documents",
+    inputs=(own_segment("mixed_pass1"),),
+    parameters=("mix.order", "mix.seed"),
+    columns=DOCUMENT_COLUMNS,
+    kinds=("jsonl", "dolma"),
+)

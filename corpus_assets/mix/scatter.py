@@ -2,7 +2,7 @@
 
 Chunk and order come from a keyed hash of (seed, source, id, copy), so that adding a shard leaves every other
 document where it was. The reference draws with replacement from generators that all readers share
-(specs/slimpajama.md sections 7 and 11).
+(docs/formats/slimpajama.md "Pass 1", "Defect: epochs are draws with replacement").
 """
 
 from collections.abc import Iterable, Iterator

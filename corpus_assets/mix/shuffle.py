@@ -19,7 +19,7 @@ def keyed_order(order: NDArray[np.uint64], copy: NDArray[np.uint32]) -> NDArray[
 def slimpajama_order(rows: int, seed: int) -> NDArray[np.int64]:
     """Positions of the input rows in the order of the reference: `random.seed(seed); random.shuffle(list)`.
 
-    specs/slimpajama.md section 8; a private generator gives the same sequence as the global one it seeds.
+    docs/formats/slimpajama.md "Pass 2"; a private generator gives the same sequence as the global one it seeds.
     """
     positions = list(range(rows))
     random.Random(seed).shuffle(positions)

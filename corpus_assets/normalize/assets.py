@@ -7,18 +7,18 @@ import numpy as np
 import xxhash
 
 from corpus_assets.normalize.text import normalizer
-from corpus_assets.raw.kept import kept_rows, write_kept
+from corpus_assets.raw.bad_rows import dropped_notes, kept_rows, write_kept
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
-from resources.attributes import FLAGS, SHORT, attribute_line
-from resources.cleaning import is_short
-from resources.created import created_microseconds
-from resources.documents import DOCUMENT_COLUMNS, Document, text_digest
-from resources.graph import Partitioning, Stage, same
+from resources.formats.arrays import ArrayWriter
+from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE
+from resources.formats.created import created_microseconds
+from resources.formats.documents import DOCUMENT_COLUMNS, Document, text_digest
+from resources.formats.row_tables import NAMES, TEXT, TEXTS
 from resources.hashing import content_digest
-from resources.rows import NAMES, TEXT, TEXTS
-from resources.sources import Shard
-from resources.task import Task
-from resources.writers import ArrayWriter
+from resources.shards import Shard
+from resources.slimpajama_cleaning import is_short
+from resources.stage.declaration import Partitioning, Stage, same
+from resources.stage.task import Task
 
 ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
 _BLOCK = 4096
@@ -46,10 +46,9 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
             table.add(document)
         table.flush()
     task.segments[TEXTS] = table.texts.hexdigest()
-    task.segments[NAMES] = content_digest(*(file.digest.encode() for file in task.files[1:]))
-    dropped = sum(task.statistics.get("dropped", {}).values())
-    rows_out = task.files[0].rows or 0
-    task.count(rows_in=rows_out + dropped, rows_out=rows_out, text_bytes=table.text_bytes)
+    task.segments[NAMES] = content_digest(texts.written.digest.encode(), ids.written.digest.encode())
+    rows_out = documents.written.rows
+    task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
 
 
 class _TextTable:
@@ -106,19 +105,13 @@ def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
 def short_documents(task: Task) -> None:
     """Mark the documents whose cleaned text is under the threshold, as a row-aligned Dolma attribute."""
     threshold = task["short_documents.threshold"]
-    path = f"attributes/short_documents/{task.shard.source}/{task.shard.name}"
-    flags: list[bool] = []
-    with task.lines(f"{path}.jsonl.gz") as out:
+    short = 0
+    with task.attributes("short_documents", SHORT_FLAG_TABLE) as out:
         for document in task.input("normalized_documents").documents():
             is_it = is_short(document.text, threshold)
-            spans = {SHORT: [(0, len(document.text), float(is_it))]}
-            out.write(attribute_line(document.id, document.source, spans))
-            flags.append(is_it)
-    marks = np.array(flags, dtype=np.bool_)
-    task.save_array(f"{path}.short.npy", marks)
-    task.segments[FLAGS] = content_digest(marks.tobytes())
-    rows, short = len(flags), sum(flags)
-    task.count(rows_in=rows, rows_out=rows, short=short, short_share=round(short / max(1, rows), 6))
+            out.add(document, {SHORT: [(0, len(document.text), float(is_it))]}, flagged=is_it)
+            short += is_it
+    task.count(rows_in=out.rows, rows_out=out.rows, short=short, short_share=round(short / max(1, out.rows), 6))
 
 
 STAGES = [
@@ -129,7 +122,7 @@ STAGES = [
         partitioning=Partitioning.SHARD,
         compute=normalized_documents,
         code_version="2",
-        kind="documents",
+        io="documents",
         inputs=(same("raw_source"),),
         parameters=(
             "normalize.method",
@@ -143,7 +136,8 @@ STAGES = [
             "source.longest_row",
         ),
         columns=DOCUMENT_COLUMNS,
-        tools=("jsonl", "dolma"),
+        kinds=("jsonl", "dolma"),
+        notes=dropped_notes,
     ),
     Stage(
         name="short_documents",
@@ -152,10 +146,10 @@ STAGES = [
         partitioning=Partitioning.SHARD,
         compute=short_documents,
         code_version="2",
-        kind="documents",
+        io="documents",
         inputs=(same("normalized_documents"),),
         parameters=("short_documents.threshold",),
         columns=ATTRIBUTE_COLUMNS,
-        tools=("jsonl", "dolma"),
+        kinds=("jsonl", "dolma"),
     ),
 ]

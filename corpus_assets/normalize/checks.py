@@ -5,11 +5,9 @@ from itertools import zip_longest
 import dagster as dg
 import msgspec
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.evaluation import UNREADABLE, current_parts, result
-from corpus_assets.stage import asset_key
+from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
 from resources.hashing import keyed_hash
-from resources.task import Part
+from resources.stage.partition import Partition
 
 ROW_ALIGNMENT = "row_alignment"
 MAX_SHARDS_READ = 64
@@ -22,25 +20,25 @@ class _Id(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Id)
 
 
-def misaligned(documents: Part, attributes: Part) -> str | None:
+def misaligned(documents: Partition, attributes: Partition) -> str | None:
     """The first row where the ids of documents and attributes differ, in words; None when all agree."""
     try:
         for row, pair in enumerate(zip_longest(documents.lines(), attributes.lines())):
             ids = [None if line is None else _DECODER.decode(line).id for line in pair]
             if ids[0] != ids[1]:
-                return f"{documents.partition} row {row}: document {ids[0]!r}, attribute {ids[1]!r}"
+                return f"{documents.key} row {row}: document {ids[0]!r}, attribute {ids[1]!r}"
     except UNREADABLE as error:
-        return f"{documents.partition}: cannot be read: {error}"
+        return f"{documents.key}: cannot be read: {error}"
     return None
 
 
-def row_alignment(corpus: Corpus, asset: str) -> dg.AssetChecksDefinition:
+def row_alignment(corpus: Built, asset: str) -> dg.AssetChecksDefinition:
     """Row counts of all shards, and the ids of every row of up to 64 shards (chosen by hash)."""
 
     @dg.asset_check(asset=asset_key(asset), name=ROW_ALIGNMENT, description=row_alignment.__doc__)
     def check() -> dg.AssetCheckResult:
-        documents = {part.partition: part for part in current_parts(corpus, "normalized_documents")}
-        attributes = {part.partition: part for part in current_parts(corpus, asset)}
+        documents = {shard.key: shard for shard in current_partitions(corpus, "normalized_documents")}
+        attributes = {shard.key: shard for shard in current_partitions(corpus, asset)}
         both = [key for key in attributes if key in documents]
         faults = [f"{key}: attributes of documents that do not exist" for key in attributes if key not in documents]
         faults += [fault for key in both if (fault := _other_count(documents[key], attributes[key]))]
@@ -51,7 +49,7 @@ def row_alignment(corpus: Corpus, asset: str) -> dg.AssetChecksDefinition:
     return check
 
 
-def _other_count(documents: Part, attributes: Part) -> str | None:
+def _other_count(documents: Partition, attributes: Partition) -> str | None:
     """Row counts as recorded, compared; None when they agree."""
-    rows = [part.file(".jsonl.gz").rows for part in (documents, attributes)]
-    return None if rows[0] == rows[1] else f"{documents.partition}: {rows[0]} documents, {rows[1]} attribute rows"
+    rows = [shard.file(".jsonl.gz").rows for shard in (documents, attributes)]
+    return None if rows[0] == rows[1] else f"{documents.key}: {rows[0]} documents, {rows[1]} attribute rows"

@@ -45,7 +45,7 @@ def nfc(text: str) -> str:
 
 
 def fix(text: str) -> str:
-    """Exactly `ftfy.fix_text(text, normalization="NFC")` (specs/slimpajama.md section 2), only faster.
+    """Exactly `ftfy.fix_text(text, normalization="NFC")` (docs/formats/slimpajama.md "Normalization"), only faster.
 
     ftfy treats every line by itself, so only lines with something to fix go through it. What crosses lines is
     kept: the first line with a `<` switches HTML decoding off for itself and all that follow, and lines of

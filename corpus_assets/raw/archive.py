@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from resources.errors import BadFileError
-from resources.sources import printable
+from resources.shards import printable
 
 MEMBER_SUFFIX: Final = ".jsonl.zst"
 MAX_READ_BYTES: Final = 16 << 20

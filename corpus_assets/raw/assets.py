@@ -7,14 +7,15 @@ from typing import Any
 
 import msgspec
 
+from corpus_assets import dataset_names
+from corpus_assets.raw.bad_rows import dropped_notes, kept_rows, write_kept
 from corpus_assets.raw.examples import Limits, RawFile, read_examples, rules_of
-from corpus_assets.raw.kept import kept_rows, write_kept
-from resources.examples import DROPPED, Example, encode_example, example_bytes
-from resources.graph import Input, Partitioning, Stage, same
+from resources.formats.examples import DROPPED, Example, encode_example, example_bytes
 from resources.hashing import content_digest
-from resources.plan import listing_inputs
-from resources.sources import Listing
-from resources.task import Task
+from resources.planning.planner import listing_inputs
+from resources.shards import Listing
+from resources.stage.declaration import Input, Partitioning, Stage, same
+from resources.stage.task import Task
 
 
 def inventory(task: Task) -> dict[str, str]:
@@ -39,7 +40,8 @@ def raw_source(task: Task) -> dict[str, str]:
     digest = content_digest(b"problem", shard.problem.encode()) if shard.problem else shard.digest()
     name = shard.path_digest()
     task.segments |= {"file": digest, "name": name}
-    task.count(bytes=shard.bytes, modified=shard.modified, file=shard.label, files=1 + len(shard.members))
+    task.seen |= shard.seen()
+    task.count(bytes=shard.bytes, file=shard.label, files=1 + len(shard.members))
     return {"file": digest, "name": name}
 
 
@@ -60,9 +62,8 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
         for example in rows:
             out.write(encode_example(example))
             text_bytes += example_bytes(example)
-    rows_out = task.files[0].rows
-    dropped = task.statistics.get("dropped", {})
-    task.segments[DROPPED] = content_digest(msgspec.json.encode(dropped, order="deterministic"))
+    rows_out, dropped = out.written.rows, task.dropped()
+    task.save_counters(DROPPED, dropped)
     task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
 
 
@@ -78,22 +79,34 @@ def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]
 
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
     """For each dataset that reads files of its own: their content versions, and their examples."""
-    (raw,) = (stage for stage in STAGES if stage.name == "raw_source")
+    (raw,) = (stage for stage in STAGES if stage.partitioning is Partitioning.SHARD)
     for name in (dataset["name"] for dataset in datasets if isinstance(dataset["input"], Mapping)):
-        yield replace(raw, name=f"raw_examples/{name}", source=name)
+        own = dataset_names.group(name)
+        yield replace(
+            raw,
+            name=dataset_names.raw_source(name),
+            group=own,
+            description=f"Content version of one raw file of dataset {name}: a digest of its bytes.",
+            shard_set=name,
+            formerly=f"raw_examples/{name}",
+            former_group="raw",
+        )
         yield Stage(
-            name=f"examples/{name}",
-            group="raw",
+            name=dataset_names.examples(name),
+            group=own,
             description=f"Examples of one file of dataset {name}: texts, pairs, conversations or preferences.",
             partitioning=Partitioning.SHARD,
             compute=examples,
             code_version="1",
-            kind="documents",
-            inputs=(same(f"raw_examples/{name}"),),
-            extra_parameters=partial(example_parameters, name=name),
-            source=name,
+            io="documents",
+            inputs=(same(dataset_names.raw_source(name)),),
+            derived_parameters=partial(example_parameters, name=name),
+            shard_set=name,
+            notes=partial(dropped_notes, what="dataset"),
+            formerly=f"examples/{name}",
+            former_group="raw",
             columns={"id": "string", "source": "string", "prompt": "json", "completion": "string", "messages": "json"},
-            tools=("jsonl",),
+            kinds=("jsonl",),
         )
 
 
@@ -105,10 +118,10 @@ STAGES = [
         partitioning=Partitioning.NONE,
         compute=inventory,
         code_version="1",
-        kind="documents",
-        observed=True,
+        io="documents",
+        looks_outside=True,
         columns={"shard": "string", "source": "string", "file": "string", "bytes": "int", "members": "int"},
-        tools=("jsonl",),
+        kinds=("jsonl",),
     ),
     Stage(
         name="raw_source",
@@ -117,9 +130,9 @@ STAGES = [
         partitioning=Partitioning.SHARD,
         compute=raw_source,
         code_version="1",
-        kind="records",
+        io="records",
         inputs=(Input("inventory", tracked=False),),
-        observed=True,
-        tools=("file",),
+        looks_outside=True,
+        kinds=("file",),
     ),
 ]

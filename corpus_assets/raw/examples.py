@@ -9,9 +9,7 @@ import msgspec
 
 from corpus_assets.raw.faults import BadRow, RowError, decode_error
 from corpus_assets.raw.formats import resolve_format
-from corpus_assets.raw.naming import Limits, RowNames, SourceRules, json_fields
-from corpus_assets.raw.readers import DEFAULT_LIMITS, RawFile, read_rows
-from corpus_assets.raw.values import (
+from corpus_assets.raw.json_values import (
     BLANK_LINE,
     OBJECT,
     STRING,
@@ -23,8 +21,10 @@ from corpus_assets.raw.values import (
     text_value,
     utf8,
 )
+from corpus_assets.raw.readers import DEFAULT_LIMITS, RawFile, read_rows
+from corpus_assets.raw.rules import Limits, RowNames, SourceRules, json_fields
 from resources.errors import BadFileError, ConfigError
-from resources.examples import Example, Messages
+from resources.formats.examples import Example, Messages
 
 __all__ = ["BadRow", "ExampleRules", "Limits", "RawFile", "Shape", "read_examples"]
 
@@ -121,8 +121,10 @@ _AS_GIVEN = (
 def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Example | BadRow]:
     """Examples and bad rows of a file in reading order, one at a time; ids and faults as `read_documents` has them.
 
-    A value that is missing, null, an empty string or an empty list is absent (specs/cerebras-hdf5.md section 2 and
-    defects 1, 18, 22): the row is bad (`no_prompt`, `empty_prompt`), and no other row is touched. Numbers become
+    A value that is missing, null, an empty string or an empty list is absent
+    (docs/formats/cerebras-hdf5.md "Reading input", "Defect: missing values",
+    "Defect: text files and json.gz"):
+    the row is bad (`no_prompt`, `empty_prompt`), and no other row is touched. Numbers become
     their JSON text, lists of strings are joined by a blank line; anything else is `prompt_not_text`. Messages are
     described at `values.messages_value`. A line may be a bare JSON string, which is a text; a text file is one text,
     and a `BadFileError` in another shape; bare strings of a `json.gz` are stripped. All else that a row holds goes to

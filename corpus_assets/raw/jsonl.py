@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from corpus_assets.raw.faults import BadRow, RowError
 from corpus_assets.raw.formats import UTF8_BOM, check_utf8_start
-from corpus_assets.raw.naming import RowParser
+from corpus_assets.raw.rules import RowParser
 from resources.errors import BadFileError
 
 Row = TypeVar("Row")

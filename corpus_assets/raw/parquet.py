@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpus_assets.raw.faults import BadRow, RowError
-from corpus_assets.raw.naming import RowParser
+from corpus_assets.raw.rules import RowParser
 from resources.errors import BadFileError
 
 Row = TypeVar("Row")

@@ -10,14 +10,14 @@ from typing import BinaryIO, Final, TypeVar, cast
 import pyarrow as pa
 
 from corpus_assets.raw import archive, jsonl, parquet, text
+from corpus_assets.raw.documents import RowReader, RowRules
 from corpus_assets.raw.faults import BadRow, RowError
 from corpus_assets.raw.formats import HEAD_BYTES, check_content, resolve_format
-from corpus_assets.raw.naming import Limits, RowParser
-from corpus_assets.raw.rows import RowReader, RowRules
-from resources.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
-from resources.documents import Document
+from corpus_assets.raw.rules import Limits, RowParser
 from resources.errors import BadFileError, CorpusError, file_fault
-from resources.sources import printable
+from resources.formats.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
+from resources.formats.documents import Document
+from resources.shards import printable
 
 __all__ = ["BadRow", "Limits", "RawFile", "RowRules", "listed_members", "read_documents", "read_rows"]
 

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import zstandard
 
 from corpus_assets.raw import sample_sources as texts
-from resources.documents import Document, encode_document
 from resources.errors import ConfigError, StorageError
+from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
 
 VERSION = 2  # of the sample's recipe: goes up whenever the same installation would give other shards
@@ -226,7 +226,7 @@ def _write_meta_tar(path: Path, documents: Sequence[Document]) -> None:
 
 
 def _meta_rows(documents: Iterable[Document]) -> bytes:
-    """Rows as in RedPajama, `{"text", "meta"}` and no id (specs/slimpajama.md section 1)."""
+    """Rows as in RedPajama, `{"text", "meta"}` and no id (docs/formats/slimpajama.md "Input rows")."""
     return _lines({"text": document.text, "meta": document.metadata} for document in documents)
 
 
@@ -249,7 +249,7 @@ def _write_parquet(path: Path, documents: Sequence[Document]) -> None:
 
 
 def _write_text_list(path: Path, documents: Sequence[Document]) -> None:
-    """One `.txt` file per document, and the list of their paths (specs/cerebras-hdf5.md section 2)."""
+    """One `.txt` file per document, and the list of their paths (docs/formats/cerebras-hdf5.md "Reading input")."""
     names = [f"texts/{document.id}.txt" for document in documents]
     for name, document in zip(names, documents, strict=True):
         file = path.parent / name

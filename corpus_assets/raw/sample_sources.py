@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from resources.documents import Document
+from resources.formats.documents import Document
 from resources.hashing import content_digest, keyed_hash
 
 OWN_NAME = "corpus-assets"

@@ -26,7 +26,7 @@ def read_text(stream: BinaryIO, where: str, limit: int) -> str:
 def listed_paths(listing: str) -> Iterator[tuple[int, str]]:
     r"""Line number (from 1) and path of every line of a metadata list that is not blank (one path per line).
 
-    Only `\n` ends a line; white space around a path is no part of it (specs/cerebras-hdf5.md section 2).
+    Only `\n` ends a line; white space around a path is no part of it (docs/formats/cerebras-hdf5.md "Reading input").
     """
     for number, line in enumerate(listing.split("\n"), 1):
         if path := line.strip():

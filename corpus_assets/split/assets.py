@@ -16,10 +16,11 @@ from corpus_assets.split.holdout import (
     leading,
     share_threshold,
 )
-from resources.documents import DOCUMENT_COLUMNS
-from resources.graph import Partitioning, Stage, every, same
-from resources.rows import Rows, digests, sources
-from resources.task import Part, Task
+from resources.formats.documents import DOCUMENT_COLUMNS
+from resources.formats.row_tables import RowTable, digests, sources
+from resources.stage.declaration import Partitioning, Stage, every, same
+from resources.stage.partition import Partition
+from resources.stage.task import Task
 
 
 def holdout_selection(task: Task) -> None:
@@ -38,13 +39,13 @@ def holdout_selection(task: Task) -> None:
 
 
 def _hashes(task: Task, source: str) -> Iterator[int]:
-    for part in task.inputs("mixed_pass1"):
-        if part.shard is not None and part.shard.source == source:
-            for digest in digests(part.array(".rows.npy")):
+    for shard in task.inputs("mixed_pass1"):
+        if shard.shard is not None and shard.shard.source == source:
+            for digest in digests(shard.array(".rows.npy")):
                 yield holdout_hash(task["split.seed"], source, digest)
 
 
-def _held_out(task: Task, rows: Rows) -> NDArray[np.bool_]:
+def _held_out(task: Task, rows: RowTable) -> NDArray[np.bool_]:
     if task["split.method"] == "slimpajama":
         return leading(len(rows), task["split.holdout"])
     thresholds = task.input("holdout_selection").json()
@@ -53,68 +54,68 @@ def _held_out(task: Task, rows: Rows) -> NDArray[np.bool_]:
 
 def train(task: Task) -> None:
     """Write a chunk without its held-out documents."""
-    part = task.input("mixed_pass2")
-    rows = part.array(".rows.npy")
+    chunk = task.input("mixed_pass2")
+    rows = chunk.array(".rows.npy")
     held = _held_out(task, rows)
     task.drop("held_out", int(held.sum()))
-    _write_selected(task, "train", part, rows, ~held)
+    _write_selected(task, "train", chunk, rows, ~held)
 
 
 def holdout(task: Task) -> None:
     """Write the held-out documents of a chunk, each once however many epochs its source has."""
-    part = task.input("mixed_pass2")
-    rows = part.array(".rows.npy")
+    chunk = task.input("mixed_pass2")
+    rows = chunk.array(".rows.npy")
     held = _held_out(task, rows)
     first = held if task["split.method"] == "slimpajama" else held & (rows["copy"] == 0)
     task.drop("not_held_out", int((~held).sum()))
     task.drop("repeat_of_held_out", int((held & ~first).sum()))
-    _write_selected(task, "holdout", part, rows, first)
+    _write_selected(task, "holdout", chunk, rows, first)
 
 
 def validation(task: Task) -> None:
     """Write the held-out documents of a chunk that are for validation."""
-    part, rows, chosen = _validation(task)
+    chunk, rows, chosen = _validation(task)
     task.drop("test", int((~chosen).sum()))
-    _write_selected(task, "validation", part, rows, chosen)
+    _write_selected(task, "validation", chunk, rows, chosen)
 
 
 def test(task: Task) -> None:
     """Write the held-out documents of a chunk that are for the final test."""
-    part, rows, chosen = _validation(task)
+    chunk, rows, chosen = _validation(task)
     task.drop("validation", int(chosen.sum()))
-    _write_selected(task, "test", part, rows, ~chosen)
+    _write_selected(task, "test", chunk, rows, ~chosen)
 
 
-def _validation(task: Task) -> tuple[Part, Rows, NDArray[np.bool_]]:
-    part = task.input("holdout")
-    rows = part.array(".rows.npy")
+def _validation(task: Task) -> tuple[Partition, RowTable, NDArray[np.bool_]]:
+    chunk = task.input("holdout")
+    rows = chunk.array(".rows.npy")
     chosen = is_validation(sources(rows), digests(rows), task["split.seed"], task["split.validation"])
-    return part, rows, chosen
+    return chunk, rows, chosen
 
 
 def holdout_hashes(task: Task) -> None:
     """Write the distinct SHA-256 digests of all held-out texts, sorted."""
-    blocks = (part.array(".rows.npy")["digest"] for part in task.inputs("holdout"))
+    blocks = (chunk.array(".rows.npy")["digest"] for chunk in task.inputs("holdout"))
     unique = unique_digests(blocks)
     task.save_array("splits/holdout_hashes.npy", unique)
-    rows = sum(part.record.statistics["rows_out"] for part in task.inputs("holdout"))
+    rows = sum(chunk.record.statistics["rows_out"] for chunk in task.inputs("holdout"))
     task.count(rows_in=rows, rows_out=len(unique))
 
 
 def decontaminated_train(task: Task) -> None:
     """Write a train chunk without the documents whose exact text is in any holdout."""
-    part = task.input("train")
-    rows = part.array(".rows.npy")
+    chunk = task.input("train")
+    rows = chunk.array(".rows.npy")
     bad = contaminated(digests(rows), task.input("holdout_hashes").array(".npy"))
     task.drop("text_in_holdout", int(bad.sum()))
-    _write_selected(task, "decontaminated_train", part, rows, ~bad)
+    _write_selected(task, "decontaminated_train", chunk, rows, ~bad)
 
 
-def _write_selected(task: Task, split: str, part: Part, rows: Rows, chosen: NDArray[np.bool_]) -> None:
+def _write_selected(task: Task, split: str, chunk: Partition, rows: RowTable, chosen: NDArray[np.bool_]) -> None:
     """Copy the chosen lines as they are, with their row table."""
-    path = f"splits/{split}/{task.partition}"
+    path = f"splits/{split}/{task.key}"
     with task.lines(f"{path}.jsonl.gz") as out:
-        for line in compress(part.lines(), chosen.tolist()):
+        for line in compress(chunk.lines(), chosen.tolist()):
             out.write(line)
     selected = np.ascontiguousarray(rows[chosen])
     task.save_array(f"{path}.rows.npy", selected)
@@ -135,11 +136,11 @@ def _split_stage(name: str, description: str, compute: Any, inputs: Any, paramet
         partitioning=Partitioning.CHUNK,
         compute=compute,
         code_version="1",
-        kind="documents",
+        io="documents",
         inputs=tuple(same(asset) for asset in inputs),
         parameters=parameters,
         columns=DOCUMENT_COLUMNS,
-        tools=("jsonl", "dolma"),
+        kinds=("jsonl", "dolma"),
     )
 
 
@@ -153,12 +154,12 @@ STAGES = [
         partitioning=Partitioning.NONE,
         compute=holdout_selection,
         code_version="1",
-        kind="records",
+        io="records",
         inputs=(every("mixed_pass1"),),
         parameters=("split.holdout", "split.seed"),
-        extra_parameters=holdout_by_source,
+        derived_parameters=holdout_by_source,
         columns={"source": "string", "threshold": "uint64"},
-        tools=("json",),
+        kinds=("json",),
     ),
     _split_stage(
         "train",
@@ -176,14 +177,14 @@ STAGES = [
     ),
     _split_stage(
         "validation",
-        "The part of the holdout to steer training by.",
+        "The chunk of the holdout to steer training by.",
         validation,
         ("holdout",),
         ("split.seed", "split.validation"),
     ),
     _split_stage(
         "test",
-        "The part of the holdout for the final test.",
+        "The chunk of the holdout for the final test.",
         test,
         ("holdout",),
         ("split.seed", "split.validation"),
@@ -195,10 +196,10 @@ STAGES = [
         partitioning=Partitioning.NONE,
         compute=holdout_hashes,
         code_version="1",
-        kind="arrays",
+        io="arrays",
         inputs=(every("holdout"),),
         columns={"digest": "uint8[32]"},
-        tools=("numpy",),
+        kinds=("numpy",),
     ),
     _split_stage(
         "decontaminated_train",

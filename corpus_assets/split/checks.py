@@ -8,14 +8,12 @@ import dagster as dg
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.evaluation import UNREADABLE, current_parts, fresh_records, result
+from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, fresh_records, result
 from corpus_assets.split.decontaminate import contaminated
-from corpus_assets.stage import asset_key
-from resources.documents import text_digest
+from resources.formats.documents import text_digest
+from resources.formats.row_tables import digests
 from resources.ledger import Record
-from resources.rows import digests
-from resources.task import Part
+from resources.stage.partition import Partition
 
 CONSERVATION = "conservation_of_rows"
 NO_HOLDOUT_TEXT = "no_holdout_text_in_train"
@@ -79,7 +77,7 @@ def flows(records: Mapping[str, Sequence[Record]]) -> tuple[dict[str, int], list
     return counts, [flow for flow in equations if all(name in records for name in flow.assets)]
 
 
-def conservation_of_rows(corpus: Corpus) -> dg.AssetChecksDefinition:
+def conservation_of_rows(corpus: Built) -> dg.AssetChecksDefinition:
     """Raw rows = train + holdout + everything dropped, stage by stage, from the commit records.
 
     An equation is judged when all partitions of its assets are fresh: between two builds they say different things.
@@ -107,34 +105,34 @@ def _table(equations: Sequence[Flow]) -> dg.MetadataValue:
     return dg.MetadataValue.md("\n".join(["| rule | left | right |", "|---|---:|---:|", *lines]))
 
 
-def leaks(part: Part, holdout: NDArray[np.uint8], *, reread: bool) -> int:
+def leaks(chunk: Partition, holdout: NDArray[np.uint8], *, reread: bool) -> int:
     """Rows of a train chunk whose text is in the holdout; `reread` digests the texts again."""
-    rows = digests(part.array(".rows.npy"))
-    known = [text_digest(document.text)[1] for document in part.documents()] if reread else rows
+    rows = digests(chunk.array(".rows.npy"))
+    known = [text_digest(document.text)[1] for document in chunk.documents()] if reread else rows
     return int(contaminated(known, holdout).sum())
 
 
-def no_holdout_text_in_train(corpus: Corpus) -> dg.AssetChecksDefinition:
+def no_holdout_text_in_train(corpus: Built) -> dg.AssetChecksDefinition:
     """No text of decontaminated train is in the holdout: by row table for all chunks, by text for a few."""
 
     @dg.asset_check(
         asset=asset_key("decontaminated_train"), name=NO_HOLDOUT_TEXT, description=getdoc(no_holdout_text_in_train)
     )
     def check() -> dg.AssetCheckResult:
-        known = current_parts(corpus, "holdout_hashes")
+        known = current_partitions(corpus, "holdout_hashes")
         if not known:
             return result(["holdout_hashes does not exist yet"], {})
         holdout = known[0].array(".npy")
-        parts = current_parts(corpus, "decontaminated_train")
+        chunks = current_partitions(corpus, "decontaminated_train")
         faults = []
-        for place, part in enumerate(parts):
+        for place, chunk in enumerate(chunks):
             try:
-                found = leaks(part, holdout, reread=place < MAX_CHUNKS_READ)
+                found = leaks(chunk, holdout, reread=place < MAX_CHUNKS_READ)
             except UNREADABLE as error:
-                faults.append(f"{part.partition}: cannot be read: {error}")
+                faults.append(f"{chunk.key}: cannot be read: {error}")
                 continue
             if found:
-                faults.append(f"{part.partition}: {found:,} texts are in the holdout")
-        return result(faults, {"chunks": len(parts), "chunks read text by text": min(len(parts), MAX_CHUNKS_READ)})
+                faults.append(f"{chunk.key}: {found:,} texts are in the holdout")
+        return result(faults, {"chunks": len(chunks), "chunks read text by text": min(len(chunks), MAX_CHUNKS_READ)})
 
     return check

@@ -15,7 +15,10 @@ def unique_digests(blocks: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint8]:
 
 
 def contaminated(digests: Sequence[bytes], holdout: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Whether each train row's text stands in the holdout, by SHA-256 of the exact text (specs/slimpajama.md 9)."""
+    """Whether each train row's text stands in the holdout, by SHA-256 of the exact text.
+
+    Rule: docs/formats/slimpajama.md "Train against holdout".
+    """
     packed = np.ascontiguousarray(holdout).tobytes()
     known = {packed[start : start + 32] for start in range(0, len(packed), 32)}
     return np.fromiter((digest in known for digest in digests), dtype=np.bool_, count=len(digests))

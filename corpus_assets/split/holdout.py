@@ -40,7 +40,10 @@ def held_out(
 
 
 def leading(rows: int, share: float) -> NDArray[np.bool_]:
-    """The reference's holdout: the first `int(rows * share)` rows of the shuffled chunk (specs/slimpajama.md 8)."""
+    """The reference's holdout: the first `int(rows * share)` rows of the shuffled chunk.
+
+    Rule: docs/formats/slimpajama.md "Pass 2".
+    """
     flags = np.zeros(rows, dtype=np.bool_)
     flags[: int(rows * share)] = True
     return flags

@@ -1,18 +1,20 @@
 """The tokenizers, and for each configured dataset its token files and `data_params.json`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from corpus_assets.tokenize import dataset_files, shuffled_files, tokenizer_asset
-from corpus_assets.tokenize.dataset_files import DatasetBuild
+from corpus_assets import dataset_names as names
+from corpus_assets.tokenize import sequences, tokenizer, tokens
 from corpus_assets.tokenize.modes.registry import mode_of
-from resources.examples import DROPPED
-from resources.graph import Input, Partitioning, Stage, every, same, segment
+from corpus_assets.tokenize.statistics import COUNTERS
+from corpus_assets.tokenize.tokens import DatasetBuild
+from resources.formats.examples import DROPPED
 from resources.hashing import content_digest
-from resources.settings import chunk_key
-from resources.task import Task
+from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
+from resources.stage.settings import chunk_key
+from resources.stage.task import Task
 
 CODE_VERSION = "2"
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat"}
@@ -27,19 +29,19 @@ class Dataset:
     values: Settings
 
     @property
-    def source(self) -> str | None:
+    def shard_set(self) -> str | None:
         """The dataset itself when it reads files of its own; None when it reads a split."""
         return self.name if isinstance(self.values["input"], Mapping) else None
 
     @property
     def rows_from(self) -> str:
         """Asset that holds its documents or examples."""
-        return f"examples/{self.name}" if self.source else str(self.values["input"])
+        return names.examples(self.name) if self.shard_set else str(self.values["input"])
 
     @property
     def tokenizer(self) -> str:
         """Asset that holds its tokenizer."""
-        return f"tokenizers/{self.name}" if self.values["tokenizer"] else "tokenizer"
+        return names.tokenizer(self.name) if self.values["tokenizer"] else names.SHARED_TOKENIZER
 
     @property
     def shuffled(self) -> bool:
@@ -63,136 +65,181 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     else:
         options["files"] = settings["mix"]["chunks"]
     if path := entry.get("chat_template"):
-        template = dataset_files.template_source(path, f"datasets.{name}.chat_template")
-        options["chat_template_digest"] = content_digest(template.encode())
+        options["chat_template_digest"] = content_digest(_template(path, name))
     return {f"datasets.{name}.{key}": value for key, value in options.items()}
 
 
-def dataset_places(settings: Settings, name: str) -> dict[str, str]:
-    """Which library tokenizes, and where the chat template lies."""
-    entry = _entry(settings, name)
-    chosen = entry["tokenizer"] or settings["tokenizer"]
-    places = {dataset_files.BACKEND: chosen["backend"]}
-    return places | ({dataset_files.TEMPLATE: entry["chat_template"]} if entry.get("chat_template") else {})
+def _template(given: str, dataset: str) -> bytes:
+    return tokens.template_source(given, f"datasets.{dataset}.chat_template")
+
+
+def dataset_files(settings: Settings, name: str) -> dict[str, bytes]:
+    """Returns the chat template, if the dataset has one of its own."""
+    given = _entry(settings, name).get("chat_template")
+    return {tokens.TEMPLATE: _template(given, name)} if given else {}
+
+
+def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:
+    """Returns which library tokenizes."""
+    chosen = _entry(settings, name)["tokenizer"] or settings["tokenizer"]
+    return {tokens.BACKEND: chosen["backend"]}
+
+
+def _build(task: Task, dataset: Dataset) -> DatasetBuild:
+    return DatasetBuild.of(task, dataset.name, dataset.tokenizer)
 
 
 def _tokens(task: Task, dataset: Dataset) -> None:
-    dataset_files.tokens(task, DatasetBuild.of(task, dataset.name, dataset.tokenizer), dataset.rows_from)
+    tokens.tokens(task, _build(task, dataset), dataset.rows_from)
 
 
 def _sequences(task: Task, dataset: Dataset) -> None:
-    made = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
-    shuffled_files.sequences(task, made, dataset.rows_from, [chunk_key(n) for n in range(made.options["files"])])
+    build = _build(task, dataset)
+    files = [chunk_key(n) for n in range(build.options["files"])]
+    sequences.sequences(task, build, dataset.rows_from, files)
 
 
 def _gathered(task: Task, dataset: Dataset) -> None:
-    made = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
-    files = [chunk_key(n) for n in range(made.options["files"])]
-    shuffled_files.gathered(task, made, f"sequences/{dataset.name}", files.index(task.key), len(files))
+    build = _build(task, dataset)
+    files = [chunk_key(n) for n in range(build.options["files"])]
+    sequences.gathered(task, build, names.sequences(dataset.name), files.index(task.key), len(files))
 
 
 def _params(task: Task, dataset: Dataset) -> None:
-    made = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
-    counted = f"sequences/{dataset.name}" if dataset.shuffled else f"tokens/{dataset.name}"
-    dataset_files.params(task, made, counted, f"tokens/{dataset.name}", dataset.rows_from if dataset.source else None)
+    name = dataset.name
+    counted = names.sequences(name) if dataset.shuffled else names.tokens(name)
+    read = dataset.rows_from if dataset.shard_set else None
+    tokens.params(task, _build(task, dataset), counted, names.tokens(name), read)
 
 
-def tokenizer_stage(name: str, dataset: str | None, kind: str) -> Stage:
-    """A tokenizer's asset. A trained one must not change with the corpus: its input is not tracked."""
+def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
+    """Returns a tokenizer's asset: the corpus's, or a dataset's own.
+
+    A trained one must not change with the corpus, so its input is not tracked.
+    """
     return Stage(
-        name=name,
-        group="tokenize",
+        name=names.SHARED_TOKENIZER if dataset is None else names.tokenizer(dataset),
+        group="tokenize" if dataset is None else names.group(dataset),
         description="A tokenizer: configured files, a hub's, or a BPE trained once on the train split.",
         partitioning=Partitioning.NONE,
-        compute=tokenizer_asset.tokenizer,
+        compute=partial(tokenizer.tokenizer, folder="tokenizer" if dataset is None else f"tokenizers/{dataset}"),
         code_version="2",
-        kind="records",
+        io="records",
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
-        extra_parameters=partial(_tokenizer_parameters, dataset=dataset),
-        places=partial(_tokenizer_places, dataset=dataset),
-        tools=("json",),
+        derived_parameters=partial(_tokenizer_parameters, dataset=dataset),
+        local_files=partial(_tokenizer_files, dataset=dataset),
+        kinds=("json",),
+        formerly=None if dataset is None else f"tokenizers/{dataset}",
+        former_group=None if dataset is None else "tokenize",
     )
 
 
-def _tokenizer(settings: Settings, dataset: str | None) -> Settings:
-    return dict(settings["tokenizer"] if dataset is None else _entry(settings, dataset)["tokenizer"])
+def _tokenizer(settings: Settings, dataset: str | None) -> tuple[Settings, str]:
+    """The settings of a tokenizer, and where they stand."""
+    if dataset is None:
+        return settings["tokenizer"], "tokenizer"
+    return _entry(settings, dataset)["tokenizer"], f"datasets.{dataset}.tokenizer"
 
 
 def _tokenizer_parameters(settings: Settings, dataset: str | None) -> dict[str, Any]:
-    section = "tokenizer" if dataset is None else f"datasets.{dataset}.tokenizer"
-    return tokenizer_asset.tokenizer_parameters(_tokenizer(settings, dataset), section)
+    return tokenizer.tokenizer_parameters(*_tokenizer(settings, dataset))
 
 
-def _tokenizer_places(settings: Settings, dataset: str | None) -> dict[str, str]:
-    return tokenizer_asset.tokenizer_places(_tokenizer(settings, dataset))
+def _tokenizer_files(settings: Settings, dataset: str | None) -> dict[str, bytes]:
+    return tokenizer.tokenizer_files(*_tokenizer(settings, dataset))
 
 
 def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[Stage]:
-    """The tokenizers, then per dataset its token files and its `data_params.json`."""
+    """Yields the tokenizers, then per dataset its token files and its `data_params.json`."""
     if any(entry["tokenizer"] is None for entry in datasets):
-        yield tokenizer_stage("tokenizer", None, tokenizer_kind)
+        yield tokenizer_stage(None, tokenizer_kind)
     for entry in datasets:
-        name = entry["name"]
         if entry["tokenizer"]:
-            yield tokenizer_stage(f"tokenizers/{name}", name, entry["tokenizer"]["kind"])
-        yield from _dataset_stages(Dataset(name, entry))
+            yield tokenizer_stage(entry["name"], entry["tokenizer"]["kind"])
+        yield from _dataset_stages(Dataset(entry["name"], entry))
 
 
 def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
-    reads = (same(dataset.rows_from), same(dataset.tokenizer))
-    partitioning = Partitioning.SHARD if dataset.source else Partitioning.CHUNK
     name = dataset.name
+    reads = (same(dataset.rows_from), same(dataset.tokenizer))
+    partitioning = Partitioning.SHARD if dataset.shard_set else Partitioning.CHUNK
     if not dataset.shuffled:
-        yield _stage(dataset, f"tokens/{name}", _tokens, partitioning, reads, source=dataset.source)
+        yield _rows_stage(dataset, _tokens, partitioning, reads)
     else:
-        yield _stage(dataset, f"sequences/{name}", _sequences, partitioning, reads, source=dataset.source)
-        gathers = (segment(f"sequences/{name}"), same(dataset.tokenizer))
-        yield _stage(dataset, f"tokens/{name}", _gathered, Partitioning.CHUNK, gathers)
-    counted: tuple[Input, ...] = (every(f"sequences/{name}", part="counters"),) if dataset.shuffled else ()
-    if dataset.source:
-        counted += (every(dataset.rows_from, part=DROPPED),)
-    yield Stage(
-        name=f"data_params/{name}",
-        group="tokenize",
+        yield _sequences_stage(dataset, partitioning, reads)
+        gathers = (own_segment(names.sequences(name)), same(dataset.tokenizer))
+        yield _rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers)
+    yield _params_stage(dataset)
+
+
+def _rows_stage(
+    dataset: Dataset, compute: Callable[..., None], partitioning: Partitioning, inputs: tuple[Input, ...]
+) -> Stage:
+    """The token files, whose rows are in input order or shuffled."""
+    order = "shuffled" if dataset.shuffled else "in order"
+    return replace(
+        _hdf5_stage(dataset, f"rows {order}"),
+        name=names.tokens(dataset.name),
+        compute=partial(compute, dataset=dataset),
+        partitioning=partitioning,
+        inputs=inputs,
+        shard_set=None if dataset.shuffled else dataset.shard_set,
+        formerly=f"tokens/{dataset.name}",
+    )
+
+
+def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple[Input, ...]) -> Stage:
+    """The rows of a shuffled dataset before they are merged."""
+    return replace(
+        _hdf5_stage(dataset, "rows in the order of their shuffle keys"),
+        name=names.sequences(dataset.name),
+        compute=partial(_sequences, dataset=dataset),
+        partitioning=partitioning,
+        inputs=inputs,
+        shard_set=dataset.shard_set,
+        formerly=f"sequences/{dataset.name}",
+    )
+
+
+def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
+    """What the stages of a dataset that write rows have in common."""
+    mode = mode_of(dataset.values)
+    return Stage(
+        name=names.tokens(dataset.name),
+        group=names.group(dataset.name),
+        description=f"{mode.words} made from {dataset.rows_from}, {order}: HDF5 (rows, {len(mode.features)}, L) int32.",
+        partitioning=Partitioning.CHUNK,
+        compute=partial(_tokens, dataset=dataset),
+        code_version=CODE_VERSION,
+        io="hdf5",
+        derived_parameters=partial(dataset_parameters, name=dataset.name),
+        local_files=partial(dataset_files, name=dataset.name),
+        run_options=partial(dataset_run_options, name=dataset.name),
+        columns=dict.fromkeys(mode.features, "int32[L]"),
+        kinds=("hdf5",),
+        former_group="tokenize",
+    )
+
+
+def _params_stage(dataset: Dataset) -> Stage:
+    name = dataset.name
+    counted: tuple[Input, ...] = (every(names.sequences(name), segment=COUNTERS),) if dataset.shuffled else ()
+    if dataset.shard_set:
+        counted += (every(dataset.rows_from, segment=DROPPED),)
+    return Stage(
+        name=names.params(name),
+        group=names.group(name),
         description=f"`data_params.json` of {name}: parameters and summed statistics.",
         partitioning=Partitioning.NONE,
         compute=partial(_params, dataset=dataset),
         code_version=CODE_VERSION,
-        kind="records",
-        inputs=(*counted, every(f"tokens/{name}"), same(dataset.tokenizer)),
-        extra_parameters=partial(dataset_parameters, name=name),
-        places=partial(dataset_places, name=name),
-        tools=("json",),
-    )
-
-
-def _stage(
-    dataset: Dataset,
-    asset: str,
-    compute: Callable[..., None],
-    partitioning: Partitioning,
-    inputs: tuple[Input, ...],
-    *,
-    source: str | None = None,
-) -> Stage:
-    mode = mode_of(dataset.values)
-    order = {
-        "sequences": "in the order of their shuffle keys",
-        "tokens": "shuffled" if dataset.shuffled else "in order",
-    }
-    return Stage(
-        name=asset,
-        group="tokenize",
-        description=f"{mode.words} made from {dataset.rows_from}, rows {order[asset.partition('/')[0]]}: "
-        f"HDF5 (rows, {len(mode.features)}, L) int32.",
-        partitioning=partitioning,
-        compute=partial(compute, dataset=dataset),
-        code_version=CODE_VERSION,
-        kind="hdf5",
-        inputs=inputs,
-        extra_parameters=partial(dataset_parameters, name=dataset.name),
-        places=partial(dataset_places, name=dataset.name),
-        source=source,
-        columns=dict.fromkeys(mode.features, "int32[L]"),
-        tools=("hdf5",),
+        io="records",
+        inputs=(*counted, every(names.tokens(name)), same(dataset.tokenizer)),
+        derived_parameters=partial(dataset_parameters, name=name),
+        local_files=partial(dataset_files, name=name),
+        run_options=partial(dataset_run_options, name=name),
+        notes=partial(tokens.discarded_notes, dataset=name),
+        kinds=("json",),
+        formerly=f"data_params/{name}",
+        former_group="tokenize",
     )

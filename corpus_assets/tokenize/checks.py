@@ -6,38 +6,37 @@ from typing import Any
 
 import dagster as dg
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.evaluation import UNREADABLE, current_parts, result
-from corpus_assets.stage import asset_key
+from corpus_assets import dataset_names as names
+from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
 from corpus_assets.tokenize.modes.registry import mode_of
-from corpus_assets.tokenize.rows.hdf5 import HDF5Rows, read_hdf5
 from corpus_assets.tokenize.rows.recount import count
-from corpus_assets.tokenize.statistics import Statistics, merge
-from corpus_assets.tokenize.tokenizer_asset import load_part
+from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.task import Part
+from resources.formats.hdf5 import HDF5Rows, read_hdf5
+from resources.stage.partition import Partition
 
 TOKEN_FILES = "token_files"
 _SHARED = {"n_examples": "num_sequences", "num_tokens": "num_tokens", "loss_valid_tokens": "loss_valid_tokens"}
 
 
-def faults_of(part: Part, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> list[str]:
+def faults_of(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> list[str]:
     """What is wrong with one token file, in words. dataset: its entry in the configuration."""
     try:
-        with part.open(".h5") as raw, read_hdf5(raw, str(part.partition)) as rows:
-            faults = list(_faults(part, rows, dataset, tokenizer))
+        with tokens.open(".h5") as raw, read_hdf5(raw, str(tokens.key)) as rows:
+            faults = list(_faults(tokens, rows, dataset, tokenizer))
     except UNREADABLE as error:
         faults = [f"cannot be read: {error}"]
-    return [f"{part.partition}: {fault}" for fault in faults]
+    return [f"{tokens.key}: {fault}" for fault in faults]
 
 
-def _faults(part: Part, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> Iterator[str]:
-    mode, recorded = mode_of(dataset), part.record.statistics
-    expected = (recorded["rows_out"], len(mode.features), dataset["sequence_length"])
+def _faults(tokens: Partition, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> Iterator[str]:
+    mode, recorded = mode_of(dataset), tokens.record
+    expected = (recorded.statistics["rows_out"], len(mode.features), dataset["sequence_length"])
     if (shape := (rows.n, len(rows.features), rows.sequence_length)) != expected:
         yield f"shape {shape}, expected {expected}"
         return
-    if rows.digest() != part.file(".h5").digest:
+    if rows.digest() != tokens.file(".h5").digest:
         yield "content differs from what was recorded"
     found = count(
         rows.blocks(),
@@ -48,8 +47,9 @@ def _faults(part: Part, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: T
         inverted_mask=dataset.get("inverted_mask", False),
     )
     yield from found.faults
-    yield from _differences(found.h5_dataset_stats(), recorded["h5_dataset_stats"])
-    if counters := recorded.get("counters"):
+    yield from _differences(found.h5_dataset_stats(), recorded.counters_of(H5_DATASET_STATS))
+    if COUNTERS in recorded.segments:
+        counters = recorded.counters_of(COUNTERS)
         arrays = found.h5_dataset_stats()
         yield from _differences({name: arrays[theirs] for name, theirs in _SHARED.items()}, counters)
         if not dataset.get("reference") and (lost := Statistics.from_dict(counters).unaccounted_tokens):
@@ -62,15 +62,15 @@ def _differences(found: Mapping[str, Any], recorded: Mapping[str, Any]) -> Itera
             yield f"{name} is {value}, recorded {recorded.get(name)}"
 
 
-def sums_of(counted: list[Part], files: list[Part], params: Part) -> list[str]:
+def sums_of(counted: list[Partition], files: list[Partition], params: Partition) -> list[str]:
     """Where `data_params.json` is not the sum of the partitions' statistics.
 
     counted: partitions with counters; files: partitions with rows. They are the same unless rows are shuffled.
     """
     arrays = Counter[str]()
-    for part in files:
-        arrays.update(part.record.statistics["h5_dataset_stats"])
-    counters = merge(Statistics.from_dict(part.record.statistics["counters"]) for part in counted).as_dict()
+    for tokens in files:
+        arrays.update(tokens.counters(H5_DATASET_STATS))
+    counters = merge(Statistics.from_dict(made.counters(COUNTERS)) for made in counted).as_dict()
     written = params.json("data_params.json")
     faults = [*_differences(arrays, written["h5_dataset_stats"]), *_differences(counters, written["post-process"])]
     if files and counters["n_examples"] != arrays["num_sequences"]:
@@ -78,35 +78,34 @@ def sums_of(counted: list[Part], files: list[Part], params: Part) -> list[str]:
     return [f"data_params.json: {fault}" for fault in faults]
 
 
-def token_files(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
+def token_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
     """Shape, ids, masks, labels, sequences, counts and digest of every HDF5 file, recomputed from its arrays."""
     (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == dataset)
-    tokenizer_asset = f"tokenizers/{dataset}" if entry["tokenizer"] else "tokenizer"
+    tokenizer_asset = names.tokenizer(dataset) if entry["tokenizer"] else names.SHARED_TOKENIZER
 
-    @dg.asset_check(asset=asset_key(f"tokens/{dataset}"), name=TOKEN_FILES, description=token_files.__doc__)
+    @dg.asset_check(asset=asset_key(names.tokens(dataset)), name=TOKEN_FILES, description=token_files.__doc__)
     def check() -> dg.AssetCheckResult:
-        parts = current_parts(corpus, f"tokens/{dataset}")
+        files = current_partitions(corpus, names.tokens(dataset))
         faults: list[str] = []
-        if parts:
-            (held,) = current_parts(corpus, tokenizer_asset)
-            tokenizer = load_part(held, entry.get("separator"))
-            faults = [fault for part in parts for fault in faults_of(part, entry, tokenizer)]
-        rows = sum(part.record.statistics["rows_out"] for part in parts)
-        return result(faults, {"files": len(parts), "rows": rows})
+        if files:
+            (held,) = current_partitions(corpus, tokenizer_asset)
+            tokenizer = load_tokenizer_of(held, entry.get("separator"))
+            faults = [fault for tokens in files for fault in faults_of(tokens, entry, tokenizer)]
+        rows = sum(tokens.record.statistics["rows_out"] for tokens in files)
+        return result(faults, {"files": len(files), "rows": rows})
 
     return check
 
 
-def data_params_sums(corpus: Corpus, dataset: str) -> dg.AssetChecksDefinition:
+def data_params_sums(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
     """`data_params.json` holds the sums of the statistics of all partitions."""
-    counted = f"sequences/{dataset}" if f"sequences/{dataset}" in corpus.graph.stages else f"tokens/{dataset}"
+    sequences, tokens = names.sequences(dataset), names.tokens(dataset)
+    counted = sequences if sequences in corpus.graph.stages else tokens
 
-    @dg.asset_check(
-        asset=asset_key(f"data_params/{dataset}"), name="sums_of_files", description=data_params_sums.__doc__
-    )
+    @dg.asset_check(asset=asset_key(names.params(dataset)), name="sums_of_files", description=data_params_sums.__doc__)
     def check() -> dg.AssetCheckResult:
-        files, parts = current_parts(corpus, f"tokens/{dataset}"), current_parts(corpus, counted)
-        written = current_parts(corpus, f"data_params/{dataset}")
-        return result([fault for params in written for fault in sums_of(parts, files, params)], {"files": len(files)})
+        files, made = current_partitions(corpus, tokens), current_partitions(corpus, counted)
+        written = current_partitions(corpus, names.params(dataset))
+        return result([fault for params in written for fault in sums_of(made, files, params)], {"files": len(files)})
 
     return check

@@ -22,7 +22,8 @@ PROCESSING = {
     "middle_token": "fim_middle_tok",
     "suffix_token": "fim_suffix_tok",
 }
-"""Our names of the parameters in section `processing`, with the original's (specs/cerebras-hdf5.md section 13)."""
+"""Our names of the parameters in section `processing`, with the original's:
+docs/formats/cerebras-hdf5.md "Parameter names"."""
 
 DATASET = {
     "pack": "pack_sequences",
@@ -49,8 +50,8 @@ def data_params(
     mode: the original's name of it. options: parameters that the content depends on, under our names, no path among
     them: the file travels with the data. `post-process` holds `statistics`, counted while rows were made;
     `h5_dataset_stats` holds `arrays`, counted from the rows (definitions: `Statistics`, `recount.H5DatasetStats`).
-    `features` names the channels in order, so that readers do not have to guess them (specs/cerebras-hdf5.md
-    sections 12, 14 and 16).
+    `features` names the channels in order, so that readers do not have to guess them (docs/formats/cerebras-hdf5.md
+    "data_params.json", "Readers").
     """
     ids = {"eos_id": tokenizer.eos_id, "pad_id": tokenizer.pad_id}
     processing = {theirs: options[ours] for ours, theirs in PROCESSING.items() if ours in options}

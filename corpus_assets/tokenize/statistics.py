@@ -5,10 +5,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+COUNTERS = "counters"
+"""Counters of a partition, kept while its rows were made (`Statistics.as_dict`)."""
+
+H5_DATASET_STATS = "h5_dataset_stats"
+"""Counters of a partition, counted from its rows."""
+
 
 @dataclass
 class Statistics:
-    """Counters of one file or many (`merge`), under the key names of specs/cerebras-hdf5.md section 12.
+    """Counters of one file or many (`merge`), under the key names of docs/formats/cerebras-hdf5.md "Statistics".
 
     `*_files` count documents: processed = seen, discarded = no token of it can reach a row, successful = the
     rest. `raw_*` and `normalized_*` measure the text before and after cleaning, in code points and UTF-8

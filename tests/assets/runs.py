@@ -6,11 +6,12 @@ from typing import Any
 
 import dagster as dg
 
-from corpus_assets.build import RANGE_END, RANGE_START
+from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
-from corpus_assets.definitions import assemble
-from corpus_assets.stage import asset_key
-from resources.plan import Status
+from corpus_assets.orchestration.assembly import assemble
+from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START
+from partitions.shards import register_shards
+from resources.planning.planner import Status
 from tests.build.small import opened
 
 
@@ -28,7 +29,7 @@ class Runs:
 
     def register(self) -> None:
         """Make the shard partitions known."""
-        assemble(self.corpus).register(self.instance)
+        register_shards(self.corpus.planner(), self.instance)
 
     def shards(self) -> list[str]:
         """Shard partitions in Dagster's order."""

@@ -5,13 +5,15 @@ from typing import cast
 import dagster as dg
 import pytest
 
-from corpus_assets import schedules
-from corpus_assets.build import RANGE_END, RANGE_START
 from corpus_assets.corpus import Corpus
-from corpus_assets.dagster_home import PROCESS_TAG, close_abandoned_runs, process_tags
-from corpus_assets.definitions import assemble, definitions
-from corpus_assets.schedules import build_job, corpus_sensor
-from resources.plan import Status
+from corpus_assets.definitions import definitions
+from corpus_assets.orchestration import sensor
+from corpus_assets.orchestration.assembly import assemble
+from corpus_assets.orchestration.instance import PROCESS_TAG, close_abandoned_runs, process_tags
+from corpus_assets.orchestration.jobs import build_job
+from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START
+from corpus_assets.orchestration.sensor import corpus_sensor
+from resources.planning.planner import Status
 from tests.assets.runs import Runs
 from tests.build.small import digests, opened, prose, write_raw
 
@@ -92,7 +94,7 @@ def _total(corpus: Corpus) -> int:
 
 
 def test_runs_come_in_batches(built: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedules, "MAX_PARTITIONS", 2)
+    monkeypatch.setattr(sensor, "MAX_PARTITIONS", 2)
     for key in built.shards():
         built.corpus.ledger.forget("short_documents", key)
     found = evaluate(built)
@@ -117,7 +119,7 @@ def test_the_sensor_waits_while_a_run_is_active(built: Runs) -> None:
 def test_a_partition_that_fails_is_asked_for_again_only_when_something_changed(
     built: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("corpus_assets.schedules.time.time", lambda: 10_000.0)
+    monkeypatch.setattr("corpus_assets.orchestration.sensor.time.time", lambda: 10_000.0)
     bad = built.folder / "raw/books/bad.jsonl.gz"
     bad.write_bytes(b"this is no gzip file")
     for _ in range(3):

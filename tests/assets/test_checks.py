@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -11,10 +12,10 @@ import msgspec
 import pytest
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.definitions import assemble
-from resources.documents import Document, decode_document, encode_document
+from corpus_assets.orchestration.assembly import assemble
+from resources.formats.documents import Document, decode_document, encode_document
 from resources.ledger import Record
-from resources.task import Part
+from resources.stage.partition import Partition
 from tests.assets.runs import Runs
 
 SHARD = "books--one"
@@ -37,7 +38,7 @@ def failed(runs: Runs) -> dict[str, str]:
 
 
 def rewrite_lines(corpus: Corpus, path: str, change: Callable[[list[bytes]], list[bytes]]) -> None:
-    file = corpus.storage.resolve(path)
+    file = Path(corpus.storage.fetch(path))
     lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
     file.write_bytes(gzip.compress(b"".join(change(lines))))
 
@@ -62,26 +63,26 @@ def test_all_pass_on_a_sound_corpus_and_say_what_they_looked_at(built: Runs) -> 
         "components:retention_of_sources",
         "decontaminated_train:conservation_of_rows",
         "decontaminated_train:no_holdout_text_in_train",
-        "tokens/train:token_files",
-        "tokens/validation:token_files",
-        "data_params/train:sums_of_files",
-        "data_params/validation:sums_of_files",
+        "train_tokens:token_files",
+        "validation_tokens:token_files",
+        "train_token_params:sums_of_files",
+        "validation_token_params:sums_of_files",
     } == found.keys()
     assert all(one.passed for one in found.values())
     flow = found["decontaminated_train:conservation_of_rows"].metadata
     assert flow["equations judged"].value == 6
     assert flow["rows of normalized_documents"].value == 44
-    assert found["tokens/train:token_files"].metadata["files"].value == 3
+    assert found["train_tokens:token_files"].metadata["files"].value == 3
 
 
 @pytest.mark.parametrize("section", ["post-process", "h5_dataset_stats"])
 def test_data_params_that_are_no_sums_are_found(built: Runs, section: str) -> None:
-    path = built.corpus.storage.resolve("tokens/train/data_params.json")
+    path = Path(built.corpus.storage.fetch("tokens/train/data_params.json"))
     params = json.loads(path.read_text())
     params[section]["num_tokens"] += 1
     path.write_text(json.dumps(params))
-    assert failed(built).keys() == {"data_params/train:sums_of_files"}
-    assert f"recorded {params[section]['num_tokens']}" in failed(built)["data_params/train:sums_of_files"]
+    assert failed(built).keys() == {"train_token_params:sums_of_files"}
+    assert f"recorded {params[section]['num_tokens']}" in failed(built)["train_token_params:sums_of_files"]
 
 
 @pytest.mark.parametrize("asset", ["short_documents", "duplicates"])
@@ -94,7 +95,7 @@ def test_rows_out_of_line_are_found(built: Runs, asset: str) -> None:
 
 def test_a_missing_attribute_row_and_a_cut_file_are_found(built: Runs) -> None:
     rewrite_lines(built.corpus, "attributes/duplicates/books/one.jsonl.gz", lambda lines: lines[:-1])
-    cut = built.corpus.storage.resolve("attributes/short_documents/books/two.jsonl.gz")
+    cut = Path(built.corpus.storage.fetch("attributes/short_documents/books/two.jsonl.gz"))
     cut.write_bytes(cut.read_bytes()[:-20])
     found = failed(built)
     assert "attribute None" in found["duplicates:row_alignment"]
@@ -138,14 +139,16 @@ def test_a_held_out_text_in_train_is_found_by_reading_the_texts(built: Runs) -> 
     corpus = built.corpus
     chunk, leak = _some_held_out(corpus)
     train = record_of(corpus, "decontaminated_train", chunk)
-    rewrite_lines(corpus, Part(corpus.storage, train).file(".jsonl.gz").path, lambda lines: _with_text(lines, leak))
+    rewrite_lines(
+        corpus, Partition(corpus.storage, train).file(".jsonl.gz").path, lambda lines: _with_text(lines, leak)
+    )
     found = failed(built)
     assert found == {"decontaminated_train:no_holdout_text_in_train": f"{chunk}: 1 texts are in the holdout"}
 
 
 def _some_held_out(corpus: Corpus) -> tuple[str, str]:
     for key, record in sorted(corpus.ledger.records("holdout").items(), key=lambda item: str(item[0])):
-        for document in Part(corpus.storage, record).documents():
+        for document in Partition(corpus.storage, record).documents():
             return str(key), document.text
     raise AssertionError("the small corpus has a holdout")
 
@@ -160,9 +163,9 @@ def test_orphans_are_none_of_a_checks_business(built: Runs) -> None:
     corpus = built.corpus
     _, leak = _some_held_out(corpus)
     record = record_of(corpus, "decontaminated_train", CHUNK)
-    path = Part(corpus.storage, record).file(".jsonl.gz").path
+    path = Partition(corpus.storage, record).file(".jsonl.gz").path
     gone = path.replace(CHUNK, "chunk-0099")
-    corpus.storage.write(gone, corpus.storage.resolve(path).read_bytes())
+    corpus.storage.write(gone, Path(corpus.storage.fetch(path)).read_bytes())
     rewrite_lines(corpus, gone, lambda lines: _with_text(lines, leak))
     files = [msgspec.structs.replace(file, path=file.path.replace(path, gone)) for file in record.files]
     corpus.ledger.write(msgspec.structs.replace(record, partition="chunk-0099", files=files))
@@ -179,18 +182,18 @@ def test_orphans_are_none_of_a_checks_business(built: Runs) -> None:
 )
 def test_damage_to_a_token_file_is_found(built: Runs, damage: Callable[[Any], None], fault: str) -> None:
     corpus = built.corpus
-    path = record_of(corpus, "tokens/train", CHUNK).files[0].path
-    with h5py.File(corpus.storage.resolve(path), "r+") as file:
+    path = record_of(corpus, "train_tokens", CHUNK).files[0].path
+    with h5py.File(Path(corpus.storage.fetch(path)), "r+") as file:
         damage(file["data"])
-    one = evaluations(built)["tokens/train:token_files"]
+    one = evaluations(built)["train_tokens:token_files"]
     assert not one.passed
     assert fault in str(one.metadata["found"].value)
 
 
 def test_a_token_file_that_is_no_file_any_more_is_found(built: Runs) -> None:
     corpus = built.corpus
-    corpus.storage.resolve(record_of(corpus, "tokens/train", CHUNK).files[0].path).write_bytes(b"nothing")
-    corpus.storage.delete(record_of(corpus, "tokens/validation", CHUNK).files[0].path)
+    Path(corpus.storage.fetch(record_of(corpus, "train_tokens", CHUNK).files[0].path)).write_bytes(b"nothing")
+    corpus.storage.delete(record_of(corpus, "validation_tokens", CHUNK).files[0].path)
     found = failed(built)
-    assert "not an HDF5 file" in found["tokens/train:token_files"]
-    assert "cannot be read" in found["tokens/validation:token_files"]
+    assert "not an HDF5 file" in found["train_tokens:token_files"]
+    assert "cannot be read" in found["validation_tokens:token_files"]

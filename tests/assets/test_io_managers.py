@@ -4,20 +4,22 @@ import dagster as dg
 import numpy as np
 import pytest
 
-from partitions.definitions import SHARDS, static
-from resources.attributes import AttributeRow
-from resources.documents import Document
+from partitions.definitions import shards, static
 from resources.errors import LedgerError
-from resources.io_managers import Arrays, DocumentsIOManager, Rows, TokenRows
-from resources.task import Part
+from resources.formats.attributes import AttributeRow
+from resources.formats.documents import Document
+from resources.io_managers import Arrays, DocumentsIOManager, LazyRows, TokenRows
+from resources.stage.partition import Partition
 from tests.assets.runs import Runs, failure_message
 
 SHARD = "books--one"
 
 
 def test_one_shard_of_documents_and_attributes(built: Runs) -> None:
-    @dg.asset(partitions_def=SHARDS)
-    def lengths(normalized_documents: Rows, short_documents: Rows, minhashes: Arrays) -> dg.MaterializeResult[None]:
+    @dg.asset(partitions_def=shards())
+    def lengths(
+        normalized_documents: LazyRows, short_documents: LazyRows, minhashes: Arrays
+    ) -> dg.MaterializeResult[None]:
         documents, attributes = list(normalized_documents), list(short_documents)
         assert all(isinstance(document, Document) for document in documents)
         assert all(isinstance(row, AttributeRow) for row in attributes)
@@ -37,7 +39,7 @@ def test_all_shards_by_key_for_an_asset_without_partitions(built: Runs) -> None:
     seen: dict[str, int] = {}
 
     @dg.asset
-    def totals(normalized_documents: dict[str, Rows], components: Arrays, inventory: Rows) -> None:
+    def totals(normalized_documents: dict[str, LazyRows], components: Arrays, inventory: LazyRows) -> None:
         seen.update({key: len(rows) for key, rows in normalized_documents.items()})
         assert components("clusters.npy").shape[1] == 3
         assert {row["shard"] for row in inventory} == seen.keys()
@@ -53,11 +55,11 @@ def test_a_range_of_chunks_by_key(built: Runs) -> None:
     chunks = static(built.corpus.settings.chunks())
 
     @dg.asset(
-        ins={"tokens": dg.AssetIn(key=dg.AssetKey(["tokens", "train"]))},
+        ins={"tokens": dg.AssetIn(key=dg.AssetKey(["train_tokens"]))},
         partitions_def=chunks,
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
-    def shapes(tokens: dict[str, TokenRows], train: dict[str, Rows]) -> None:
+    def shapes(tokens: dict[str, TokenRows], train: dict[str, LazyRows]) -> None:
         assert train.keys() == tokens.keys()
         for key, rows in tokens.items():
             with rows.open() as file:
@@ -71,10 +73,10 @@ def test_a_range_of_chunks_by_key(built: Runs) -> None:
 
 def test_one_chunk_of_tokens_and_documents(built: Runs) -> None:
     @dg.asset(
-        ins={"tokens": dg.AssetIn(key=dg.AssetKey(["tokens", "train"]))},
+        ins={"tokens": dg.AssetIn(key=dg.AssetKey(["train_tokens"]))},
         partitions_def=static(built.corpus.settings.chunks()),
     )
-    def one(tokens: TokenRows, mixed_pass2: Rows, tokenizer: Part) -> None:
+    def one(tokens: TokenRows, mixed_pass2: LazyRows, tokenizer: Partition) -> None:
         with tokens.open() as file:
             assert file["data"].dtype == np.int32
         assert all(isinstance(document, Document) for document in mixed_pass2)
@@ -85,8 +87,8 @@ def test_one_chunk_of_tokens_and_documents(built: Runs) -> None:
 
 
 def test_a_scattered_shard_is_read_chunk_by_chunk(built: Runs) -> None:
-    @dg.asset(partitions_def=SHARDS)
-    def scattered(mixed_pass1: Rows) -> None:
+    @dg.asset(partitions_def=shards())
+    def scattered(mixed_pass1: LazyRows) -> None:
         documents = list(mixed_pass1)
         assert len(documents) == len(mixed_pass1) > 0
         assert all(isinstance(document, Document) for document in documents)
@@ -96,8 +98,8 @@ def test_a_scattered_shard_is_read_chunk_by_chunk(built: Runs) -> None:
 
 
 def test_what_was_not_built_is_named_with_the_command_that_builds_it(empty: Runs) -> None:
-    @dg.asset(partitions_def=SHARDS)
-    def lengths(normalized_documents: Rows) -> None:
+    @dg.asset(partitions_def=shards())
+    def lengths(normalized_documents: LazyRows) -> None:
         raise AssertionError("not reached")
 
     empty.materialize("inventory")
@@ -111,7 +113,7 @@ def test_what_was_not_built_is_named_with_the_command_that_builds_it(empty: Runs
 
 
 def test_the_ledger_error_needs_no_dagster_run(empty: Runs) -> None:
-    manager = DocumentsIOManager(root=str(empty.corpus.storage.root))
+    manager = DocumentsIOManager(empty.corpus.storage, empty.corpus.ledger)
     context = dg.build_input_context(asset_key=dg.AssetKey("inventory"))
     with pytest.raises(LedgerError, match="inventory does not exist"):
         manager.load_input(context)

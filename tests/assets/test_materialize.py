@@ -93,15 +93,15 @@ def test_an_asset_materialized_alone_sees_a_changed_raw_file(built: Runs) -> Non
 def test_every_partition_of_an_asset_has_the_same_numbers(built: Runs) -> None:
     shards = built.shards()
     assert built.materialize("normalized_documents", "mixed_pass1", between=(shards[0], shards[-1])).success
-    assert built.materialize("tokens/train", between=("chunk-0000", "chunk-0002")).success
-    for asset in ("normalized_documents", "mixed_pass1", "tokens/train"):
+    assert built.materialize("train_tokens", between=("chunk-0000", "chunk-0002")).success
+    for asset in ("normalized_documents", "mixed_pass1", "train_tokens"):
         numbers = [_numbers(event) for event in built.latest(asset).values()]
         assert all(found.keys() == numbers[0].keys() for found in numbers)
         assert {"rows in", "rows out", "rows dropped", "seconds", "MB/s", "text (MB)"} <= numbers[0].keys()
     passed = [_numbers(event) for event in built.latest("mixed_pass1").values()]
     assert sum(found["dropped: short"] for found in passed) == 2
     assert sum(found["dropped: duplicate"] for found in passed) > 0
-    assert "tokens" in _numbers(built.latest("tokens/train")["chunk-0000"])
+    assert "tokens" in _numbers(built.latest("train_tokens")["chunk-0000"])
 
 
 def _numbers(event: dg.AssetMaterialization) -> dict[str, float]:

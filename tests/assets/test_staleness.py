@@ -3,11 +3,11 @@
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
 from dagster._core.loader import LoadingContextForTest
 
-from corpus_assets.build import build
+from corpus_assets.checking import asset_key
 from corpus_assets.definitions import definitions
-from corpus_assets.stage import asset_key
-from resources.execute import Outcome
-from resources.graph import Stage
+from corpus_assets.orchestration.build import build
+from resources.stage.declaration import Stage
+from resources.stage.job import Outcome
 from tests.assets.runs import Runs
 from tests.build.small import prose, write_raw
 

@@ -15,14 +15,15 @@ import pyarrow.parquet as pq
 import yaml
 import zstandard
 
-from corpus_assets.config import parse_config
+from corpus_assets.config.loading import parse_config
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.rows.hdf5 import read_hdf5
-from resources.graph import Graph, Input, Reads, Stage
+from resources.formats.hdf5 import read_hdf5
 from resources.hashing import content_digest
 from resources.ledger import Record
-from resources.plan import Plan, Status
-from resources.task import Part
+from resources.planning.planner import Plan, Status
+from resources.stage.declaration import Input, Reads, Stage
+from resources.stage.graph import Graph
+from resources.stage.partition import Partition
 
 Key = tuple[str, str | None]
 Rows = list[dict[str, Any]]
@@ -148,8 +149,8 @@ def drive(corpus: Corpus, stages: Sequence[Stage] | None = None) -> Built:
     for stage in stages or corpus.graph:
         decisions = corpus.planner().decisions(stage).values()
         built.waiting += [f"{d.asset}/{d.partition}: {d.blocked}" for d in decisions if d.blocked]
-        due = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.touched]
-        for outcome in corpus.pending(stage, due).drive() if due else []:
+        due = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.rewritten]
+        for outcome in corpus.step(stage, due).run() if due else []:
             if outcome.error is None:
                 built.recomputed.add((outcome.asset, outcome.partition))
             else:
@@ -180,13 +181,13 @@ def contents(corpus: Corpus) -> dict[str, str]:
     """Digest of the decompressed bytes of every live file, by path: looks at the files, not at what is recorded."""
     found = {}
     for record in live_records(corpus).values():
-        part = Part(corpus.storage, record)
+        part = Partition(corpus.storage, record)
         for file in record.files:
             found[file.path] = content_digest(*_decompressed(part, file.path))
     return found
 
 
-def _decompressed(part: Part, path: str) -> Iterator[bytes]:
+def _decompressed(part: Partition, path: str) -> Iterator[bytes]:
     with part.open(path) as raw:
         if path.endswith(".h5"):
             with read_hdf5(raw, path) as rows:
@@ -219,7 +220,7 @@ def _may_change(
     old = before.get((stage.name, key))
     if old is None or (old.code_version, old.parameters) != (record.code_version, record.parameters):
         return True
-    if stage.observed:
+    if stage.looks_outside:
         return list(old.inputs.items()) != list(record.inputs.items())
     return any(_read(edge, key, before) != _read(edge, key, after) for edge in stage.inputs if edge.tracked)
 
@@ -229,10 +230,10 @@ def _read(edge: Input, key: str | None, records: Mapping[Key, Record]) -> list[t
     found = {name: record for name, record in records.items() if name[0] == edge.asset}
     if edge.mapping is Reads.SAME:
         found = {name: record for name, record in found.items() if name[1] in (key, None)}
-    if edge.mapping is Reads.SEGMENT:
+    if edge.mapping is Reads.OWN_SEGMENT:
         return [(name, record.segments.get(key or "", "")) for name, record in found.items()]
-    if edge.part is not None:
-        return [(name, record.segments.get(edge.part, "")) for name, record in found.items()]
+    if edge.segment is not None:
+        return [(name, record.segments.get(edge.segment, "")) for name, record in found.items()]
     return [(name, record.digest) for name, record in found.items()]
 
 

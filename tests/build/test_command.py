@@ -7,9 +7,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from corpus_assets.build import Report, build, ranges
-from corpus_assets.show import show_partition
-from resources.task import Part
+from corpus_assets.cli.show import show_partition
+from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.build_report import Report
+from corpus_assets.orchestration.ranges import ranges
+from resources.stage.partition import Partition
 from tests.build.small import Work, contents, digests, live_records, opened, prose, raw_rows, write_config
 from tests.faults.command import MAIN, last_json, run
 
@@ -132,9 +134,9 @@ def test_deep_verification_finds_a_changed_byte_in_every_kind_of_file(work: Work
     for suffix in (".jsonl.gz", ".npy", ".jsonl.zst", ".h5", ".index.json"):
         files = (file.path for record in work.before.values() for file in record.files if file.bytes > 200)
         path = next(path for path in files if path.endswith(suffix))
-        stored = bytearray((corpus.storage.root / path).read_bytes())
+        stored = bytearray((Path(corpus.storage.place) / path).read_bytes())
         stored[len(stored) // 2] ^= 0x55
-        (corpus.storage.root / path).write_bytes(stored)
+        (Path(corpus.storage.place) / path).write_bytes(stored)
         damaged.add(path)
     code, out, _ = run(work.folder, "verify", "--json")
     assert (code, json.loads(out)["bad"]) == (0, [])
@@ -182,14 +184,14 @@ def test_what_is_not_there_is_said_without_a_traceback(work: Work, tmp_path: Pat
 def test_token_rows_are_shown_as_text_or_as_ids_without_their_tokenizer(work: Work, missing: str) -> None:
     corpus = opened(work.folder)
     record = live_records(corpus)["decontaminated_train", "chunk-0001"]
-    document = next(Part(corpus.storage, record).documents())
-    shown = list(show_partition(corpus, "tokens/train", "chunk-0001", 1))
-    assert json.loads("\n".join(shown[: shown.index("}") + 1]))["asset"] == "tokens/train"
+    document = next(Partition(corpus.storage, record).documents())
+    shown = list(show_partition(corpus, "train_tokens", "chunk-0001", 1))
+    assert json.loads("\n".join(shown[: shown.index("}") + 1]))["asset"] == "train_tokens"
     assert shown[-2] == "row 0: 64 tokens, 0 padding, 64 in the loss"
     marked = shown[-1].strip().replace("«", "").replace("»", "")
     assert document.text.startswith(marked)
     shutil.rmtree(work.folder / "corpus" / missing)
-    code, out, _ = run(work.folder, "show", "tokens/train", "chunk-0001", "--rows", "1")
+    code, out, _ = run(work.folder, "show", "train_tokens", "chunk-0001", "--rows", "1")
     *_, said, header, ids = out.splitlines()
     assert code == 0
     assert "tokenizer of these rows is not in the store" in said

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.build import build, discarded_notes, dropped_notes
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
-from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.ragged import Ragged
 from resources.errors import ConfigError
-from resources.execute import Outcome
-from resources.graph import Stage
+from resources.stage.declaration import Stage
+from resources.stage.job import Outcome
 from tests.build.small import Built, contents, drive, live_records, opened, prose, statuses, write_small
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
@@ -132,7 +133,7 @@ def test_every_mode_gives_files_that_plain_h5py_reads(once: Path, name: str) -> 
 
 
 def test_files_say_what_they_are(once: Path) -> None:
-    record = opened(once).ledger.read("tokens/pairs", "pairs--a")
+    record = opened(once).ledger.read("pairs_tokens", "pairs--a")
     assert record is not None
     with h5py.File(once / "corpus/tokens/pairs/pairs--a.h5") as file:
         found = dict(file.attrs)
@@ -142,7 +143,7 @@ def test_files_say_what_they_are(once: Path) -> None:
 
 
 def test_dirty_rows_are_counted_where_they_are_read(once: Path) -> None:
-    record = opened(once).ledger.read("examples/pairs", "pairs--b")
+    record = opened(once).ledger.read("pairs_examples", "pairs--b")
     assert record is not None
     dropped = record.statistics["dropped"]
     assert sum(dropped.values()) == record.statistics["rows_in"] - record.statistics["rows_out"] == 3
@@ -171,11 +172,11 @@ def test_ids_are_the_same_with_every_library(folder: Path) -> None:
     write_small(folder, {**CHANGES, "tokenizer.backend": "tokenizers"})
     assert statuses(opened(folder).planner().plan()) == {}
     for record in live_records(corpus := opened(folder)).values():
-        if record.asset.partition("/")[0] in ("tokens", "sequences"):
+        if record.asset.endswith(("_tokens", "_sequences")):
             corpus.ledger.forget(record.asset, record.partition)
     rebuild(folder)
     assert contents(opened(folder)) == before
-    assert used_by(opened(folder), "tokens/vsl") == {"tokenizers"}
+    assert used_by(opened(folder), "vsl_tokens") == {"tokenizers"}
 
 
 def used_by(corpus: Corpus, asset: str) -> set[str]:
@@ -193,7 +194,7 @@ def test_a_shard_is_made_again_when_the_fast_library_differs(folder: Path, monke
         return encode(self, texts)
 
     monkeypatch.setattr(Accelerated, "encode_batch", differs)
-    for name in ("tokens/pairs", "sequences/mixed"):
+    for name in ("pairs_tokens", "mixed_sequences"):
         calls.clear()
         corpus = opened(folder)
         for partition in list(corpus.ledger.records(name)):
@@ -208,10 +209,10 @@ def test_a_shard_is_made_again_when_the_fast_library_differs(folder: Path, monke
 def test_another_file_recomputes_itself_alone(folder: Path) -> None:
     write_lines(folder / "own/pairs/c.jsonl", [{"prompt": "One more", "completion": "indeed, and no more than that."}])
     built = rebuild(folder)
-    assert built.of("examples/pairs") == built.of("tokens/pairs") == {"pairs--c"}
-    assert built.of("sequences/pairs-vsl") == {"pairs-vsl--c"}
-    assert not built.assets() & {"tokens/chat", "tokens/train", "normalized_documents", "tokens/texts"}
-    assert built.of("data_params/pairs") == {None}
+    assert built.of("pairs_examples") == built.of("pairs_tokens") == {"pairs--c"}
+    assert built.of("pairs-vsl_sequences") == {"pairs-vsl--c"}
+    assert not built.assets() & {"chat_tokens", "train_tokens", "normalized_documents", "texts_tokens"}
+    assert built.of("pairs_token_params") == {None}
     assert rebuild(folder).recomputed == set()
 
 
@@ -219,13 +220,13 @@ def test_an_option_stales_its_dataset_alone_and_the_plan_says_which(folder: Path
     changed = [dict(entry, seed=3) if entry["name"] == "vsl" else entry for entry in DATASETS]
     write_small(folder, {**CHANGES, "datasets": changed})
     plan = statuses(opened(folder).planner().plan())
-    assert {asset for asset, _ in plan} == {"tokens/vsl", "data_params/vsl"}
-    assert plan["tokens/vsl", "chunk-0000"] == ("stale", "datasets.vsl.seed 0 -> 3")
+    assert {asset for asset, _ in plan} == {"vsl_tokens", "vsl_token_params"}
+    assert plan["vsl_tokens", "chunk-0000"] == ("stale", "datasets.vsl.seed 0 -> 3")
 
 
 def test_another_chat_template_stales_what_uses_it(folder: Path) -> None:
     (folder / "chat.jinja").write_text(TEMPLATE.replace("<|end|>", "\n"))
-    assert rebuild(folder).assets() == {"tokens/chat", "data_params/chat", "tokens/dpo", "data_params/dpo"}
+    assert rebuild(folder).assets() == {"chat_tokens", "chat_token_params", "dpo_tokens", "dpo_token_params"}
 
 
 def test_a_key_of_the_files_stales_their_examples(folder: Path) -> None:
@@ -233,8 +234,8 @@ def test_a_key_of_the_files_stales_their_examples(folder: Path) -> None:
     changed[-1]["input"] = {"location": "own/texts", "text_key": "nothing"}
     write_small(folder, {**CHANGES, "datasets": changed})
     plan = statuses(opened(folder).planner().plan())
-    assert plan["examples/texts", "texts--t"][1] == "datasets.texts.input.text_key body -> nothing"
-    assert {asset for asset, _ in plan} == {"examples/texts", "tokens/texts", "data_params/texts"}
+    assert plan["texts_examples", "texts--t"][1] == "datasets.texts.input.text_key body -> nothing"
+    assert {asset for asset, _ in plan} == {"texts_examples", "texts_tokens", "texts_token_params"}
 
 
 def test_a_tokenizer_of_its_own_is_an_asset_of_its_own(folder: Path) -> None:
@@ -242,7 +243,7 @@ def test_a_tokenizer_of_its_own_is_an_asset_of_its_own(folder: Path) -> None:
     own = {"kind": "neox", "path": "other.json", "eos": "<|end|>"}
     changed = [dict(entry, tokenizer=own) if entry["name"] == "pairs" else entry for entry in DATASETS]
     write_small(folder, {**CHANGES, "datasets": changed})
-    assert rebuild(folder).assets() == {"tokenizers/pairs", "tokens/pairs", "data_params/pairs"}
+    assert rebuild(folder).assets() == {"pairs_tokenizer", "pairs_tokens", "pairs_token_params"}
     ids = params_of(folder, "pairs")["post-process"]
     assert ids["eos_id"] != params_of(folder, "pairs-vsl")["post-process"]["eos_id"]
 
@@ -258,7 +259,7 @@ def test_a_corpus_may_be_nothing_but_datasets_of_its_own(once: Path, tmp_path: P
     }
     (tmp_path / "corpus.yaml").write_text(json.dumps(config))
     built = rebuild(tmp_path)
-    assert built.of("tokens/pairs") == {"pairs--a", "pairs--b"}
+    assert built.of("pairs_tokens") == {"pairs--a", "pairs--b"}
     assert "normalized_documents" not in opened(tmp_path).graph.stages
     assert rows_of(tmp_path, "pairs").keys() == rows_of(once, "pairs").keys()
 
@@ -290,8 +291,7 @@ def test_what_reading_and_making_drop_is_told(once: Path, folder: Path) -> None:
     write_small(folder, {**CHANGES, "datasets": changed})
     rebuild(folder)
     planner = opened(folder).planner()
-    assert (
-        "dataset pairs: 21 of 21 raw rows dropped (empty_prompt 1, invalid_json 1, no_completion 19)"
-        in dropped_notes(planner)
+    assert "dataset pairs: 21 of 21 raw rows dropped (empty_prompt 1, invalid_json 1, no_completion 19)" in build_notes(
+        planner
     )
-    assert "dataset pairs: 0 rows; 0 of 0 documents discarded (nothing to read)" in discarded_notes(planner)
+    assert "dataset pairs: 0 rows; 0 of 0 documents discarded (nothing to read)" in build_notes(planner)

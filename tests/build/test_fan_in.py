@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from corpus_assets.dedup.bands import band_keys
-from corpus_assets.dedup.scheme import SignatureScheme
-from corpus_assets.dedup.signatures import sign
+from corpus_assets.dedup.signatures.bands import band_keys
+from corpus_assets.dedup.signatures.minhash import sign
+from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.mix.repeat import copies
-from resources.cleaning import is_short
 from resources.hashing import keyed_hash
-from resources.task import Part
+from resources.slimpajama_cleaning import is_short
+from resources.stage.partition import Partition
 from tests.build.small import Rows, contents, digests, drive, near, opened, prose, write_config, write_raw
 
 SHARDS = 150
@@ -56,11 +56,11 @@ def documents(many: Path) -> Texts:
     return found
 
 
-def part(folder: Path, asset: str, key: str | None) -> Part:
+def part(folder: Path, asset: str, key: str | None) -> Partition:
     corpus = opened(folder)
     record = corpus.ledger.read(asset, key)
     assert record is not None
-    return Part(corpus.storage, record)
+    return Partition(corpus.storage, record)
 
 
 def all_keys(documents: Texts) -> Any:

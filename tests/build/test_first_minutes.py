@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from corpus_assets.build import dropped_notes
-from corpus_assets.dagster_home import DEFAULTS, prepare, serve
+from corpus_assets.orchestration.instance import DEFAULTS, prepare, serve
+from corpus_assets.orchestration.notes import build_notes
 from resources.errors import ConfigError
-from resources.execute import run_job
+from resources.stage.job import run_job
 from tests.build.small import Work, drive, opened
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,7 @@ def test_a_wrong_text_key_is_said_with_its_numbers(work: Work) -> None:
     work.config(**{"sources.0.text_key": "nothing"})
     corpus = opened(work.folder)
     drive(corpus, [corpus.graph["normalized_documents"]])
-    (note,) = dropped_notes(opened(work.folder).planner())
+    (note,) = build_notes(opened(work.folder).planner())
     rows = note.split(" of ")
     assert note.startswith("source books: ")
     assert rows[0].rpartition(" ")[2] == rows[1].partition(" ")[0]
@@ -43,8 +43,8 @@ def test_a_missing_tokenizer_file_stops_the_plan_of_a_new_corpus(work: Work) -> 
 
 def test_an_undeclared_parameter_is_named(work: Work) -> None:
     corpus = opened(work.folder)
-    pending = corpus.pending(corpus.graph["short_documents"], ["books--one"], force=True)
-    (job,) = pending._jobs()
+    step = corpus.step(corpus.graph["short_documents"], ["books--one"], force=True)
+    (job,) = step._jobs()
     outcome = run_job(type(job)(**{**job.__dict__, "parameters": {}}))
     assert outcome.error is not None
     assert "reads 'short_documents.threshold' but does not list it" in outcome.error

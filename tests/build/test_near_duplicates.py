@@ -10,20 +10,21 @@ import msgspec
 import pytest
 import yaml
 
-from corpus_assets import build as building
 from corpus_assets.corpus import Corpus
-from resources.attributes import AttributeRow, attribute_rows
-from resources.cleaning import clean
-from resources.plan import Status
-from resources.task import Part
+from corpus_assets.orchestration import build as building
+from corpus_assets.orchestration.notes import build_notes
+from resources.formats.attributes import AttributeRow, attribute_rows
+from resources.planning.planner import Status
+from resources.slimpajama_cleaning import clean
+from resources.stage.partition import Partition
 from tests.build.small import Built, Rows, Work, contents, drive, near, opened, prose, write_config, write_raw
 
 CLEAR = {"minhash.bands": 20, "minhash.rows": 3, "minhash.permutations": 64}
 
 
-def parts(corpus: Corpus, asset: str) -> list[Part]:
+def parts(corpus: Corpus, asset: str) -> list[Partition]:
     records = corpus.planner().records(asset)
-    return [Part(corpus.storage, records[key]) for key in corpus.planner().partitions(corpus.graph[asset])]
+    return [Partition(corpus.storage, records[key]) for key in corpus.planner().partitions(corpus.graph[asset])]
 
 
 def removed(folder: Path) -> dict[str, AttributeRow]:
@@ -237,8 +238,8 @@ def test_a_source_that_all_but_vanishes_holds_the_build_back(tmp_path: Path) -> 
     decisions = opened(folder).planner().plan().decisions
     assert {d.status for d in decisions if d.asset == "duplicates"} == {Status.MISSING}
     assert all("held back" in d.blocked for d in decisions if d.asset == "duplicates")
-    pending = opened(folder).pending(opened(folder).graph["duplicates"])
-    assert "held back" in pending.failures()[0]
+    step = opened(folder).step(opened(folder).graph["duplicates"])
+    assert "held back" in step.failures()[0]
     write_config(folder, CLEAR | {"dedup.max_loss": 0.95})
     after = drive(opened(folder))
     assert not after.waiting
@@ -284,7 +285,7 @@ def test_a_small_source_that_vanishes_is_mentioned(tmp_path: Path) -> None:
     shards = {"books/one.jsonl": [("first", text)], "web/b.jsonl.zst": [(f"copy{n}", text) for n in range(19)]}
     folder = write_shards(tmp_path, shards)
     built(folder)
-    notes = building.loss_notes(opened(folder).planner())
+    notes = build_notes(opened(folder).planner())
     assert notes == ["source web: 19 of 19 documents are duplicates of others"]
 
 
@@ -295,7 +296,7 @@ def test_clusters_of_an_older_version_are_made_anew(work: Work) -> None:
     assert record is not None
     corpus.ledger.write(msgspec.structs.replace(record, code_version="1", statistics={}))
     assert work.plan()["components", None] == ("stale", "code version 1 -> 2")
-    assert opened(work.folder).pending(opened(work.folder).graph["duplicates"]).failures() == []
+    assert opened(work.folder).step(opened(work.folder).graph["duplicates"]).failures() == []
     assert drive(opened(work.folder)).of("components") == {None}
 
 

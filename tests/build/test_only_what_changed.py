@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.clean import clean_corpus
+from corpus_assets.cli.clean import clean_corpus
 from resources.ledger import Record
-from resources.sources import Shard
+from resources.shards import Shard
 from tests.build.small import Key, Work, contents, drive, near, opened, prose, raw_rows
 
 CHAIN = {"raw_source", "normalized_documents", "short_documents", "minhashes", "band_keys"}
@@ -69,7 +69,7 @@ def test_one_changed_document_touches_its_chain_its_bands_and_its_chunks(work: W
         assert built.of(asset) == chunks, asset
     if "holdout_hashes" not in built.assets():
         assert built.of("decontaminated_train") <= chunks
-        assert built.of("tokens/train") <= chunks
+        assert built.of("train_tokens") <= chunks
     assert "tokenizer" not in built.assets()
 
 
@@ -142,7 +142,7 @@ def test_a_removed_shard_becomes_orphans_that_nothing_reads_and_clean_removes(wo
     kept = contents(corpus)
     dry = clean_corpus(corpus, dry_run=True)
     assert (dry.partitions, dry.files) == (len(mine), len(owned))
-    assert all((corpus.storage.root / path).exists() for path in owned)
+    assert all((Path(corpus.storage.place) / path).exists() for path in owned)
     stored = {entry.path for entry in corpus.storage.entries("")}
     clean_corpus(corpus, dry_run=False)
     left = {entry.path for entry in corpus.storage.entries("") if ".snapshots" not in entry.path}
@@ -171,7 +171,7 @@ def test_a_damaged_file_rebuilds_its_own_partition_only(work: Work, kind: str) -
         if not files:
             continue
         key, file = files[len(files) // 2]
-        _damage(corpus.storage.root / file.path, kind)
+        _damage(Path(corpus.storage.place) / file.path, kind)
         plan = work.plan()
         status, reason = plan[asset, key]
         assert status == ("missing" if kind == "deleted" else "stale")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.tokenize.tokenizers.training import train_bpe
-from resources.graph import Graph
+from resources.stage.graph import Graph
 from tests.build.small import CONFIG, Key, Work, drive, opened, prose, statuses, write_config
 
 SHARDS = ["books--one", "books--three", "books--two", "web--b", "web--deep--a", "notes--list", "notes--single"]
@@ -56,12 +56,12 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     (
         {"datasets.0.sequence_length": 32},
         "datasets.train.sequence_length 64 -> 32",
-        {"tokens/train": CHUNKS, "data_params/train": WHOLE},
+        {"train_tokens": CHUNKS, "train_token_params": WHOLE},
     ),
     (
         {"datasets.1.pack": False},
         "datasets.validation.pack True -> False",
-        {"tokens/validation": CHUNKS, "data_params/validation": WHOLE},
+        {"validation_tokens": CHUNKS, "validation_token_params": WHOLE},
     ),
     ({"tokenizer.vocabulary": 290}, "tokenizer.vocabulary 300 -> 290", {"tokenizer": WHOLE}),
     ({"tokenizer.seed": 4}, "tokenizer.seed 0 -> 4", {"tokenizer": WHOLE}),
@@ -157,11 +157,11 @@ def test_a_code_version_stales_its_asset_alone_when_the_content_stays(work: Work
 def test_a_trained_tokenizer_is_kept_until_someone_asks_for_a_new_one(work: Work) -> None:
     kept = work.before["tokenizer", None]
     work.rows("books/zero.jsonl", [{"id": f"z{n}", "text": prose(f"zero {n}")} for n in range(5)])
-    assert work.rebuild().of("tokens/train")
+    assert work.rebuild().of("train_tokens")
     assert opened(work.folder).ledger.read("tokenizer", None) == kept
     write_config(work.folder, {"tokenizer.generation": 2})
     assert work.plan()["tokenizer", None] == ("stale", "tokenizer.generation 1 -> 2")
-    assert work.rebuild().of("tokens/train") == set(CHUNKS)
+    assert work.rebuild().of("train_tokens") == set(CHUNKS)
     assert work.before["tokenizer", None].digest != kept.digest
 
 
@@ -182,4 +182,4 @@ def test_a_tokenizer_file_counts_by_its_content_and_not_by_its_place(work: Work)
     status, reason = work.plan()["tokenizer", None]
     assert status == "stale"
     assert reason.startswith("tokenizer files.tokenizer.json ")
-    assert work.rebuild().of("tokens/train") == set(CHUNKS)
+    assert work.rebuild().of("train_tokens") == set(CHUNKS)

@@ -6,8 +6,8 @@ from typing import BinaryIO
 import pytest
 
 from benchmarks.synthetic import write_synthetic
-from resources.sources import Shard
-from resources.storage import LocalStorage
+from resources.shards import Shard
+from resources.storage.local import LocalStorage
 from tests.build.small import opened
 
 SHARDS = 1000

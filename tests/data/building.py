@@ -10,10 +10,10 @@ import numpy as np
 import yaml
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.rows.hdf5 import read_hdf5
-from resources.documents import Document
+from resources.formats.documents import Document
+from resources.formats.hdf5 import read_hdf5
 from resources.ledger import Record
-from resources.task import Part
+from resources.stage.partition import Partition
 
 SMALL: dict[str, Any] = {
     "tokenizer": {"kind": "train", "vocabulary": 300, "sample": 20_000},
@@ -35,9 +35,9 @@ def build(corpus: Corpus, stages: Iterable[str] | None = None) -> Counter[str]:
     """Build the stages (all by default) in order; partitions computed, by asset. No failure is let pass."""
     done: Counter[str] = Counter()
     for stage in corpus.graph if stages is None else corpus.graph.select(list(stages)):
-        pending = corpus.pending(stage)
-        done[stage.name] = len(pending.drive())
-        failures = pending.failures()
+        step = corpus.step(stage)
+        done[stage.name] = len(step.run())
+        failures = step.failures()
         assert failures == []
     corpus.engine.close()
     return +done
@@ -49,9 +49,9 @@ def records(corpus: Corpus, asset: str) -> list[Record]:
     return [found[key] for key in corpus.planner().partitions(corpus.graph[asset])]
 
 
-def parts(corpus: Corpus, asset: str) -> list[Part]:
+def parts(corpus: Corpus, asset: str) -> list[Partition]:
     """An asset's current partitions, in canonical order."""
-    return [Part(corpus.storage, record) for record in records(corpus, asset)]
+    return [Partition(corpus.storage, record) for record in records(corpus, asset)]
 
 
 def documents(corpus: Corpus, asset: str) -> Iterator[Document]:
@@ -93,7 +93,7 @@ def token_rows(corpus: Corpus, dataset: str) -> int:
     """Rows of a dataset's token files, each of which is what its record says."""
     length = next(entry.sequence_length for entry in corpus.config.datasets if entry.name == dataset)
     total = 0
-    for part in parts(corpus, f"tokens/{dataset}"):
+    for part in parts(corpus, f"{dataset}_tokens"):
         with part.open(".h5") as file, read_hdf5(file) as rows:
             assert rows.n == rows.attributes["n_examples"] == part.record.statistics["rows_out"]
             assert (len(rows.features), rows.sequence_length) == (3, length)

@@ -11,7 +11,7 @@ import pytest
 
 from corpus_assets.corpus import Corpus
 from resources.ledger import Record
-from resources.sources import Shard
+from resources.shards import Shard
 from tests.data.building import assert_conserved, build, documents, open_corpus, parts, rows_of, token_rows
 from tests.golden import shared
 from tests.raw.test_hostile import CHOSEN, EXPECT, REFUSED, SKIPPED_MEMBERS
@@ -88,16 +88,16 @@ def test_names_give_unique_keys_and_outputs(skipping: Corpus) -> None:
 def test_bad_files_fail_alone_and_say_so(tmp_path: Path) -> None:
     corpus = hostile(tmp_path, shared("data", "hostile"), "fail")
     build(corpus, ["+raw_source"])
-    pending = corpus.pending(corpus.graph["normalized_documents"])
-    pending.drive()
-    failed = {outcome.partition: outcome.error for outcome in pending.outcomes if outcome.error}
+    step = corpus.step(corpus.graph["normalized_documents"])
+    step.run()
+    failed = {outcome.partition: outcome.error for outcome in step.outcomes if outcome.error}
     found = by_path(corpus)
     assert set(failed) == {found[name][0].key for name in BAD_FILES}
     assert all(name in str(failed[found[name][0].key]) for name in BAD_FILES)
     assert not any("Traceback" in str(error) or "Error:" in str(error) for error in failed.values())
     assert {path for path, (_, record) in found.items() if record is None} == BAD_FILES
-    waiting = corpus.pending(corpus.graph["mixed_pass2"])
-    assert waiting.drive() == []
+    waiting = corpus.step(corpus.graph["mixed_pass2"])
+    assert waiting.run() == []
     assert all("does not exist yet" in why for why in waiting.failures())
 
 
@@ -175,9 +175,9 @@ def test_odd_names_and_things_that_are_no_files(made: Path, tmp_path: Path) -> N
 def test_things_that_are_no_files_fail_alone(made: Path, tmp_path: Path) -> None:
     corpus = hostile(tmp_path, made, "fail")
     build(corpus, ["+raw_source"])
-    pending = corpus.pending(corpus.graph["normalized_documents"])
-    pending.drive()
-    errors = [outcome.error for outcome in pending.outcomes if outcome.error]
+    step = corpus.step(corpus.graph["normalized_documents"])
+    step.run()
+    errors = [outcome.error for outcome in step.outcomes if outcome.error]
     assert len(errors) == len(UNREADABLE)
     for path, why in UNREADABLE.items():
         assert any(path in error and why in error for error in errors)

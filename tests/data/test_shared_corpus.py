@@ -11,7 +11,7 @@ import pytest
 from corpus_assets.corpus import Corpus
 from corpus_assets.dedup.assets import retention
 from corpus_assets.raw.readers import RowRules
-from resources.documents import Document
+from resources.formats.documents import Document
 from tests.data.building import assert_conserved, build, open_corpus, parts, rows_of, token_rows
 from tests.golden import shared
 from tests.raw.test_shared_data import SETS, read_set
@@ -54,7 +54,7 @@ def check(corpus: Corpus, sizes: Mapping[str, int | None]) -> None:
     dropped: dict[str, Counter[str]] = {}
     by_key = corpus.listing().by_key()
     for part in parts(corpus, "normalized_documents"):
-        source, numbers = by_key[part.partition or ""].source, part.record.statistics
+        source, numbers = by_key[part.key or ""].source, part.record.statistics
         documents[source] += numbers["rows_out"]
         size[source] += numbers["text_bytes"]
         dropped.setdefault(source, Counter()).update(numbers.get("dropped", {}))

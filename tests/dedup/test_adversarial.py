@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.dedup.scheme import SignatureScheme
-from corpus_assets.dedup.signatures import featureless, sign, sign_and_sketch
-from resources.attributes import DUPLICATE, flags
-from resources.task import Part
+from corpus_assets.dedup.signatures.minhash import featureless, sign, sign_and_sketch
+from corpus_assets.dedup.signatures.scheme import SignatureScheme
+from resources.formats.attributes import flags_of
+from resources.stage.partition import Partition
 from tests.build.small import drive, opened
 
 MILLION = 1_000_000
@@ -55,7 +55,7 @@ def duplicates(folder: Path) -> tuple[Corpus, list[bool]]:
     built = drive(corpus, corpus.graph.select(["+duplicates"]))
     assert not built.failed
     (record,) = corpus.ledger.records("duplicates").values()
-    return corpus, list(flags(Part(corpus.storage, record).lines(), DUPLICATE))
+    return corpus, list(flags_of(Partition(corpus.storage, record).lines()))
 
 
 @pytest.mark.parametrize("family", ["affine32", "legacy", "oph"])

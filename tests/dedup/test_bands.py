@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from corpus_assets.dedup import bands as bands_module
-from corpus_assets.dedup.bands import NO_KEY, band_keys, band_layout, reference_band_key
+from corpus_assets.config.band_layout import band_layout
+from corpus_assets.dedup.signatures import bands as bands_module
+from corpus_assets.dedup.signatures.bands import NO_KEY, band_keys, reference_band_key
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.candidates import unique_pairs
+from corpus_assets.dedup.pairs.unique import unique_pairs
 from tests.dedup.test_spill import Files
 
 MUCH = 1 << 28

@@ -1,4 +1,4 @@
-"""The compiled cleaning equals `resources.cleaning.clean`, its definition, on all of Unicode."""
+"""The compiled cleaning equals `resources.slimpajama_cleaning.clean`, its definition, on all of Unicode."""
 
 import sys
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.dedup.cleaned import clean_batch
-from corpus_assets.dedup.shingles import cleaned_bytes
+from corpus_assets.dedup.signatures.cleaned_text import clean_batch
+from corpus_assets.dedup.signatures.shingles import cleaned_bytes
 from resources import jit
-from resources.cleaning import clean
+from resources.slimpajama_cleaning import clean
 
 POINTS = range(sys.maxunicode + 1)
 AWKWARD = st.sampled_from(

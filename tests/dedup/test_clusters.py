@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike
 
-from corpus_assets.dedup.clusters import Clusters, Numbering, ShardMarks, removal_rows
+from corpus_assets.dedup.documents.numbering import Clusters, Numbering, ShardMarks, removal_rows
 
 ROWS = st.lists(st.integers(0, 4), min_size=1, max_size=8).filter(any)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.components import UnionFind
+from corpus_assets.dedup.clusters.union_find import UnionFind
 from resources import jit
 
 N = 40

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.exact import DIGEST_BYTES, exact_pairs
+from corpus_assets.dedup.pairs.equal_texts import DIGEST_BYTES, exact_pairs
 
 MUCH = 1 << 30
 # Digests that agree in their first 8 bytes, or in all but one, or are no digest anyone has seen.

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup import exact_check
-from corpus_assets.dedup.exact_check import exact_similarities, occurring, pieces, wanted
-from corpus_assets.dedup.scheme import SignatureScheme, Unit
-from corpus_assets.dedup.shingles import cleaned_bytes, shingle_hashes
+from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
+from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashes
+from corpus_assets.dedup.similarity import jaccard as check
+from corpus_assets.dedup.similarity.jaccard import exact_similarities, occurring, pieces, wanted
 from resources import jit
-from resources.cleaning import clean
+from resources.slimpajama_cleaning import clean
 from tests.dedup.test_spill import Files
 
 MUCH = 1 << 28
@@ -109,7 +109,7 @@ def test_each_set_is_made_once_when_they_fit(monkeypatch: pytest.MonkeyPatch) ->
         made.append(cleaned)
         return shingle_hashes(cleaned, scheme)
 
-    monkeypatch.setattr(exact_check, "shingle_hashes", counted)
+    monkeypatch.setattr(check, "shingle_hashes", counted)
     similarities(every_pair(12), [varied(50, seed) for seed in range(12)], SignatureScheme(), MUCH)
     assert len(made) == 12
 

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.bands import band_keys, band_layout, reference_band_key
-from corpus_assets.dedup.components import UnionFind
-from corpus_assets.dedup.pairs import star_pairs
-from corpus_assets.dedup.scheme import SignatureScheme
-from corpus_assets.dedup.signatures import featureless, sign
-from resources.cleaning import clean
+from corpus_assets.config.band_layout import band_layout
+from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.pairs.equal_keys import star_pairs
+from corpus_assets.dedup.signatures.bands import band_keys, reference_band_key
+from corpus_assets.dedup.signatures.minhash import featureless, sign
+from corpus_assets.dedup.signatures.scheme import SignatureScheme
+from resources.slimpajama_cleaning import clean
 from tests.dedup.slimpajama import documents, golden, json_lines, normalized_texts, numbers, signatures, table
 
 LEGACY = SignatureScheme(family="legacy")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.guard import Examined, GuardRules, examine, lowest_agreements, suspects
-from corpus_assets.dedup.sketches import least_agreement
+from corpus_assets.dedup.clusters.guard import Examined, GuardRules, examine, lowest_agreements, suspects
+from corpus_assets.dedup.signatures.sketches import least_agreement
 from resources import jit
 
 BITS, LARGE_BITS = 64, 256

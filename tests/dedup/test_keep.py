@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.components import UnionFind
-from corpus_assets.dedup.keep import Facts, Rule, best, ranking, ranks_of_documents, source_ranks
+from corpus_assets.config.dedup import Rule
+from corpus_assets.dedup.clusters.keep import Facts, best, ranking, ranks_of_documents, source_ranks
+from corpus_assets.dedup.clusters.union_find import UnionFind
 
 UNKNOWN = -(2**63)
 DOCUMENTS = 24

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from corpus_assets.dedup.kernels.lanes import hash_shingles
 from corpus_assets.dedup.kernels.minhash import smallest_affine, smallest_legacy
 from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
-from corpus_assets.dedup.scheme import Family, SignatureScheme
-from corpus_assets.dedup.signatures import sign
+from corpus_assets.dedup.signatures.minhash import sign
+from corpus_assets.dedup.signatures.scheme import Family, SignatureScheme
 
 FAMILIES: tuple[Family, ...] = ("affine32", "legacy", "oph")
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from corpus_assets.dedup.bands import NO_KEY
-from corpus_assets.dedup.components import UnionFind
-from corpus_assets.dedup.pairs import TooManyDocumentsError, document_dtype, equal_rows, star_pairs
+from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.documents.numbering import document_dtype
+from corpus_assets.dedup.pairs.equal_keys import TooManyDocumentsError, equal_rows, star_pairs
+from corpus_assets.dedup.signatures.bands import NO_KEY
 from resources.errors import CorpusError
 
 MUCH = 1 << 30

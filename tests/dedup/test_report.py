@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.dedup.guard import Examined
-from corpus_assets.dedup.report import MIN_JUDGED, Worst, broken_floors, losses, render, sampled
+from corpus_assets.dedup.clusters.guard import Examined
+from corpus_assets.dedup.clusters.worst import MIN_JUDGED, Worst, broken_floors, losses, render, sampled
 
 MAX_BYTES = 20_000
 

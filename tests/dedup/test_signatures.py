@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.scheme import NO_SHINGLE, Family, SignatureScheme, Unit
-from corpus_assets.dedup.shingles import cleaned_bytes, shingle_hashes
-from corpus_assets.dedup.signatures import featureless, sign
+from corpus_assets.dedup.constants import NO_SHINGLE
+from corpus_assets.dedup.signatures.minhash import featureless, sign
+from corpus_assets.dedup.signatures.scheme import Family, SignatureScheme, Unit
+from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashes
 from resources import jit
-from resources.cleaning import clean
+from resources.slimpajama_cleaning import clean
 from tests.golden import shared
 
 AFFINE = SignatureScheme()

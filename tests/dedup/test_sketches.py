@@ -4,11 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.one_permutation import one_permutation, rotations, salt_of, sketch_salt
-from corpus_assets.dedup.scheme import Family, SignatureScheme
-from corpus_assets.dedup.shingles import cleaned_bytes, window_hashes
-from corpus_assets.dedup.signatures import sign, sign_and_sketch
-from corpus_assets.dedup.sketches import agreeing, as_words, estimate, least_agreement
+from corpus_assets.dedup.signatures.minhash import sign, sign_and_sketch
+from corpus_assets.dedup.signatures.one_permutation import one_permutation, rotations, salt_of, sketch_salt
+from corpus_assets.dedup.signatures.scheme import Family, SignatureScheme
+from corpus_assets.dedup.signatures.shingles import cleaned_bytes, window_hashes
+from corpus_assets.dedup.signatures.sketches import agreeing, as_words, estimate, least_agreement
 from resources import jit
 
 BITS = st.sampled_from([64, 128, 192, 1024])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.spill import Buckets, cut
+from corpus_assets.dedup.documents.spill import Buckets, cut
 from resources.errors import StorageError
 
 PAIR = np.dtype([("pair", np.uint32, (2,)), ("sketch", np.uint8, (5,))])

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.exact_check import occurring
-from corpus_assets.dedup.scheme import SignatureScheme
-from corpus_assets.dedup.signatures import sign_and_sketch
-from corpus_assets.dedup.verification import Verification, sure_threshold
+from corpus_assets.dedup.signatures.minhash import sign_and_sketch
+from corpus_assets.dedup.signatures.scheme import SignatureScheme
+from corpus_assets.dedup.similarity.check import Verification, sure_threshold
+from corpus_assets.dedup.similarity.jaccard import occurring
 from tests.dedup.test_spill import Files
 
 SCHEME = SignatureScheme()

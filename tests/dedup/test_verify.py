@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.candidates import unique_pairs
-from corpus_assets.dedup.verify import agreements, range_rows
+from corpus_assets.dedup.pairs.unique import unique_pairs
+from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
 from resources import jit
 from tests.dedup.test_spill import Files
 

@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.raw.sample import write_sample
 from docs.generate import FOLDER, PAGES
+from tests.build.small import drive, prose, write_raw, write_small
 
 ROOT = FOLDER.parent
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -22,14 +24,14 @@ def test_generated_page_is_current(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *FOLDER.glob("*.md")], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *FOLDER.rglob("*.md")], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_make_targets_in_the_docs_exist() -> None:
-    text = "".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *FOLDER.glob("*.md")])
+    text = "".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *FOLDER.rglob("*.md")])
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE)) <= targets
 
@@ -56,21 +58,31 @@ def test_the_tour_runs(tmp_path: Path) -> None:
         assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
 
-def test_own_stage_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_stage_page(language: str) -> list[str]:
+    """Code blocks of the page about stages of one's own."""
     page = (FOLDER / "own-stage.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    (tmp_path / "my_stages.py").write_text(code)
-    raw = tmp_path / "raw"
-    raw.mkdir()
-    (raw / "a.jsonl").write_text('{"id": "1", "text": "ALL of it"}\n{"id": "2", "text": "quiet"}\n')
-    (setting,) = re.findall(r"```yaml\n(stages:.*?)```", page, re.DOTALL)
-    (tmp_path / "corpus.yaml").write_text(f"{setting}\nsources: [{{name: a, location: raw}}]\nengine: {{workers: 1}}\n")
+    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
+
+
+def test_own_stage_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tagger, the exporter and the engine of the page, on a small corpus."""
+    for code in own_stage_page("python"):
+        (tmp_path / code.partition("\n")[0].removeprefix("# ")).write_text(code)
+    write_small(tmp_path, {})
+    settings, engine = own_stage_page("yaml")
+    config = yaml.safe_load((tmp_path / "corpus.yaml").read_text()) | yaml.safe_load(engine)
+    config["mix"] |= yaml.safe_load(settings)["mix"]
+    config |= {"own": yaml.safe_load(settings)["own"], "stages": ["my_stages", "my_export"]}
+    shouted = [{"id": f"loud-{n}", "text": f"{prose(n)} ".upper()} for n in range(3)]
+    write_raw(tmp_path, "books/loud.jsonl", shouted)
+    (tmp_path / "corpus.yaml").write_text(yaml.safe_dump(config))
     monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("my_stages", "my_export", "my_engine"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     corpus = Corpus.open(tmp_path / "corpus.yaml")
-    for name in ("inventory", "raw_source", "normalized_documents", "shouting"):
-        pending = corpus.pending(corpus.graph[name])
-        pending.drive()
-        assert pending.failures() == []
-    record = corpus.ledger.read("shouting", "a--a")
-    assert record is not None and record.files[0].rows == 2
-    corpus.engine.close()
+    assert drive(corpus).failed == []
+    mixed = corpus.ledger.read("mixed_pass1", "books--loud")
+    assert mixed is not None and mixed.statistics["dropped"] == {"shouting": 3}
+    flat = corpus.ledger.records("validation_flat")
+    assert flat.keys() == corpus.ledger.records("validation_tokens").keys()
+    assert sum(record.files[0].rows or 0 for record in flat.values()) > 0

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-MAIN = "from corpus_assets.cli import main; main()"
+MAIN = "from corpus_assets.cli.main import main; main()"
 
 
 def start(folder: Path, *arguments: str, code: str = MAIN) -> subprocess.Popen[str]:

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from corpus_assets.verify import verify
+from corpus_assets.cli.verify import verify
 from resources.ledger import Ledger
-from resources.storage import LocalPending
-from resources.task import Task
+from resources.stage.task import Task
+from resources.storage.local import LocalUnpublished
 from tests.build.small import contents, drive, live_records, opened
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,13 +26,13 @@ def die() -> None:
 def arm(stage: str, moment: str) -> None:
     """Let the process die when the stage comes to that moment in its first partition."""
     running: list[str] = []
-    begin, create, publish, write = Task.__init__, LocalPending.create, LocalPending.publish, Ledger.write
+    begin, create, publish, write = Task.__init__, LocalUnpublished.create, LocalUnpublished.publish, Ledger.write
 
     def beginning(task: Task, of: Any, *args: Any, **more: Any) -> None:
         running.append(of.name)
         begin(task, of, *args, **more)
 
-    def creating(pending: LocalPending, path: str) -> Any:
+    def creating(pending: LocalUnpublished, path: str) -> Any:
         made = create(pending, path)
         if running[-1] == stage and moment == "first file":
             die()
@@ -42,7 +42,7 @@ def arm(stage: str, moment: str) -> None:
             die()
         return made
 
-    def publishing(pending: LocalPending) -> None:
+    def publishing(pending: LocalUnpublished) -> None:
         if running[-1] == stage and moment == "before publishing":
             die()
         publish(pending)
@@ -54,8 +54,8 @@ def arm(stage: str, moment: str) -> None:
 
     patched: list[tuple[Any, str, Any]] = [
         (Task, "__init__", beginning),
-        (LocalPending, "create", creating),
-        (LocalPending, "publish", publishing),
+        (LocalUnpublished, "create", creating),
+        (LocalUnpublished, "publish", publishing),
         (Ledger, "write", writing),
     ]
     for place, name, function in patched:

@@ -2,16 +2,18 @@
 
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from resources.engine import LocalEngine
+from resources.engine.local import LocalEngine
 from resources.errors import ConfigError
-from resources.execute import Job, Outcome, run_job
-from resources.graph import Graph, Partitioning, Stage
 from resources.ledger import Ledger, Record
-from resources.task import Task
+from resources.stage.declaration import Partitioning, Stage
+from resources.stage.graph import Graph
+from resources.stage.job import Job, Outcome, run_job
+from resources.stage.task import Task
 from tests.build.small import Work, contents, drive, opened, raw_rows, write_config
 
 ONE, FILE = "books--one", "raw/books/one.jsonl"
@@ -102,7 +104,7 @@ FRAGILE = Stage(
     partitioning=Partitioning.SHARD,
     compute=dies,
     code_version="1",
-    kind="records",
+    io="records",
 )
 
 
@@ -168,7 +170,7 @@ def test_a_crash_in_the_middle_of_a_commit_leaves_the_partition_out_never_wrong(
         assert all("No space left" in line for line in built.failed)
     corpus = opened(work.folder)
     assert corpus.ledger.read("inventory", None) is None or where == "forget"
-    assert not list((corpus.storage.root / ".tmp").glob("*"))
+    assert not list((Path(corpus.storage.place) / ".tmp").glob("*"))
     work.rebuild()
 
 
@@ -208,7 +210,7 @@ def test_an_input_that_vanishes_is_an_error_in_words(work: Work) -> None:
     )
     outcome = run_job(job)
     assert outcome.error is not None
-    assert "reads normalized_documents/books--one, which is not there" in outcome.error
+    assert "reads normalized_documents/books--one, which does not exist" in outcome.error
 
 
 def test_a_folder_of_a_source_that_is_not_there_is_named(work: Work) -> None:

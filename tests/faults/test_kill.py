@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from corpus_assets.verify import verify
-from resources.storage import LOCK, TEMPORARY
+from corpus_assets.cli.verify import verify
+from resources.storage.local import LOCK, TEMPORARY
 from tests.build.small import contents, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
 

@@ -15,7 +15,7 @@ CHANGES = {
         {"name": "pairs", "mode": "summarization_vsl", "input": {"location": "own/pairs"}, "sequence_length": 48},
     ]
 }
-STAGES = ("examples/pairs", "tokens/pairs", "sequences/mixed", "tokens/mixed", "data_params/mixed")
+STAGES = ("pairs_examples", "pairs_tokens", "mixed_sequences", "mixed_tokens", "mixed_token_params")
 
 
 @pytest.fixture(scope="module")

@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.config import parse_config
-from corpus_assets.verify import verify
+from corpus_assets.cli.verify import verify
+from corpus_assets.config.loading import parse_config
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
+from resources.formats.segments import SegmentWriter, segment_lines
 from resources.ledger import record_path
-from resources.segments import SegmentWriter, segment_lines
-from resources.storage import LocalStorage
-from resources.task import Part
+from resources.stage.partition import Partition
+from resources.storage.local import LocalStorage
 from tests.build.small import Work, drive, opened
 
 HOLD = """
 import sys
 from pathlib import Path
-from resources.storage import LocalStorage
+from resources.storage.local import LocalStorage
 with LocalStorage(Path(sys.argv[1])).exclusive():
     print("held", flush=True)
     sys.stdin.read()
@@ -34,7 +34,7 @@ with LocalStorage(Path(sys.argv[1])).exclusive():
 @pytest.fixture
 def held_elsewhere(work: Work) -> Iterator[None]:
     """Another process builds on the store of `work`."""
-    command = [sys.executable, "-c", HOLD, str(opened(work.folder).storage.root)]
+    command = [sys.executable, "-c", HOLD, str(Path(opened(work.folder).storage.place))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
@@ -49,7 +49,7 @@ def test_a_second_builder_is_refused_by_name(work: Work, held_elsewhere: None) -
 
 
 def test_a_killed_builder_leaves_no_lock(work: Work) -> None:
-    root = opened(work.folder).storage.root
+    root = Path(opened(work.folder).storage.place)
     command = [sys.executable, "-c", HOLD, str(root)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -104,7 +104,7 @@ def test_a_text_list_with_impossible_paths_fails_its_own_shard(work: Work) -> No
 
 
 def test_a_damaged_record_is_named_as_the_reason(work: Work) -> None:
-    path = opened(work.folder).storage.resolve(record_path("minhashes", "books--one"))
+    path = Path(opened(work.folder).storage.fetch(record_path("minhashes", "books--one")))
     path.write_bytes(b"{")
     assert work.plan()["minhashes", "books--one"] == ("missing", "commit record damaged")
 
@@ -112,7 +112,7 @@ def test_a_damaged_record_is_named_as_the_reason(work: Work) -> None:
 def test_deep_verification_survives_any_flipped_bit(work: Work) -> None:
     chance = random.Random(3)
     corpus = opened(work.folder)
-    files = [path for path in corpus.storage.root.rglob("*") if path.suffix in {".h5", ".npy", ".gz", ".zst"}]
+    files = [path for path in Path(corpus.storage.place).rglob("*") if path.suffix in {".h5", ".npy", ".gz", ".zst"}]
     chosen = chance.sample(sorted(files), 25)
     for path in chosen:
         raw = bytearray(path.read_bytes())
@@ -131,7 +131,9 @@ def test_a_thousand_segments_cost_little_memory(tmp_path: Path) -> None:
             for name in names:
                 writer.write(name, line)
         writer.finish()
-        assert list(segment_lines(file, writer.index[names[500]])) == [line] * 5
+        segment = writer.index[names[500]]
+        file.seek(segment.offset)
+        assert list(segment_lines(file.read(segment.length), segment)) == [line] * 5
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) < 128 * 1024
 
 
@@ -144,17 +146,17 @@ def test_a_band_needs_few_open_files(work: Work) -> None:
         shutil.copy(work.folder / "raw/books/one.jsonl", work.folder / f"raw/books/copy{number:02d}.jsonl")
     corpus = opened(work.folder)
     for name in (*CHAIN, "exact_duplicates", "band_keys"):
-        assert corpus.pending(corpus.graph[name]).drive() is not None
+        assert corpus.step(corpus.graph[name]).run() is not None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = len(list(Path("/proc/self/fd").iterdir()))
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + 20, hard))
     try:
-        outcomes = corpus.pending(corpus.graph["duplicate_pairs"]).drive()
+        outcomes = corpus.step(corpus.graph["duplicate_pairs"]).run()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert outcomes and not [outcome.error for outcome in outcomes if outcome.error]
     assert isinstance(
-        Part(corpus.storage, corpus.ledger.records("duplicate_pairs")["band-00"]).array(".npy").shape, tuple
+        Partition(corpus.storage, corpus.ledger.records("duplicate_pairs")["band-00"]).array(".npy").shape, tuple
     )
 
 

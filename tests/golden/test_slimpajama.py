@@ -15,8 +15,8 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.mix.shuffle import slimpajama_order
 from corpus_assets.split.decontaminate import contaminated, unique_digests
 from corpus_assets.split.holdout import leading
-from resources.attributes import DUPLICATE, SHORT, flags
-from resources.cleaning import cleaned_length
+from resources.formats.attributes import flags_of
+from resources.slimpajama_cleaning import cleaned_length
 from tests.data.building import assert_conserved, build, documents, open_corpus, parts
 from tests.dedup.slimpajama import documents as golden_documents
 from tests.dedup.slimpajama import golden, json_lines, numbers, signatures, table
@@ -43,7 +43,7 @@ def golden_key(label: str) -> str:
 def keys_of(corpus: Corpus) -> list[str]:
     """Golden key of every document, in canonical order."""
     by_key = corpus.listing().by_key()
-    shards = [(by_key[part.partition or ""], part) for part in parts(corpus, "normalized_documents")]
+    shards = [(by_key[part.key or ""], part) for part in parts(corpus, "normalized_documents")]
     return [f"{golden_key(shard.label)}@{row}" for shard, part in shards for row, _ in enumerate(part.lines())]
 
 
@@ -67,7 +67,7 @@ def test_metadata_is_kept(corpus: Corpus) -> None:
 
 
 def test_short_list(corpus: Corpus) -> None:
-    short = [flag for part in parts(corpus, "short_documents") for flag in flags(part.lines(), SHORT)]
+    short = [flag for part in parts(corpus, "short_documents") for flag in flags_of(part.lines())]
     assert short == [row["short"] for row in golden_documents()]
 
 
@@ -110,8 +110,8 @@ def test_pairs_of_each_band_have_the_closure_of_the_run(corpus: Corpus) -> None:
         by_band[f"band-{int(band):02d}"].append((numbers()[later], numbers()[first]))
     for part in parts(corpus, "duplicate_pairs"):
         edges = [(int(left), int(right)) for left, right in part.array(".npy")]
-        assert len(edges) == len(by_band[part.partition or ""])
-        assert closure(edges) == closure(by_band[part.partition or ""])
+        assert len(edges) == len(by_band[part.key or ""])
+        assert closure(edges) == closure(by_band[part.key or ""])
 
 
 def test_components(corpus: Corpus) -> None:
@@ -126,7 +126,7 @@ def test_components(corpus: Corpus) -> None:
 
 
 def test_the_first_document_of_a_component_is_kept(corpus: Corpus) -> None:
-    marks = [flag for part in parts(corpus, "duplicates") for flag in flags(part.lines(), DUPLICATE)]
+    marks = [flag for part in parts(corpus, "duplicates") for flag in flags_of(part.lines())]
     removed: dict[str, list[int]] = defaultdict(list)
     for row, mark in zip(golden_documents(), marks, strict=True):
         file, _, index = row["key"].rpartition("@")
@@ -174,7 +174,10 @@ def shuffled() -> list[str]:
 
 
 def cut(digests: list[str], parts_wanted: int) -> list[list[str]]:
-    """Pass 2's files: runs of `n // m` rows, and the remainder in files of its own (specs/slimpajama.md section 8)."""
+    """Pass 2's files: runs of `n // m` rows, and the remainder in files of its own.
+
+    Rule: docs/formats/slimpajama.md "Pass 2".
+    """
     run = len(digests) // parts_wanted
     starts = [*range(0, len(digests), run), len(digests)]
     return [digests[start:end] for start, end in pairwise(starts)]

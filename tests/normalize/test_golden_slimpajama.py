@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 
 from corpus_assets.normalize.text import normalizer
-from resources.cleaning import clean, cleaned_length, is_short
+from resources.slimpajama_cleaning import clean, cleaned_length, is_short
 from tests.dedup.slimpajama import documents, golden, normalized_texts, raw_texts
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.split.checks import flows
-from resources.documents import Document
+from resources.formats.documents import Document
 from resources.ledger import Record
-from resources.task import Part
+from resources.stage.partition import Partition
 from tests.build.small import drive, live_records, opened, prose, write_config
 
 TEXTS = [*(prose(n, 20) for n in range(12)), "short", "", prose(3, 20)[:-9] + " changed."]
@@ -43,7 +43,7 @@ def write(folder: Path, shards: dict[tuple[str, int], list[int]], changes: dict[
 
 
 def documents(corpus: Corpus, asset: str, records: list[Record]) -> list[Document]:
-    return [document for record in records for document in Part(corpus.storage, record).documents()]
+    return [document for record in records for document in Partition(corpus.storage, record).documents()]
 
 
 @settings(max_examples=20, deadline=None)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from corpus_assets.raw.examples import BadRow, ExampleRules, Limits, RawFile, Shape, read_examples
 from corpus_assets.raw.readers import RowRules, read_documents
 from resources.errors import BadFileError, ConfigError
-from resources.examples import Example, decode_example, encode_example
+from resources.formats.examples import Example, decode_example, encode_example
 from tests.golden import SHARED, shared
 
 LISTING = SHARED.joinpath("data", "hostile", "expect.json")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
-from resources.documents import Document, decode_document, encode_document
 from resources.errors import BadFileError
+from resources.formats.documents import Document, decode_document, encode_document
 from tests.golden import SHARED, shared
 
 HOSTILE = ("data", "hostile")

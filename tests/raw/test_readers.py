@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from corpus_assets.raw.formats import FORMATS, resolve_format
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, listed_members, read_documents
-from resources.documents import Document, decode_document, encode_document
 from resources.errors import BadFileError, StorageError
+from resources.formats.documents import Document, decode_document, encode_document
 
 RULES = RowRules("s")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)

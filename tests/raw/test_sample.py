@@ -22,8 +22,8 @@ from corpus_assets.raw.formats import FORMATS
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
 from corpus_assets.raw.sample import SampleSummary, SourceSummary, take, write_sample
 from corpus_assets.raw.sample_sources import Installation, InstalledFile, Origin
-from resources.documents import Document
 from resources.errors import ConfigError, StorageError
+from resources.formats.documents import Document
 
 ORIGIN = Origin("demo", "1.0", "MIT")
 

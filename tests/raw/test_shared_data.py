@@ -7,7 +7,7 @@ from typing import BinaryIO
 import pytest
 
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
-from resources.documents import Document
+from resources.formats.documents import Document
 from tests.golden import shared
 
 DOLMA_KEYS = {"id", "text", "source", "added", "created", "metadata", "meta"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.cleaning import clean, cleaned_length, is_short
+from resources.slimpajama_cleaning import clean, cleaned_length, is_short
 
 EVERY_CODE_POINT = [chr(code) for code in range(sys.maxunicode + 1)]
 # Few kinds of characters, so that runs of spaces, punctuation and lengthening letters meet often.
@@ -14,7 +14,7 @@ TEXT = st.one_of(st.text(), st.text("aB.,-_ \t\n\r\u00a0\u2028\u3000\u200b\u0130
 
 
 def restated(text: str) -> str:
-    """The rule of specs/slimpajama.md section 3, step by step."""
+    """The rule of docs/formats/slimpajama.md "Cleaning", step by step."""
     text = text.lower()
     text = text.translate(str.maketrans("", "", string.punctuation))
     text = text.strip()

@@ -9,7 +9,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.codecs import ZSTD_WINDOW_BYTES, CodecError, open_gzip, open_zstd
+from resources.formats.codecs import ZSTD_WINDOW_BYTES, CodecError, open_gzip, open_zstd
 
 Opener = Callable[[BinaryIO], io.BufferedReader]
 SKIPPABLE_FRAME = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"notes"

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from resources.changes import input_change
 from resources.errors import ConfigError
-from resources.graph import Graph, Input, Partitioning, Stage, same
-from resources.settings import Settings
-from resources.sources import Shard
+from resources.planning.changes import input_change
+from resources.shards import Shard
+from resources.stage.declaration import Input, Partitioning, Stage, same
+from resources.stage.graph import Graph
+from resources.stage.settings import Settings
 
 
 def nothing(_: Any) -> None:
@@ -79,7 +80,7 @@ VALUES: Mapping[str, Any] = {
 def test_a_stage_sees_what_it_declared_and_nothing_else() -> None:
     settings = Settings(VALUES)
     shard = Shard("b--x", "b", "x", "", "x", 0, "")
-    own = stage("s", parameters=("mix.seed", "source.epochs"), extra_parameters=lambda values: {"n": len(values)})
+    own = stage("s", parameters=("mix.seed", "source.epochs"), derived_parameters=lambda values: {"n": len(values)})
     assert settings.parameters(own, shard) == {"mix.seed": 3, "source.epochs": 2.0, "n": 3}
     assert settings.sources() == ["a", "b"]
     assert settings.bands() == ["band-00", "band-01"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from resources.errors import LedgerError
 from resources.ledger import FileRecord, Ledger, Record, recipe_digest, record_path
-from resources.storage import LocalStorage
+from resources.storage.local import LocalStorage
 
 
 def record(partition: str | None, digest: str = "d", asset: str = "a") -> Record:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import LedgerError
-from resources.segments import Segment, SegmentWriter, segment_lines
-from resources.writers import Written
+from resources.formats.segments import Segment, SegmentWriter, segment_lines
+from resources.formats.writers import Written
 
 NAMES = ["a", "b", "c"]
 Lines = list[tuple[str, bytes]]
@@ -28,11 +28,18 @@ def write(lines: Lines) -> tuple[io.BytesIO, dict[str, Segment], Written]:
     return file, writer.index, written
 
 
+def frames(stored: bytes | bytearray, segment: Segment) -> bytes:
+    """The stored bytes of one segment."""
+    return bytes(stored[segment.offset : segment.offset + segment.length])
+
+
 @given(lines=lines_of)
 def test_every_segment_comes_back_and_the_whole_is_one_zstd_file(lines: Lines) -> None:
     file, index, written = write(lines)
     for name in NAMES:
-        assert list(segment_lines(file, index[name])) == [line for place, line in lines if place == name]
+        assert list(segment_lines(frames(file.getvalue(), index[name]), index[name])) == [
+            line for place, line in lines if place == name
+        ]
     whole = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(file.getvalue()), read_across_frames=True).read()
     assert whole == b"".join(line for name in NAMES for place, line in lines if place == name)
     assert (written.rows, written.content_bytes) == (len(lines), len(whole))
@@ -42,7 +49,9 @@ def test_large_segments_take_blocks_through_the_scratch_file() -> None:
     lines = [(NAMES[n % 3], f"{n} ".encode() * 500 + b"\n") for n in range(900)]
     file, index, _ = write(lines)
     for name in NAMES:
-        assert list(segment_lines(file, index[name])) == [line for place, line in lines if place == name]
+        assert list(segment_lines(frames(file.getvalue(), index[name]), index[name])) == [
+            line for place, line in lines if place == name
+        ]
 
 
 @given(lines=lines_of)
@@ -64,6 +73,6 @@ def test_damage_is_an_error_and_never_other_lines() -> None:
         stored = bytearray(file.getvalue())
         stored[place] ^= 0x41
         with pytest.raises(LedgerError, match="damaged segment"):
-            list(segment_lines(io.BytesIO(bytes(stored)), segment))
+            list(segment_lines(frames(stored, segment), segment))
     with pytest.raises(LedgerError, match="damaged segment"):
-        list(segment_lines(io.BytesIO(file.getvalue()[: segment.offset + segment.length // 2]), segment))
+        list(segment_lines(frames(file.getvalue(), segment)[: segment.length // 2], segment))

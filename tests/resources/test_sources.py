@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources.errors import BadFileError, ConfigError
-from resources.sources import MAX_NAME, Listing, Shard, SourceFolder, list_shards, shard_name
+from resources.shards import MAX_NAME, Listing, Shard, SourceFolder, list_shards, shard_name
 
 SAFE = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 CHARACTERS = "aAbB09._- ,/\\é\u0130\U0001f600'\"\n"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import StorageError
-from resources.storage import TEMPORARY, LocalStorage
+from resources.storage.local import TEMPORARY, LocalStorage
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from resources.writers import ArrayWriter, BytesWriter, LineWriter
+from resources.formats.arrays import ArrayWriter
+from resources.formats.lines import LineWriter
+from resources.formats.writers import BytesWriter
 
 
 def write_lines(lines: list[bytes]) -> tuple[bytes, str, int, int]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ids, Ragged
 
 SPACE = 32
 CONTROL = ("<eos>", "<pad>", "<bos>", "<pre>", "<mid>", "<suf>", "<|user|>", "<|assistant|>")

@@ -1,4 +1,6 @@
-"""How the original reads files and cuts them into chunks (specs/cerebras-hdf5.md sections 1, 2 and 10).
+"""How the original reads files and cuts them into chunks.
+
+Rules: docs/formats/cerebras-hdf5.md "Reading input", "Chunks of text", "Processes and file names".
 
 Reading is sane per record: a line that is no JSON is skipped, where the original stops.
 """

@@ -13,7 +13,7 @@ from corpus_assets.tokenize.encode import backends, fast_libraries
 from corpus_assets.tokenize.encode.backends import Accelerated, Backend, BackendDiffers, accelerate, difference
 from corpus_assets.tokenize.encode.fast_libraries import put_around
 from corpus_assets.tokenize.encode.probe import probe_texts
-from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.modes import turns
 from corpus_assets.tokenize.modes.chat import ChatSettings, chat_encoder, chat_rows, chat_vsl_rows
-from corpus_assets.tokenize.modes.template import ChatTemplate, TemplateFault, render
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault, render
 from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
-from resources.examples import Example, Messages
+from resources.formats.examples import Example, Messages
 from tests.golden import shared
 from tests.tokenize.tokenizers_for_tests import load
 

@@ -12,7 +12,7 @@ marks = st.text(st.sampled_from(list("ab ()[]{}\"'\n\t=N°@-,.:;!?s\u00a0")), ma
 
 
 def plain_rules(text: str) -> str:
-    """Section 3 with regular expressions that take quadratic time on unclosed brackets."""
+    """docs/formats/cerebras-hdf5.md "Wikitext detokenizer", in quadratic time on unclosed brackets."""
     before = [
         "s '|s'",
         " @-@ |-",

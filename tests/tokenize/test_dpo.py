@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.modes import dpo
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
 from corpus_assets.tokenize.modes.dpo import DPOSettings, dpo_rows
-from corpus_assets.tokenize.modes.preferences import Formatter, Roles, UnusablePairError, instruction_formatter
-from corpus_assets.tokenize.modes.template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.dpo_texts import Formatter, Roles, UnusablePairError, instruction_formatter
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
-from resources.examples import Example, Messages
+from resources.formats.examples import Example, Messages
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 
 TOKENIZER = ByteTokenizer()

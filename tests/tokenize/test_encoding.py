@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from corpus_assets.tokenize.encode import cuts
 from corpus_assets.tokenize.encode import texts as encoding
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.encode.ragged import Ragged
 from corpus_assets.tokenize.encode.texts import encode_long, encode_texts, utf8_length
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe

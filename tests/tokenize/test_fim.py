@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
 from corpus_assets.tokenize.modes import fim
 from corpus_assets.tokenize.modes.fim import FIMSettings, KeyedDecisions, fim_documents, text_pieces
 from corpus_assets.tokenize.modes.fim_rows import fim_rows, trimmed
-from corpus_assets.tokenize.modes.lmdata import LMDataSettings, lmdata_rows
+from corpus_assets.tokenize.modes.lm import LMDataSettings, lmdata_rows
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError

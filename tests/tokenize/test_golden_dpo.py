@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate
 from corpus_assets.tokenize.modes.dpo import DPOSettings, dpo_rows
-from corpus_assets.tokenize.modes.preferences import Formatter, instruction_formatter
-from corpus_assets.tokenize.modes.template import ChatTemplate
+from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
 from corpus_assets.tokenize.statistics import Statistics, merge
-from resources.examples import Example
+from resources.formats.examples import Example
 from tests.golden import shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name
 from tests.tokenize.tokenizers_for_tests import for_case
@@ -113,7 +113,8 @@ def test_statistics_equal_the_original_but_for_what_it_counts_as_loss_and_paddin
     assert {key: counted[key] for key in SAME_STATISTICS} == {key: original[key] for key in SAME_STATISTICS}
     rows = np.concatenate(list(files.values()))
     length = rows.shape[2]
-    # Section 12: the original counts all six channels as tokens, and from the first loss position on all as loss.
+    # docs/formats/cerebras-hdf5.md "Statistics":
+    # the original counts all six channels as tokens, and from the first loss position on all as loss.
     assert 3 * counted["num_tokens"] == original["num_tokens"]
     masks = rows[:, [1, 4]]
     assert int((length - masks.argmax(axis=2)).sum()) == original["loss_valid_tokens"]

@@ -12,7 +12,7 @@ from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim import Decisions, FIMSettings, KeyedDecisions
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
-from corpus_assets.tokenize.modes.lmdata import LMDataSettings, RowBuilder
+from corpus_assets.tokenize.modes.lm import LMDataSettings, RowBuilder
 from corpus_assets.tokenize.statistics import Statistics, merge
 from tests.golden import shared
 from tests.tokenize.reference_reading import case, cases, chunks, file_name, leftover_name
@@ -120,7 +120,8 @@ def run(name: str, decisions: Decisions, *, reference: bool = True) -> tuple[dic
                 files[file_name(chunk)] = np.concatenate(blocks)
         remainders.append(builder.remainder)
         statistics.append(counted)
-    # The end of the run: full windows of what is left over are written without FIM (section 4).
+    # The end of the run: full windows of what is left over are written without FIM
+    # (docs/formats/cerebras-rows.md "LMData").
     left = np.concatenate(remainders)
     full = max(0, left.size - 1) // base.sequence_length
     if full:
@@ -159,7 +160,8 @@ def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
     assert {key: counted[key] for key in SAME_STATISTICS} == {key: original[key] for key in SAME_STATISTICS}
     assert counted["loss_valid_tokens"] == original["loss_valid_tokens"]
     assert counted["num_masked_tokens"] == original["num_masked_tokens"]
-    # The original counts every input that equals the pad id, real end-of-text ids included (section 15 item 16).
+    # The original counts every input that equals the pad id, real end-of-text ids included
+    # (docs/formats/cerebras-hdf5.md "Defect: padding is counted by id").
     rows = np.concatenate(list(files.values()))
     real_pads = np.count_nonzero((rows[:, 0] == original["pad_id"]) & (rows[:, 1] == 1))
     assert statistics.num_pad_tokens + real_pads == original["num_pad_tokens"]

@@ -1,6 +1,7 @@
 """LMData against the original's output, array by array, and against its statistics.
 
-Files are cut as specs/cerebras-hdf5.md sections 1, 2, 4, 10 and 11 say; the shipped code makes the rows.
+Files are cut as docs/formats/cerebras-hdf5.md "Reading input", "Chunks of text",
+"Processes and file names" and "Online shuffle" say; the shipped code makes the rows.
 """
 
 import io
@@ -18,13 +19,13 @@ import pytest
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.encode.ragged import Ragged
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.modes.lmdata import LMDataSettings, RowBuilder
-from corpus_assets.tokenize.rows.hdf5 import FEATURES_BY_CHANNELS, LM_FEATURES, read_hdf5, write_hdf5
+from corpus_assets.tokenize.modes.lm import LMDataSettings, RowBuilder
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.formats.hdf5 import FEATURES_BY_CHANNELS, LM_FEATURES, read_hdf5, write_hdf5
 from tests.golden import SHARED, shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name, leftover_name, paths
 from tests.tokenize.tokenizers_for_tests import load
@@ -48,7 +49,10 @@ class Output:
 
 
 class _SaysItAddsBos:
-    """A tokenizer under the wrong assumption that the original makes of every one (section 15, item 12)."""
+    """A tokenizer under the wrong assumption that the original makes of every one.
+
+    docs/formats/cerebras-rows.md "Defect: begin-of-text removal"
+    """
 
     adds_bos = True
 
@@ -67,7 +71,7 @@ def has_bos_defect(given: dict[str, Any]) -> bool:
 
 
 def control_ids(given: dict[str, Any]) -> tuple[int | None, int]:
-    """(eos, pad) after the parameters that override the tokenizer's (section 3)."""
+    """(eos, pad) after the parameters that override the tokenizer's (docs/formats/cerebras-hdf5.md "Tokenizers")."""
     loaded, processing = load(given["tokenizer"]["label"]), given["processing"]
     eos, pad = loaded.eos_id, loaded.pad_id
     if processing.get("eos_id") is not None:
@@ -191,7 +195,7 @@ def expected(name: str) -> dict[str, Rows]:
         files = {key: arrays[key] for key in arrays.files}
     for rows in files.values():
         if inverted:
-            rows[:, 1] = 1 - rows[:, 1]  # the original ignores it; README: sane_transform
+            rows[:, 1] = 1 - rows[:, 1]  # docs/formats/cerebras-rows.md "Defect: inverted_mask"
     return files
 
 
@@ -227,7 +231,10 @@ def test_arrays_equal_the_original(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_begin_of_text_removal_loses_no_token(name: str) -> None:
-    """Section 15 item 12: the original deletes a real id of every piece but the first; that is not the default."""
+    """Cerebras deletes a real id of every piece but the first; that is not the default.
+
+    docs/formats/cerebras-rows.md "Defect: begin-of-text removal"
+    """
     legacy, sane = output(name).statistics, output(name, sane=True).statistics
     if has_bos_defect(case(name)):
         assert sane.document_tokens > legacy.document_tokens
@@ -246,7 +253,8 @@ def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
     if given.get("statistics_comparable", True):
         for key in SAME_STATISTICS:
             assert counted[key] == original[key], key
-        # Section 15 item 9: the original calls a document discarded when its last window is one id.
+        # docs/formats/cerebras-hdf5.md "Defect: discarded documents":
+        # the original calls a document discarded when its last window is one id.
         wrongly_discarded = output(name).one_token_tails
         assert counted["discarded_files"] + wrongly_discarded == original["discarded_files"]
         assert counted["successful_files"] - wrongly_discarded == original["successful_files"]

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
-from corpus_assets.tokenize.modes.lmvsl import VSLBuilder, VSLSettings
+from corpus_assets.tokenize.modes.lm_vsl import VSLBuilder, VSLSettings
 from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics, merge
 from tests.golden import shared
@@ -88,7 +88,7 @@ def test_arrays_equal_the_original(name: str) -> None:
     assert output(name).files.keys() == expected.keys()
     for file, rows in expected.items():
         if case(name)["dataset"].get("inverted_mask"):
-            rows[:, 1] = 1 - rows[:, 1]  # section 15 item 8: the original ignores it; README: sane_transform
+            rows[:, 1] = 1 - rows[:, 1]  # docs/formats/cerebras-rows.md "Defect: inverted_mask"
         np.testing.assert_array_equal(output(name).files[file], rows, err_msg=file)
 
 

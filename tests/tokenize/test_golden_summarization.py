@@ -13,7 +13,7 @@ from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.modes.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
 from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics, merge
-from resources.examples import Example
+from resources.formats.examples import Example
 from tests.golden import shared
 from tests.tokenize import tokenizers_for_tests
 from tests.tokenize.reference_reading import case, cases, chunks, file_name, keys
@@ -100,7 +100,8 @@ def post_process(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_arrays_equal_the_original(name: str) -> None:
-    # Section 15 item 2: the original inserts no separator that is new; without one the rows are equal.
+    # docs/formats/cerebras-rows.md "Defect: a new separator":
+    # the original inserts no separator that is new; without one the rows are equal.
     separator = case(name)["legacy_defect"] is None
     files, wanted = output(name, separator).files, expected(name)
     if case(name)["sane_behaviour_case"] and case(name)["original_was_run_on"] != case(name)["input"]:
@@ -125,7 +126,7 @@ def test_statistics_equal_the_original(name: str) -> None:
     given, original = case(name), post_process(name)
     counted = output(name, given["legacy_defect"] is None).statistics.as_dict()
     if given["dataset"].get("inverted_mask"):
-        # Section 15 item 8: the original counts what is masked as learned.
+        # docs/formats/cerebras-rows.md "Defect: inverted_mask": the original counts what is masked as learned.
         for mine, theirs in (("loss_valid", "num_masked"), ("num_masked", "loss_valid")):
             assert counted[f"{mine}_tokens"] == original.pop(f"{theirs}_tokens")
     for key in SAME_STATISTICS:
@@ -133,13 +134,14 @@ def test_statistics_equal_the_original(name: str) -> None:
     for key in ("normalized_chars_count", "normalized_bytes_count"):
         if len(keys(given)) == 2:
             assert counted[key] == original[key], key
-        else:  # Section 15 item 20: of a conversation the original counts the last pair.
+        else:  # docs/formats/cerebras-hdf5.md "Defect: counts of a conversation"
             assert counted[key] == counted[key.replace("normalized", "raw")] >= original[key]
 
 
 @pytest.mark.parametrize("name", COMPARABLE)
 def test_padding_is_counted_by_length(name: str) -> None:
-    # Section 15 item 16: the original counts a real end-of-text id as padding where both ids are equal, and never as
+    # docs/formats/cerebras-hdf5.md "Defect: padding is counted by id":
+    # the original counts a real end-of-text id as padding where both ids are equal, and never as
     # a document's.
     original = post_process(name)
     result = output(name, case(name)["legacy_defect"] is None)

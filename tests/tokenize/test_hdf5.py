@@ -13,15 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.rows.hdf5 import (
-    LM_FEATURES,
-    VSL_FEATURES,
-    Attribute,
-    WriteSummary,
-    read_hdf5,
-    write_hdf5,
-)
 from resources.errors import BadFileError
+from resources.formats.hdf5 import LM_FEATURES, VSL_FEATURES, Attribute, WriteSummary, read_hdf5, write_hdf5
 
 ATTRIBUTES: dict[str, Attribute] = {
     "mode": "LMData",

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ragged
-from corpus_assets.tokenize.modes.lmdata import LMDataSettings, RowBuilder, lmdata_rows
+from corpus_assets.tokenize.modes.lm import LMDataSettings, RowBuilder, lmdata_rows
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
@@ -35,7 +35,7 @@ def rows_of(
 
 
 def windows_by_hand(ids: list[int], length: int) -> list[list[int]]:
-    """Section 4 word for word, one window at a time."""
+    """docs/formats/cerebras-rows.md "LMData" word for word, one window at a time."""
     windows = [ids[start : start + length + 1] for start in range(0, len(ids), length)]
     return windows[:-1] if windows and len(windows[-1]) < 2 else windows
 

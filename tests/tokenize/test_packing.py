@@ -21,7 +21,10 @@ def bins(packing: Packing) -> list[list[int]]:
 
 
 def nearest_previous(lengths: list[int], capacity: int) -> list[list[int]]:
-    """specs/cerebras-hdf5.md section 5, word for word; there windows are removed from a list while it is walked."""
+    """docs/formats/packing.md "Nearest previous fit", word for word.
+
+    There windows are removed from a list while it is walked.
+    """
     found, loads = [[number] for number in range(len(lengths))], list(lengths)
     removed = set[int]()
     for i in range(len(lengths) - 1, 0, -1):
@@ -159,7 +162,7 @@ def test_histogram_methods_equal_the_reference(method: Method) -> None:
 
 
 def published_lengths(count: int) -> NDArray[np.int64]:
-    """Lengths drawn from the histogram behind the second table of specs/ragged-packing.md."""
+    """Lengths drawn from the histogram behind docs/formats/packing.md "Figures to compare with"."""
     histogram = np.load(shared(*HISTOGRAM), allow_pickle=False)
     return np.random.default_rng(1).choice(np.repeat(np.arange(1, 2049), histogram), count)
 

@@ -200,13 +200,14 @@ def test_rows_of_the_original_have_no_fault(name: str) -> None:
     text = shared("golden", "cerebras", "cases", name, "expected.json").read_text()
     original, mode = json.loads(text)["post_process"], case(name)["mode"]
     ids = {key: original[key] for key in ("eos_id", "pad_id", "vocab_size")}
-    # Language-modelling modes of the original ignore the setting (section 15 item 8).
+    # Language-modelling modes of the original ignore the setting
+    # (docs/formats/cerebras-rows.md "Defect: inverted_mask").
     inverted = mode.startswith("Summarization") and case(name)["dataset"].get("inverted_mask", False)
     with np.load(shared("golden", "cerebras", "cases", name, "expected.npz"), allow_pickle=False) as arrays:
         found = count((arrays[key] for key in arrays.files), mode, **ids, inverted_mask=inverted)
     assert found.faults == []
     assert found.counts.num_sequences == original["n_examples"]
-    if mode == "DPO":  # section 12: all six channels are counted, and padding as in the loss
+    if mode == "DPO":  # docs/formats/cerebras-hdf5.md "Statistics", "Defect: padding is counted by id"
         assert 3 * found.counts.num_tokens == original["num_tokens"]
         return
     assert found.counts.num_tokens == original["num_tokens"]

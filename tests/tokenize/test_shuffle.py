@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from corpus_assets.tokenize.rows.shuffle import (
     KEY_SPACE,
     Keys,
-    Part,
     Rows,
+    Run,
     destination,
     gather,
     key_range,
@@ -39,13 +39,13 @@ def sorted_partition(first: int, keys: Keys, limit: int = 4) -> tuple[Keys, Rows
     return np.sort(keys), np.concatenate(ordered) if ordered else rows(0, 0)
 
 
-def part(keys: Keys, held: Rows, read: list[tuple[int, int]] | None = None) -> Part:
+def part(keys: Keys, held: Rows, read: list[tuple[int, int]] | None = None) -> Run:
     def of_rows(first: int, end: int) -> Rows:
         if read is not None:
             read.append((first, end))
         return held[first:end]
 
-    return Part(keys, of_rows)
+    return Run(keys, of_rows)
 
 
 def shuffled(seed: int, sizes: dict[str, int], files: int, limit: int = 5) -> list[list[int]]:
@@ -125,7 +125,7 @@ def test_bounds_are_where_files_begin() -> None:
 )
 def test_gather_merges_in_key_order_and_reads_once(drawn: list[list[int]], limit: int, files: int) -> None:
     """Small keys collide often: ties are in the order of partition and row."""
-    parts, reads, first = list[Part](), list[list[tuple[int, int]]](), 0
+    parts, reads, first = list[Run](), list[list[tuple[int, int]]](), 0
     expected = list[tuple[int, int, int]]()
     for number, keys in enumerate(drawn):
         reads.append([])

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode import texts as encoding
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.encode.ragged import Ragged
-from corpus_assets.tokenize.modes.lmdata import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.modes.lmvsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.modes.lm import LMDataSettings, lmdata_rows
+from corpus_assets.tokenize.modes.lm_vsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics

@@ -14,7 +14,7 @@ from corpus_assets.tokenize.modes.summarization import SummarizationSettings, su
 from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
-from resources.examples import Example
+from resources.formats.examples import Example
 from tests.tokenize.tokenizers_for_tests import load
 
 Rows = NDArray[np.int32]

@@ -91,7 +91,7 @@ def test_gpt2_files_equal_its_tokenizer_json() -> None:
     with pytest.raises(ConfigError, match=r"RobertaTokenizer.*tokenizer\.json"):
         config = b'{"tokenizer_class": "RobertaTokenizer"}'
         load_tokenizer({**as_folder, "tokenizer_config.json": config}, TokenizerSpec("huggingface"))
-    # Section 3: pad is forced back to eos.
+    # docs/formats/cerebras-hdf5.md "Tokenizers": pad is forced back to eos.
     moved = load_tokenizer(files, TokenizerSpec("gpt2", eos=7, pad=9))
     assert (moved.eos_id, moved.pad_id) == (7, 7)
 

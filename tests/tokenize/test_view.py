@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
-from corpus_assets.tokenize.rows.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.view import LIMIT, described, is_described
 from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
+from resources.formats.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 
 TOKENIZER = ByteTokenizer()

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ragged
-from corpus_assets.tokenize.modes.lmdata import BLOCK_TOKENS
-from corpus_assets.tokenize.modes.lmvsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.modes.lm_vsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ragged
 from corpus_assets.tokenize.rows.packing import METHODS, pack
 from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
@@ -38,7 +37,7 @@ def packed(pairs: Pairs, settings: PackingSettings, cuts: list[int], statistics:
 
 
 def row(sequences: Pairs, length: int, inverted: bool) -> list[list[int]]:
-    """specs/cerebras-hdf5.md section 5, one position after the other."""
+    """docs/formats/packing.md "Channels of a packed row", one position after the other."""
     channels: list[list[int]] = [[], [], [], [], []]
     for ids, mask in sequences:
         size = len(ids) - 1

@@ -51,7 +51,7 @@ def serving(folder: Path) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-c", "from corpus_assets.cli import main; main()", "ui", "--port", str(port)]
+    command = [sys.executable, "-c", "from corpus_assets.cli.main import main; main()", "ui", "--port", str(port)]
     environment = {key: value for key, value in os.environ.items() if key not in {"DAGSTER_HOME", "CORPUS_CONFIG"}}
     with (folder / "ui.log").open("wb") as log:
         process = subprocess.Popen(

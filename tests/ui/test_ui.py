@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from resources.plan import Status
+from resources.planning.planner import Status
 from tests.build.small import digests, drive, opened, write_small
 from tests.ui.server import Server, serving
 

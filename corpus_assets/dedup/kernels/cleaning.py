@@ -1,4 +1,4 @@
-"""Cleaning in one pass over UTF-8 bytes (the definition is resources/cleaning.py)."""
+"""Cleaning in one pass over UTF-8 bytes (the definition is resources/slimpajama_cleaning.py)."""
 
 import numpy as np
 from numpy.typing import NDArray

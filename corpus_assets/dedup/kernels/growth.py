@@ -1,9 +1,9 @@
-"""Leader growth over the graph of one cluster (corpus_assets/dedup/guard.py)."""
+"""Leader growth over the graph of one cluster (corpus_assets/dedup/clusters/guard.py)."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.kernels.verify import agreeing_bits
+from corpus_assets.dedup.kernels.compare import agreeing_bits
 from resources.jit import kernel
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.constants import LARGEST, NO_SHINGLE
 from corpus_assets.dedup.kernels.polynomial import begin, mix, slide
-from corpus_assets.dedup.one_permutation import LARGEST
-from corpus_assets.dedup.scheme import NO_SHINGLE
 from resources.jit import inlined, kernel
 
 U32 = np.uint32

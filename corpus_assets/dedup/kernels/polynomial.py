@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.constants import MIX, MULTIPLIER
 from corpus_assets.dedup.kernels.windows import unit_end
-from corpus_assets.dedup.shingles import MIX, MULTIPLIER
 from resources.jit import inlined, kernel
 
 U64 = np.uint64

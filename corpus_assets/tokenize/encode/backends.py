@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, UnusableError, fast_library
 from corpus_assets.tokenize.encode.probe import probe_texts
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError, CorpusError
 from resources.hashing import keyed_hash

@@ -12,7 +12,7 @@ NormalizationForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 @dataclass(frozen=True)
 class CleaningSettings:
-    """What is done to a text before it is tokenized, in this order (specs/cerebras-hdf5.md section 3).
+    """What is done to a text before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning").
 
     ftfy: run `ftfy.fix_text`, with `normalization` as its Unicode form (None leaves the form alone).
     wikitext: undo the spacing of the wikitext corpora.
@@ -56,7 +56,7 @@ _AFTER_BRACKETS = (
 
 
 def detokenize_wikitext(text: str) -> str:
-    """Natural spacing for text in the spacing of the wikitext corpora (specs/cerebras-hdf5.md section 3).
+    """Natural spacing for text spaced as the wikitext corpora (docs/formats/cerebras-hdf5.md "Wikitext detokenizer").
 
     Meant for wikitext only: it joins a plural and the quotation after it ("cats 'and" becomes "cats'and").
     """
@@ -81,7 +81,7 @@ def split_text(text: str, length: int) -> Iterator[str]:
     """Pieces of at least `length` characters (the last may be shorter); their concatenation is the text.
 
     A piece ends before the first space at or after `length` characters, so the next one starts with that
-    space (specs/cerebras-hdf5.md section 4). Text without spaces stays whole, and an empty text is one empty
+    space (docs/formats/cerebras-rows.md "LMData"). Text without spaces stays whole, and an empty text is one empty
     piece.
     """
     start = 0

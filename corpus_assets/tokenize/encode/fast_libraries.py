@@ -8,7 +8,7 @@ import numpy as np
 import psutil
 
 from corpus_assets.tokenize.encode.cuts import around
-from corpus_assets.tokenize.encode.ragged import Ragged
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.library import LibraryEngine
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer

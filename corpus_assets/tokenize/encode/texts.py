@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean, split_text
 from corpus_assets.tokenize.encode.cuts import around, cut_places, pieces, safe_cuts
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 

@@ -12,15 +12,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
 from corpus_assets.tokenize.modes.chat_encoding import ChatEncoder, ChatSequence
-from corpus_assets.tokenize.modes.template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
 from corpus_assets.tokenize.modes.turns import TurnsError, batches, conversation, count_sequences, padded_rows
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
-from resources.examples import Example, Messages
+from resources.formats.examples import Example, Messages
 
 ChatTruncation = Literal["discard", "end", "oldest_turns"]
 TrainOn = Literal["all_turns", "last_turn"]

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ids
-from corpus_assets.tokenize.modes.alignment import Content, ControlTokens, Conversation, align
-from corpus_assets.tokenize.modes.template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_alignment import Content, ControlTokens, Conversation, align
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.examples import Messages
+from resources.formats.examples import Messages
 
 Flags = NDArray[np.bool_]
 Span = tuple[int, int]

@@ -1,6 +1,6 @@
 """Rows for direct preference optimization: one prompt with a chosen and a rejected response.
 
-Rafailov et al. 2023; the layout of the six channels is that of specs/cerebras-hdf5.md section 8.
+Rafailov et al. 2023; the layout of the six channels is that of docs/formats/cerebras-rows.md "DPO".
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
-from corpus_assets.tokenize.modes.preferences import (
+from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.tokenize.modes.dpo_texts import (
     MARK,
     Formatter,
     Formatting,
@@ -20,20 +20,19 @@ from corpus_assets.tokenize.modes.preferences import (
     control_pattern,
     instruction_formatter,
 )
-from corpus_assets.tokenize.modes.template import TemplateFault
+from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
-from resources.examples import Example
+from resources.formats.examples import Example
 
-BLOCK_TOKENS = 1 << 19
 BATCH_CHARACTERS = 1 << 20
 CHANNELS = 6
 
 
 @dataclass(frozen=True)
 class DPOSettings:
-    """How preference pairs become rows; names after specs/cerebras-hdf5.md section 13.
+    """How preference pairs become rows; names after docs/formats/cerebras-hdf5.md "Parameter names".
 
     sequence_length: L, positions per side.
     max_prompt_length: ids that a prompt may claim from a pair that does not fit. A shorter response leaves it more; a
@@ -41,7 +40,8 @@ class DPOSettings:
     response_delimiter: text that begins the response (None: the later of `[/INST]` and `<|assistant|>`). It is
     looked for where the template puts it, never in what somebody wrote.
     user_role, assistant_role: names of the speakers in the messages and in dialogues written as one text.
-    reference: as the original, defects included (section 15 item 14): a prompt found in the chosen text stands there
+    reference: as the original, defects included (docs/formats/cerebras-rows.md "Defect: DPO rows"):
+    a prompt found in the chosen text stands there
     twice; the last delimiter counts, wherever it is; a prompt that is too long keeps `max_prompt_length` ids and no
     begin-of-text id; a response that is cut is cut to L - `max_prompt_length` ids, and its last loss position has
     padding as label. Control tokens in contents are then matched.

@@ -2,7 +2,8 @@
 
 A document is cut in two places into prefix, middle and suffix and written as `PRE prefix SUF suffix MID middle`
 (PSM) or `PRE SUF suffix MID prefix middle` (SPM), each followed by the end-of-text id when it is packed. Here whole
-documents are transformed, from their text; `fim_rows.py` transforms finished rows as specs/cerebras-hdf5.md section 9.
+documents are transformed, from their text; `fim_rows.py` transforms finished rows:
+docs/formats/cerebras-rows.md "FIM".
 """
 
 import struct
@@ -13,7 +14,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
@@ -29,7 +30,7 @@ SPELLED_OUT = 8  # characters per position: a longer text is cut into pieces wit
 
 @dataclass(frozen=True)
 class FIMSettings:
-    """How documents are transformed; names after specs/cerebras-hdf5.md section 13.
+    """How documents are transformed; names after docs/formats/cerebras-hdf5.md "Parameter names".
 
     sequence_length: L, positions per row. fim_rate: share of the documents (rows: segments) that are
     transformed. spm_rate: share of those that are written as SPM. prefix_token, middle_token, suffix_token: entries of

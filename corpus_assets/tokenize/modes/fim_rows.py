@@ -1,12 +1,12 @@
-"""Fill in the middle inside finished rows, after specs/cerebras-hdf5.md section 9 without its defects (section 15)."""
+"""Fill in the middle inside finished rows, after docs/formats/cerebras-rows.md "FIM", without "Defect: FIM rows"."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from corpus_assets.tokenize.encode.ragged import Ids
 from corpus_assets.tokenize.modes.fim import ControlIds, Decisions, FIMSettings, KeyedDecisions, Kind, cut_text
+from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError

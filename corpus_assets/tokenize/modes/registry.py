@@ -6,26 +6,26 @@ from datetime import date
 from typing import Any, TypeVar
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
 from corpus_assets.tokenize.encode.texts import encode_texts, utf8_length
 from corpus_assets.tokenize.modes.chat import ChatSettings, OnFault, chat_rows, chat_vsl_rows
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, render
 from corpus_assets.tokenize.modes.dpo import DPOSettings, dpo_rows
 from corpus_assets.tokenize.modes.fim import FIMSettings, fim_documents
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
-from corpus_assets.tokenize.modes.lmdata import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.modes.lmvsl import VSLBuilder, VSLSettings
+from corpus_assets.tokenize.modes.lm import LMDataSettings, lmdata_rows
+from corpus_assets.tokenize.modes.lm_vsl import VSLBuilder, VSLSettings
 from corpus_assets.tokenize.modes.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.modes.template import ChatTemplate, render
-from corpus_assets.tokenize.rows.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
-from resources.examples import Example, Messages, chunk_bytes
+from resources.formats.examples import Example, Messages, chunk_bytes
+from resources.formats.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 
 DEFAULT_PROMPT_LENGTH = 512
 Options = Mapping[str, Any]
-Document = tuple[str, str]
+IdentifiedText = tuple[str, str]
 """Identity and text."""
 
 
@@ -84,7 +84,7 @@ def check_options(options: Options) -> None:
 
 
 def text_blocks(
-    options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
+    options: Options, documents: Iterable[IdentifiedText], tokenizer: Tokenizer, statistics: Statistics
 ) -> Iterator[Ids]:
     """Rows of documents, as int32 blocks (rows, channels, L)."""
     eos, pad = tokenizer.eos_id, tokenizer.pad_id
@@ -100,7 +100,7 @@ def text_blocks(
 
 
 def _encoded(
-    options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
+    options: Options, documents: Iterable[IdentifiedText], tokenizer: Tokenizer, statistics: Statistics
 ) -> Iterator[Ragged]:
     return encode_texts(
         (text for _, text in documents),
@@ -113,7 +113,7 @@ def _encoded(
 
 
 def _packed_documents(
-    options: Options, documents: Iterable[Document], tokenizer: Tokenizer, statistics: Statistics
+    options: Options, documents: Iterable[IdentifiedText], tokenizer: Tokenizer, statistics: Statistics
 ) -> Iterator[Ids]:
     builder = VSLBuilder(_documents(options), tokenizer.eos_id, tokenizer.pad_id, statistics)
     for chunk in chunked(documents, lambda document: utf8_length(document[1]), options["packing_text"]):
@@ -128,7 +128,7 @@ def chunked(items: Iterable[T], size: Callable[[T], int], limit: int | None) -> 
     """Items in chunks of at most `limit` bytes of text, or of one item; None for all in one.
 
     The original also counts the bytes of the item's number for the item that would begin the next chunk
-    (specs/cerebras-hdf5.md section 2).
+    (docs/formats/cerebras-hdf5.md "Chunks of text").
     """
     if limit is None:
         yield items

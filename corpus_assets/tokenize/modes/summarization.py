@@ -1,7 +1,7 @@
 """Rows of prompt and completion pairs, of which the completion alone is learned.
 
 A pair is prompt [end] [separator] completion end, each text with its prefix. One row per pair, padded
-(specs/cerebras-hdf5.md section 6), or whole conversations of pairs packed into rows (section 7).
+(docs/formats/cerebras-rows.md "Summarization"), or whole conversations of pairs packed into rows ("Summarization_VSL").
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
 from corpus_assets.tokenize.modes.truncation import Frame, Truncation, cut_pairs
 from corpus_assets.tokenize.modes.turns import Pair, TurnsError, batches, cleaned, count_sequences, padded_rows, pairs
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
-from resources.examples import Example
+from resources.formats.examples import Example
 
 Spans = NDArray[np.int64]
 _RULES = ("discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns")
@@ -27,7 +27,7 @@ _RULES = ("discard", "prompt_start", "prompt_end", "completion_end", "oldest_tur
 
 @dataclass(frozen=True)
 class SummarizationSettings:
-    """How pairs become sequences; names after specs/cerebras-hdf5.md section 13.
+    """How pairs become sequences; names after docs/formats/cerebras-hdf5.md "Parameter names".
 
     sequence_length: L, positions per row. A padded pair has at most L ids, a packed conversation L + 1.
     minimum_length: shorter pairs (ids), or packed conversations (positions), are discarded.

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
-from corpus_assets.tokenize.modes.lmdata import BLOCK_TOKENS
+from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import CorpusError
-from resources.examples import Example, Messages
+from resources.formats.examples import Example, Messages
 
 BATCH_CHARACTERS = 1 << 20
 # In `Statistics.kinds`: labels of rows that are there to be read, not to be learned.
@@ -34,7 +33,8 @@ class TurnsError(CorpusError):
 def pairs(example: Example) -> list[Pair]:
     """Prompt and completion of every pair; texts that are missing are empty.
 
-    Messages 0 and 1, 2 and 3, ... are pairs whatever their roles (specs/cerebras-hdf5.md section 6). Raises TurnsError
+    Messages 0 and 1, 2 and 3, ... are pairs whatever their roles (docs/formats/cerebras-rows.md "Summarization").
+    Raises TurnsError
     `odd_messages`, `no_messages` or `not_text`.
     """
     if example.messages is None:

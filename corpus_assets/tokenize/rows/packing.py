@@ -1,6 +1,7 @@
-"""Packing of sequences into rows of a fixed length (specs/ragged-packing.md section 2).
+"""Packing of sequences into rows of a fixed length (docs/formats/packing.md).
 
-nearest_previous: the original's algorithm (specs/cerebras-hdf5.md section 5). Every sequence is a bin; bins are
+nearest_previous: the original's algorithm (docs/formats/packing.md "Nearest previous fit").
+Every sequence is a bin; bins are
 visited from the last to the first, and a bin is appended to the nearest earlier one that has room for all of it.
 best_fit: best fit decreasing; from long to short, each sequence goes to the open bin with the least sufficient room.
 lpfhp, spfhp: longest and shortest pack first on the histogram of lengths (Krell et al., Efficient sequence packing

@@ -31,7 +31,7 @@ FAULTS = (
 
 @dataclass
 class H5DatasetStats:
-    """Counts from the arrays alone: `h5_dataset_stats` of specs/cerebras-hdf5.md section 12.
+    """Counts from the arrays alone: `h5_dataset_stats` of docs/formats/cerebras-hdf5.md "Statistics".
 
     num_sequences: rows. num_tokens: rows x L. non_pad_tokens: input ids other than the end-of-text and the pad id.
     loss_valid_tokens: positions in the loss, whether or not the mask is stored inverted. detokenized_bytes and

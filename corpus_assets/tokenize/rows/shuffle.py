@@ -77,14 +77,14 @@ def sorted_rows(rows: Rows, keys: Keys, block_rows: int) -> Iterator[Rows]:
 
 
 @dataclass(frozen=True)
-class Part:
+class Run:
     """A source partition in key order: its keys, sorted, and `read(first, end)` for its rows, int32."""
 
     keys: Keys
     read: Callable[[int, int], Rows]
 
 
-def gather(parts: Sequence[Part], low: int, high: int, limit_rows: int) -> Iterator[Rows]:
+def gather(parts: Sequence[Run], low: int, high: int, limit_rows: int) -> Iterator[Rows]:
     """All rows with low <= key < high in the order of their keys, in blocks of `limit_rows`.
 
     Equal keys are in the order of `parts`, which must be the same in every run. Memory: one block of rows, what one
@@ -106,7 +106,7 @@ def _place(keys: Keys, bound: int) -> int:
     return keys.size if bound >= KEY_SPACE else int(np.searchsorted(keys, _U64(bound)))
 
 
-def _merged(parts: Sequence[Part], positions: list[int], owners: NDArray[np.int32]) -> Rows:
+def _merged(parts: Sequence[Run], positions: list[int], owners: NDArray[np.int32]) -> Rows:
     """The next rows of the merge, by the part that each comes from; moves the positions on."""
     block = np.empty(0, np.int32)
     for number in np.unique(owners).tolist():

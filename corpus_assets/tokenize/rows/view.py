@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ids
+from corpus_assets.tokenize.ragged import Ids
 
 LIMIT = 2000
 SIDES = ("", "chosen_", "rejected_")
@@ -83,7 +83,8 @@ def described(
 ) -> Iterator[str]:
     """Lines of text: what the row holds, then the text of each of its sequences, with the labels in the loss in «».
 
-    row: int32 (F, L), its channels named by `features` (specs/cerebras-hdf5.md section 1). The text of a sequence is
+    row: int32 (F, L), its channels named by `features` (docs/formats/cerebras-hdf5.md "Channels").
+    The text of a sequence is
     that of its inputs and its last label, without padding. A preference row has two: chosen and rejected.
     inverted: the mask is 0 where the loss counts (not of preference rows, whose mask is never stored so).
 

@@ -2,7 +2,7 @@
 
 A sequence of m + 1 ids takes m positions: all but its last id are inputs, all but its first are labels. Beside them
 stand the loss mask, the attention span (how many later positions of the sequence may attend to this one: m - 1 to 0)
-and the position ids (0 to m - 1); padding has 0 in these three (specs/cerebras-hdf5.md sections 1 and 5).
+and the position ids (0 to m - 1); padding has 0 in these three (docs/formats/cerebras-hdf5.md "Channels").
 """
 
 from collections import Counter
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
-from corpus_assets.tokenize.modes.lmdata import BLOCK_TOKENS
+from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.rows.packing import Method, Packing, check_method, pack
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError

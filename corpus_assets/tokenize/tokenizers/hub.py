@@ -1,8 +1,8 @@
 """The files of a tokenizer on the Hugging Face hub, as bytes; nothing of a repository is ever run."""
 
 from corpus_assets.tokenize.tokenizers.files import FOLDER_FILES, MAX_FILE_BYTES
+from resources.config_files import read_outside
 from resources.errors import BadFileError, ConfigError
-from resources.outside import read_outside
 
 
 def download(name: str, revision: str) -> dict[str, bytes]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from corpus_assets.tokenize.tokenizers.engine import Engine
+from corpus_assets.tokenize.tokenizers.backend import Engine
 from corpus_assets.tokenize.tokenizers.files import (
     FOLDER_MERGES,
     FOLDER_TABLE,

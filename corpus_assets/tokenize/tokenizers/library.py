@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tokenizers import AddedToken as LibraryToken
 from tokenizers import Tokenizer as Encoder
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
-from corpus_assets.tokenize.tokenizers.engine import Around
+from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.tokenizers.backend import Around
 from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, TOKENIZER_JSON, AddedToken, Json
 from corpus_assets.tokenize.tokenizers.special_tokens import plain_definition
 from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, text_sizes

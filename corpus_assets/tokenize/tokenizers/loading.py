@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
-from corpus_assets.tokenize.tokenizers.engine import Around, Engine
+from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.tokenizers.backend import Around, Engine
 from corpus_assets.tokenize.tokenizers.files import AddedToken, chat_template, settings
 from corpus_assets.tokenize.tokenizers.kinds import control_tokens, make_engine
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING
@@ -19,7 +19,7 @@ from resources.hashing import content_digest
 
 @dataclass(frozen=True)
 class TokenizerSpec:
-    """How to make a tokenizer out of files (specs/cerebras-hdf5.md section 3).
+    """How to make a tokenizer out of files (docs/formats/cerebras-hdf5.md "Tokenizers").
 
     kind: `tokenizer_json` (any file of the tokenizers library), `neox` (the same, with the GPT-NeoX defaults
     for eos and pad), `gpt2` (merges and id table), `huggingface` (the files of a transformers tokenizer) or

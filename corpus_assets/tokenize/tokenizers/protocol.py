@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ids, Ragged
 
 
 class Tokenizer(Protocol):

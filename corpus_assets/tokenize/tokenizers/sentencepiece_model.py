@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sentencepiece import SentencePieceProcessor
 
-from corpus_assets.tokenize.encode.ragged import Ids, Ragged
-from corpus_assets.tokenize.tokenizers.engine import Around
+from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.tokenizers.backend import Around
 from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, AddedToken
 from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, sizes_of
 from resources.errors import BadFileError, ConfigError

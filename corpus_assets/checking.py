@@ -1,0 +1,69 @@
+"""Helpers of asset checks: the partitions they look at, and how they say what they found."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import dagster as dg
+
+from resources.ledger import Record
+from resources.planning.planner import Planner, Status
+from resources.stage.graph import Graph
+from resources.stage.partition import Partition
+from resources.stage.settings import Settings
+from resources.storage.interface import Storage
+
+MAX_FAULTS = 20
+UNREADABLE = Exception
+"""What reading a damaged file raises: libraries raise almost anything. A check reports it as a fault."""
+
+
+class Built(Protocol):
+    """An opened corpus, as far as checks need it."""
+
+    @property
+    def graph(self) -> Graph: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def storage(self) -> Storage: ...
+
+    def planner(self) -> Planner: ...
+
+
+def asset_key(name: str) -> dg.AssetKey:
+    """Returns the Dagster key of an asset; a slash in the name of a stage of your own makes a prefix."""
+    return dg.AssetKey(name.split("/"))
+
+
+def current_partitions(corpus: Built, asset: str) -> list[Partition]:
+    """Returns the built partitions of an asset that the corpus still has; checks do not look at orphans."""
+    planner = corpus.planner()
+    records = planner.records(asset)
+    keys = planner.partitions(corpus.graph[asset])
+    return [Partition(corpus.storage, records[key]) for key in keys if key in records]
+
+
+def fresh_records(planner: Planner, asset: str) -> list[Record] | None:
+    """Returns the records of all partitions of an asset, or None while any of them is not fresh."""
+    decisions = planner.decisions(planner.graph[asset])
+    if any(decision.status is not Status.FRESH for decision in decisions.values()):
+        return None
+    records = planner.records(asset)
+    return [records[key] for key in decisions]
+
+
+def result(
+    faults: Sequence[str], numbers: Mapping[str, int], notes: Mapping[str, dg.MetadataValue] | None = None
+) -> dg.AssetCheckResult:
+    """Returns a result that is passed when there are no faults; the first is the description, the others are listed."""
+    metadata: dict[str, int | dg.MetadataValue] = {"faults": len(faults), **numbers, **(notes or {})}
+    if faults:
+        lines = [f"- `{fault.replace('`', chr(39))}`" for fault in faults[:MAX_FAULTS]]
+        metadata["found"] = dg.MetadataValue.md("\n".join(lines))
+    return dg.AssetCheckResult(
+        passed=not faults,
+        description=faults[0] + (f" (and {len(faults) - 1} more)" if len(faults) > 1 else "") if faults else None,
+        metadata=metadata,
+    )

@@ -1,0 +1,47 @@
+"""What the commands share: how they print, and how a selection becomes stages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from corpus_assets.corpus import Corpus
+    from resources.stage.declaration import Stage
+
+FAILED, USAGE, NOT_FRESH, INTERRUPTED = 1, 2, 3, 130
+MAX_SHOWN = 20
+_FILE_WIDTH = 240
+
+
+def errors() -> Console:
+    """Returns the console for messages and progress: standard error."""
+    return Console(stderr=True)
+
+
+def output() -> Console:
+    """Returns a console on standard output that cuts nothing off where nobody looks at it as a screen."""
+    return Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object on a line of its own."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def print_notes(out: Console, notes: Sequence[str]) -> None:
+    """Print notes, a line each, up to a limit."""
+    for note in notes[:MAX_SHOWN]:
+        out.print(f"note: {note}", markup=False, highlight=False)
+    if len(notes) > MAX_SHOWN:
+        out.print(f"... and {len(notes) - MAX_SHOWN} more")
+
+
+def selected(corpus: Corpus, select: Sequence[str] | None) -> list[Stage]:
+    """Returns the stages that `--select` names, by default all; a comma divides names too."""
+    names = [name for entry in select or [] for name in entry.split(",") if name]
+    return corpus.graph.select(names) if names else list(corpus.graph)

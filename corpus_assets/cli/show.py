@@ -1,0 +1,116 @@
+"""`corpus show`: a partition for a person, its commit record and its first rows."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.tokenize.rows.view import described, is_described
+from corpus_assets.tokenize.tokenizer import SPEC, load_tokenizer_of
+from resources.errors import ConfigError
+from resources.formats.hdf5 import HDF5, HDF5Rows, read_hdf5
+from resources.formats.known import format_of
+from resources.ledger import FileRecord, Record
+from resources.stage.declaration import Partitioning
+from resources.stage.partition import Partition
+
+_WIDTH = 2000
+_INPUTS = 10
+Decode = Callable[[NDArray[np.int32]], str]
+
+
+def run(config: Path | None, asset: str, partition: str | None, rows: int) -> None:
+    """Print a partition."""
+    out = Console()
+    for line in show_partition(Corpus.open(config), asset, partition, rows):
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def show_partition(corpus: Corpus, asset: str, partition: str | None, rows: int) -> Iterator[str]:
+    """Lines of text; `ConfigError` for a partition that does not exist, with the ones that do.
+
+    Rows of tokens are decoded by the tokenizer they were made with; without it in the store, their ids are shown.
+    """
+    name = corpus.graph[asset].name
+    record = corpus.ledger.read(name, partition)
+    if record is None:
+        known = [key for key in corpus.ledger.records(name) if key is not None]
+        there = f"; there are {', '.join(known[:10])}{' ...' if len(known) > 10 else ''}" if known else ""
+        raise ConfigError(f"{name} has no partition {partition!r} built{there}")
+    yield from _record(record)
+    for file in record.files:
+        yield f"\n{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
+        yield from _rows(corpus, record, file, rows)
+
+
+def _record(record: Record) -> Iterator[str]:
+    """JSON, with one line for whatever lies deeper than two levels."""
+    fields = msgspec.to_builtins(record) | {"inputs": dict(islice(record.inputs.items(), _INPUTS))}
+    yield "{"
+    for n, (name, value) in enumerate(fields.items()):
+        comma = "," if n < len(fields) - 1 else ""
+        if isinstance(value, dict) and value:
+            inner = ",\n".join(f"    {_json(key)}: {_json(item)}" for key, item in value.items())
+            yield f'  "{name}": {{\n{inner}\n  }}{comma}'
+        else:
+            yield f'  "{name}": {_json(value)}{comma}'
+    yield "}"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
+
+
+def _rows(corpus: Corpus, record: Record, file: FileRecord, rows: int) -> Iterator[str]:
+    if not file.path.endswith(HDF5.suffix):
+        yield from map(_short, format_of(file.path).preview(corpus.storage.open, file.path, rows))
+        return
+    with corpus.storage.open(file.path) as raw, read_hdf5(raw, file.path) as tokens:
+        yield _short(str(tokens.attributes))
+        yield from _token_rows(corpus, record, tokens, rows)
+
+
+def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: int) -> Iterator[str]:
+    if not is_described(tokens.features):
+        yield from (_short(str(row)) for row in tokens[:rows])
+        return
+    attributes = tokens.attributes
+    decode = _decoder(corpus, record, attributes.get("tokenizer"))
+    if decode is None:
+        yield "The tokenizer of these rows is not in the store; these are their ids."
+    pad_id, inverted = int(attributes.get("pad_id", -1)), bool(attributes.get("inverted_mask", False))
+    for number, row in enumerate(tokens[:rows]):
+        first, *texts = described(row, tokens.features, decode or _ids, pad_id=pad_id, inverted=inverted)
+        yield f"row {number}: {first}"
+        yield from texts
+
+
+def _decoder(corpus: Corpus, record: Record, digest: object) -> Decode | None:
+    """What decodes the rows of a partition; None if the store has no tokenizer, or by now another one."""
+    stage = corpus.graph[record.asset]
+    separator = next((value for key, value in record.parameters.items() if key.endswith(".separator")), None)
+    for upstream in (corpus.graph[edge.asset] for edge in stage.inputs):
+        stored = corpus.ledger.read(upstream.name, None) if upstream.partitioning is Partitioning.NONE else None
+        if stored is None or not any(file.path.endswith(f"/{SPEC}") for file in stored.files):
+            continue
+        try:
+            tokenizer = load_tokenizer_of(Partition(corpus.storage, stored), separator)
+        except FileNotFoundError:
+            continue
+        if tokenizer.digest == digest:
+            return tokenizer.decode
+    return None
+
+
+def _ids(ids: NDArray[np.int32]) -> str:
+    return "".join(f"{number} " for number in ids.tolist())
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]} ..."

@@ -1,0 +1,89 @@
+"""`corpus.yaml`: the one typed schema. Strict: unknown keys, wrong types and impossible combinations are refused."""
+
+import re
+from typing import Literal
+
+from pydantic import Field, JsonValue, model_validator
+
+from corpus_assets.config.datasets import Dataset, Files, default_datasets
+from corpus_assets.config.dedup import Dedup, MinHash
+from corpus_assets.config.section import Name, Section
+from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
+from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
+
+
+class CorpusConfig(Section):
+    """Everything a corpus is made from."""
+
+    name: Name = "corpus"
+    compat: Literal["slimpajama"] | None = Field(
+        None, description="profile that reproduces a reference; it sets the values its documentation lists"
+    )
+    sources: list[Source] = Field(
+        default=[],
+        description="in order: of equal documents the earliest is kept; none if every dataset reads files of its own",
+    )
+    normalize: Normalize = Normalize()
+    short_documents: ShortDocuments = ShortDocuments()
+    minhash: MinHash = MinHash()
+    dedup: Dedup = Dedup()
+    mix: Mix = Mix()
+    split: Split = Split()
+    tokenizer: Tokenizer = TrainedTokenizer()
+    datasets: list[Dataset] = Field(default_factory=default_datasets)
+    stages: list[str] = Field(default_factory=list, description="modules with stages of your own (docs/own-stage.md)")
+    own: dict[Name, dict[str, JsonValue]] = Field(
+        default={}, description="sections for stages of your own, which read `own.SECTION.KEY` as a parameter"
+    )
+    engine: EngineSection = EngineSection()
+    storage: StorageSection = StorageSection()
+
+    @model_validator(mode="after")
+    def _unique_names(self) -> "CorpusConfig":
+        for what, names in (
+            ("sources", [s.name for s in self.sources]),
+            ("datasets", [d.name for d in self.datasets]),
+        ):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{what}: {', '.join(map(repr, twice))} named twice; names must differ")
+        if both := sorted(
+            {s.name for s in self.sources} & {d.name for d in self.datasets if isinstance(d.input, Files)}
+        ):
+            raise ValueError(f"datasets: {both[0]!r} reads files of its own and is named like a source; rename one")
+        folded: dict[str, str] = {}
+        for name in (dataset.name for dataset in self.datasets):
+            if (other := folded.setdefault(re.sub("[-.]", "_", name), name)) != name:
+                raise ValueError(f"datasets: {other!r} and {name!r} differ by '-', '.' and '_' only; rename one")
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_read(self) -> "CorpusConfig":
+        if self.sources:
+            return self
+        if reads := [d.name for d in self.datasets if not isinstance(d.input, Files)]:
+            raise ValueError(
+                f"sources: none given, but dataset {reads[0]!r} reads a split of the corpus; give a source"
+            )
+        chosen = [d.tokenizer or self.tokenizer for d in self.datasets]
+        if not chosen or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
+            raise ValueError(
+                "sources: none given, so there is nothing to train a tokenizer on; give a source or another kind"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _known_priorities(self) -> "CorpusConfig":
+        names = [source.name for source in self.sources]
+        if unknown := [name for name in self.dedup.priority if name not in names]:
+            raise ValueError(f"dedup.priority: no source named {unknown[0]!r}; valid: {', '.join(names)}")
+        if len(set(self.dedup.priority)) < len(self.dedup.priority):
+            raise ValueError("dedup.priority: a source is named twice")
+        return self
+
+    @model_validator(mode="after")
+    def _one_holdout_for_compat(self) -> "CorpusConfig":
+        own = [f"sources.{place}.holdout" for place, source in enumerate(self.sources) if source.holdout is not None]
+        if self.split.method == "slimpajama" and own:
+            raise ValueError(f"{', '.join(own)}: split.method slimpajama takes no holdout per source; leave it out")
+        return self

@@ -1,0 +1,36 @@
+"""The paths of a configuration: resolved against the folder of corpus.yaml."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.section import Section
+from resources.config_files import is_template
+
+_PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
+S = TypeVar("S")
+
+
+def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
+    """Returns the configuration with the paths of all raw files, tokenizers and templates resolved."""
+    sources = [_absolute(source, folder) for source in config.sources]
+    datasets = [
+        _absolute(dataset, folder).model_copy(
+            update={
+                "input": _absolute(dataset.input, folder),
+                "tokenizer": _absolute(dataset.tokenizer, folder),
+            }
+        )
+        for dataset in config.datasets
+    ]
+    tokenizer = _absolute(config.tokenizer, folder)
+    return config.model_copy(update={"sources": sources, "datasets": datasets, "tokenizer": tokenizer})
+
+
+def _absolute(section: S, folder: Path) -> S:
+    """A section with its paths resolved; anything else as it is."""
+    if not isinstance(section, Section):
+        return section
+    found = {name: getattr(section, name, None) for name in _PATHS}
+    paths = {name: value for name, value in found.items() if value and not is_template(value)}
+    return section.model_copy(update={name: str(folder / value) for name, value in paths.items()})

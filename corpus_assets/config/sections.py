@@ -1,0 +1,162 @@
+"""The sections of `corpus.yaml`, each a strict, immutable model; `config.py` puts them together."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
+
+from corpus_assets.config.section import Bytes, Name, Section, Share
+
+
+class HoldoutCount(Section):
+    """A holdout of a fixed number of documents."""
+
+    count: int = Field(ge=0, description="documents to hold out of each source")
+
+
+def _container(value: Any) -> str:
+    """Which branch of a union a value is meant for, so that a fault of it is told once."""
+    return "many" if isinstance(value, dict | list | BaseModel) else "one"
+
+
+Holdout = Annotated[Annotated[Share, Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)]
+Pattern = Annotated[str, Field(min_length=1)]
+Globs = Annotated[
+    Annotated[Pattern, Tag("one")] | Annotated[list[Pattern], Field(min_length=1), Tag("many")],
+    Discriminator(_container),
+]
+
+
+class Source(Section):
+    """One source: a folder of raw files that share a format and a purpose."""
+
+    name: Name = Field(description="short name; part of every document's identity and of every path")
+    location: str = Field(
+        min_length=1, description="folder of the raw files; relative paths start at the folder of corpus.yaml"
+    )
+    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    format: Literal[
+        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
+    ] = Field(
+        "auto",
+        description="`auto` goes by suffix and content; `txt_list` is a text file that lists `.txt` files",
+    )
+    text_key: str = Field("text", description="key or column that holds the text")
+    id_key: str = Field("id", description="key or column that holds the id")
+    ids: Literal["auto", "given", "derived"] = Field(
+        "auto",
+        description="`given`: a row without an id is bad; `derived`: from source, file and row; `auto`: by file",
+    )
+    metadata_key: str | None = Field(
+        None, description="key that holds the metadata object; by default `metadata`, else `meta`"
+    )
+    on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its shard")
+    on_bad_file: Literal["fail", "skip"] = Field(
+        "fail", description="fail a shard whose file cannot be read, or go on without it and count it"
+    )
+    epochs: float = Field(
+        1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half (or: `weight`)"
+    )
+    holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
+    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
+    licence: str | None = Field(None, description="licence of the texts, for the record")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weight(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or "weight" not in values:
+            return values
+        if "epochs" in values:
+            raise ValueError("weight and epochs are two names of one value; give one of them")
+        return {"epochs" if key == "weight" else key: value for key, value in values.items()}
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Source":
+        if self.ids == "given" and self.format in ("txt", "txt_list"):
+            raise ValueError(f"ids: given cannot be with format {self.format}, which has no ids; valid: auto, derived")
+        keys = [key for key in (self.text_key, self.id_key, self.metadata_key) if key is not None]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"text_key, id_key and metadata_key must differ; received {', '.join(map(repr, keys))}")
+        return self
+
+
+class Normalize(Section):
+    """Text normalization."""
+
+    method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
+
+
+class ShortDocuments(Section):
+    """The short-document list."""
+
+    threshold: int = Field(200, ge=0, description="documents with fewer cleaned characters are dropped from the mix")
+
+
+class Mix(Section):
+    """Scattering the kept documents over chunks, and the order inside a chunk."""
+
+    chunks: int = Field(8, ge=1, le=9999, description="number of chunks; one chunk should fit `engine.memory`")
+    seed: int = Field(0, ge=0, lt=2**63)
+    order: Literal["keyed", "slimpajama"] = Field(
+        "keyed",
+        description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
+    )
+    leave_out: list[str] = Field(
+        default=["short_documents", "duplicates"],
+        description="attributes whose flagged documents stay out of the mix; an attribute of a stage of your own counts too",
+    )
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "Mix":
+        if len(set(self.leave_out)) < len(self.leave_out):
+            raise ValueError(f"leave_out: an attribute is named twice in {', '.join(self.leave_out)}")
+        return self
+
+
+class Split(Section):
+    """Holdout and decontamination."""
+
+    seed: int = Field(0, ge=0, lt=2**63)
+    holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
+    validation: float = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
+    method: Literal["content_hash", "slimpajama"] = Field(
+        "content_hash", description="`slimpajama`: the first documents of each shuffled chunk (needs a share)"
+    )
+
+    @model_validator(mode="after")
+    def _share_for_compat(self) -> "Split":
+        if self.method == "slimpajama" and isinstance(self.holdout, HoldoutCount):
+            raise ValueError("holdout must be a share with method slimpajama, not a count")
+        return self
+
+
+def _word(value: Any) -> str:
+    return "one" if isinstance(value, str) else "many"
+
+
+Workers = Annotated[
+    Annotated[Annotated[int, Field(ge=0, le=4096)], Tag("many")] | Annotated[Literal["auto"], Tag("one")],
+    Discriminator(_word),
+]
+
+
+class EngineSection(Section):
+    """Where the work is done. Results never depend on it."""
+
+    kind: str = Field(
+        "local",
+        description="`local`: a pool of processes on this machine; or `module:function` of an engine of your own",
+    )
+    workers: Workers = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
+    memory: Bytes = Field(2 << 30, description="working memory for all workers of a machine together, such as `4 GiB`")
+    options: dict[str, JsonValue] = Field(default={}, description="what an engine of your own is told")
+
+
+class StorageSection(Section):
+    """Where the corpus lives."""
+
+    kind: str = Field(
+        "local", description="`local`: a folder of this machine; or `module:function` of a store of your own"
+    )
+    root: str = Field("corpus", description="folder; relative paths start at the folder of corpus.yaml")
+    sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
+    options: dict[str, JsonValue] = Field(default={}, description="what a store of your own is told")

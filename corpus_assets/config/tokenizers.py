@@ -1,0 +1,107 @@
+"""The tokenizer sections of `corpus.yaml`, one per kind."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from corpus_assets.config.section import Bytes, Section
+
+
+class _Tokenizer(Section):
+    backend: Literal["auto", "tokenizers", "fastokens", "gigatoken"] = Field(
+        "auto",
+        description="library that encodes texts; `auto`: the fastest that is proved equal. Ids never depend on it",
+    )
+    chat_template: str | None = Field(
+        None,
+        description="a chat template (jinja), or the path of one; by default the one that comes with the tokenizer",
+    )
+
+
+class _Ending(_Tokenizer):
+    eos: str | int | None = Field(None, description="end-of-text token or its id; by default the tokenizer's own")
+    pad: str | int | None = Field(
+        None, description="padding token or its id; by default eos if that is given, else the tokenizer's own, else eos"
+    )
+    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` spelled in a text becomes its id")
+
+
+class TrainedTokenizer(_Tokenizer):
+    """A byte-level BPE trained on the train split, once."""
+
+    kind: Literal["train"] = "train"
+    vocabulary: int = Field(8192, ge=260, le=2**20, description="number of tokens, special ones included")
+    special_tokens: list[str] = Field(
+        default=[], max_length=64, description="control tokens beside `<|endoftext|>` and `<|padding|>`"
+    )
+    sample: Bytes = Field(8 << 20, description="bytes of text to train on, chosen by keyed hash")
+    seed: int = Field(0, ge=0, lt=2**63)
+    generation: int = Field(
+        1, ge=1, description="raise it to train anew; otherwise it is kept whatever the corpus does"
+    )
+
+
+class TokenizerFile(_Ending):
+    """Any `tokenizer.json` of the tokenizers library; what lies beside it declares its tokens."""
+
+    kind: Literal["tokenizer_json"]
+    path: str = Field(min_length=1, description="path of the tokenizer.json")
+
+
+class Gpt2Tokenizer(_Tokenizer):
+    """GPT-2's two files. Padding is always the end-of-text token, and no control token is found in a text."""
+
+    kind: Literal["gpt2"]
+    merges: str = Field(min_length=1, description="path of vocab.bpe")
+    encoder: str = Field(min_length=1, description="path of encoder.json")
+    eos: str | int | None = Field(None, description="end-of-text token or its id; by default `<|endoftext|>`")
+
+
+class NeoxTokenizer(_Ending):
+    """GPT-NeoX's one file, with an optional tokenizer_config.json."""
+
+    kind: Literal["neox"]
+    path: str = Field(min_length=1, description="path of the encoder file (a tokenizers-library JSON)")
+    config: str | None = Field(
+        None, description="path of tokenizer_config.json; by default the one beside the file, if there is one"
+    )
+
+
+class HuggingFaceFolder(_Ending):
+    """A folder as transformers saves a tokenizer."""
+
+    kind: Literal["huggingface"]
+    path: str = Field(
+        min_length=1,
+        description="path of the folder: tokenizer.json, else tokenizer.model or spiece.model, else vocab.json and "
+        "merges.txt; tokenizer_config.json, special_tokens_map.json and chat_template.jinja are read too",
+    )
+
+
+class SentencePieceModel(_Ending):
+    """A SentencePiece model, encoded by that library."""
+
+    kind: Literal["sentencepiece"]
+    path: str = Field(
+        min_length=1, description="path of the .model; tokenizer_config.json beside it says what goes around a text"
+    )
+
+
+class HubTokenizer(_Ending):
+    """A tokenizer of the Hugging Face hub, downloaded once; a token for gated ones is taken from HF_TOKEN."""
+
+    kind: Literal["hub"]
+    name: str = Field(min_length=1, description="name of the repository, such as `openai-community/gpt2`")
+    revision: str = Field("main", min_length=1, description="branch, tag or commit; a commit never changes")
+
+
+Tokenizer = Annotated[
+    TrainedTokenizer
+    | TokenizerFile
+    | Gpt2Tokenizer
+    | NeoxTokenizer
+    | HuggingFaceFolder
+    | SentencePieceModel
+    | HubTokenizer,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,40 @@
+"""What the assets of a dataset are called: one part each, unique at its end, because the web UI shows no more."""
+
+import re
+
+SHARED_TOKENIZER = "tokenizer"
+
+
+def group(dataset: str) -> str:
+    """Returns the group of a dataset's assets: the box around them in the web UI."""
+    return "dataset_" + re.sub(r"[-.]", "_", dataset)
+
+
+def raw_source(dataset: str) -> str:
+    """Returns the asset with the content versions of a dataset's own files."""
+    return f"{dataset}_raw_source"
+
+
+def examples(dataset: str) -> str:
+    """Returns the asset with the examples of a dataset's own files."""
+    return f"{dataset}_examples"
+
+
+def tokenizer(dataset: str) -> str:
+    """Returns the asset with a tokenizer of the dataset's own."""
+    return f"{dataset}_tokenizer"
+
+
+def sequences(dataset: str) -> str:
+    """Returns the asset with the rows of a shuffled dataset in the order of their keys."""
+    return f"{dataset}_sequences"
+
+
+def tokens(dataset: str) -> str:
+    """Returns the asset with the token files."""
+    return f"{dataset}_tokens"
+
+
+def params(dataset: str) -> str:
+    """Returns the asset with `data_params.json`."""
+    return f"{dataset}_token_params"

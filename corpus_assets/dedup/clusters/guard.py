@@ -1,0 +1,198 @@
+"""Cluster guard: what chains of pairs joined is looked at again, document by document against the one that is kept.
+
+Connected components join a to c because both resemble b, although a and c need not resemble each other. A cluster
+that is too large, or has a member unlike the document kept in its stead, is measured and may be split into groups
+whose members all resemble the document that is kept of their group.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.documents.numbering import Documents, Edges
+from corpus_assets.dedup.signatures.sketches import (
+    Agreements,
+    Sketches,
+    Words,
+    agreeing,
+    as_words,
+    estimate,
+    least_agreement,
+)
+from resources import jit
+
+
+@dataclass(frozen=True)
+class GuardRules:
+    """Which clusters are examined, and whether they are split or only reported.
+
+    `max_cluster` documents are not too many; `resemblance` is the estimated Jaccard similarity to the kept document
+    from which on a document resembles it, at 0 all do. A cluster of more than `max_examined` documents is not examined:
+    it takes up to a kilobyte of memory per document.
+    """
+
+    action: Literal["split", "report", "off"] = "split"
+    max_cluster: int = 10_000
+    resemblance: float = 0.5
+    max_examined: int = 500_000
+
+    def least(self, bits: int) -> int:
+        """Agreeing bits out of `bits` from which on a document resembles another."""
+        return least_agreement(self.resemblance, bits) if self.resemblance > 0 else 0
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One cluster of n members after its examination, with the figures of the whole cluster.
+
+    groups: group of each member, shape (n,); group 0 is that of the document kept of the whole cluster.
+    kept: the document kept of each group, shape (groups,), best first.
+    resemblances: estimated Jaccard similarity of each member to `kept[0]`, shape (n,), 0 to 1.
+    unlike: members that resemble `kept[0]` less than the rules ask.
+    density: edges over n * (n - 1) / 2.
+    core: the largest k for which the cluster has a k-core.
+    """
+
+    groups: NDArray[np.int64]
+    kept: Documents
+    resemblances: NDArray[np.float64]
+    unlike: int
+    density: float
+    core: int
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Members of each group, shape (groups,)."""
+        return np.bincount(self.groups, minlength=len(self.kept))
+
+
+def lowest_agreements(kept: Documents, agreements: Iterable[tuple[Edges, Agreements]], bits: int) -> Agreements:
+    """The least agreement of any member with the kept document of its cluster, aligned with `kept`.
+
+    `agreements` are blocks of pairs (kept, member), shape (m, 2), and of the bits (m,) that agree out of `bits`; a
+    cluster that has no pair gets `bits`. `ValueError` for a pair that does not start with a kept document.
+    """
+    order = np.argsort(kept)
+    ascending = kept[order]
+    lowest = np.full(len(kept), bits, dtype=np.uint16)
+    for pairs, agree in agreements:
+        places = np.searchsorted(ascending, pairs[:, 0])
+        if len(pairs) and (not len(kept) or (ascending[np.minimum(places, len(kept) - 1)] != pairs[:, 0]).any()):
+            raise ValueError("a pair does not start with a kept document")
+        np.minimum.at(lowest, order[places], agree)
+    return lowest
+
+
+def suspects(sizes: NDArray[np.integer[Any]], lowest: Agreements, rules: GuardRules, bits: int) -> NDArray[np.bool_]:
+    """Which clusters must be examined, shape (clusters,), from their sizes and `lowest_agreements`."""
+    if rules.action == "off":
+        return np.zeros(len(sizes), dtype=np.bool_)
+    return (sizes > rules.max_cluster) | (lowest < rules.least(bits))
+
+
+def examine(
+    members: Documents,
+    ranks: NDArray[np.int64],
+    edges: Edges,
+    sketches: Sketches,
+    rules: GuardRules,
+) -> Examined:
+    """Measure one cluster, and split it if the rules say so and a member is unlike the kept document.
+
+    `members` ascending, shape (n,); `ranks` from best to worst by the keep rule, 0 to n - 1; `edges` (m, 2) between
+    members, in any order, direction and number, which connect them; `sketches` (n, bits / 8) in the order of members.
+
+    A split is leader growth: the best document that is in no group yet leads one, and documents in no group join it
+    along edges from the group while they resemble the leader. So every document resembles the kept one of its group,
+    and groups are connected. Each edge is looked at twice at most. A document that resembles nobody stays alone, and
+    a large cluster whose members all resemble the kept one stays whole.
+
+    `ValueError` if an edge ends in a document that is no member.
+    """
+    leader = int(np.argmin(ranks))
+    bits = 8 * sketches.shape[1]
+    least = rules.least(bits)
+    words = as_words(sketches)
+    agreements = agreeing(words, 0, words, np.full(len(members), leader))
+    unlike = int((agreements < least).sum())
+    links = _links(members, edges)
+    density, core = _density_and_core(len(members), links)
+    groups = np.zeros(len(members), dtype=np.int64)
+    leaders = np.array([leader])
+    if unlike and rules.action == "split":
+        order = np.argsort(ranks)
+        groups = _grow(order, *_adjacency(len(members), links), words, least)
+        leaders = order[np.sort(np.unique(groups[order], return_index=True)[1])]
+    resemblances = np.maximum(estimate(agreements, bits), 0.0)
+    return Examined(groups, members[leaders], resemblances, unlike, density, core)
+
+
+def _links(members: Documents, edges: Edges) -> NDArray[np.uint64]:
+    """The different edges between two members as positions of both ends, smaller first; shape (2, m), sorted."""
+    ends = np.searchsorted(members, edges.T)
+    if ends.size and (members[np.minimum(ends, len(members) - 1)] != edges.T).any():
+        raise ValueError("an edge ends in a document that is no member of the cluster")
+    count = np.uint64(len(members))
+    low, high = ends.min(axis=0).astype(np.uint64), ends.max(axis=0).astype(np.uint64)
+    codes = np.unique((low * count + high)[low != high])
+    return np.stack(np.divmod(codes, count))
+
+
+def _density_and_core(count: int, links: NDArray[np.uint64]) -> tuple[float, int]:
+    """Share of the possible edges there are, and the largest core number (Batagelj and Zaversnik 2003)."""
+    if not links.size:
+        return 0.0, 0
+    import networkit
+
+    threads = networkit.getMaxNumberOfThreads()
+    networkit.setNumberOfThreads(1)
+    try:
+        graph = networkit.Graph(count)
+        graph.addEdges((links[0], links[1]))
+        cores = networkit.centrality.CoreDecomposition(graph, enforceBucketQueueAlgorithm=True)
+        cores.run()
+        return float(networkit.graphtools.density(graph)), int(cores.maxCoreNumber())
+    finally:
+        networkit.setNumberOfThreads(threads)
+
+
+def _adjacency(count: int, links: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(starts, neighbours) in compressed rows: both directions of each link."""
+    tails = np.concatenate([links[0], links[1]]).astype(np.int64)
+    heads = np.concatenate([links[1], links[0]]).astype(np.int64)
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(tails, minlength=count), out=starts[1:])
+    return starts, heads[np.argsort(tails, kind="stable")]
+
+
+def _grow(
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    sketches: Words,
+    least: int,
+) -> NDArray[np.int64]:
+    """Group of each node, numbered in the order of their leaders; arguments as in kernels/growth.py."""
+    if jit.available():
+        from corpus_assets.dedup.kernels.growth import grow
+
+        return grow(order, starts, neighbours, sketches, least)
+    groups = np.full(len(order), -1, dtype=np.int64)
+    refused_by = np.full(len(order), -1, dtype=np.int64)
+    group = 0
+    for leader in order.tolist():
+        if groups[leader] >= 0:
+            continue
+        groups[leader] = group
+        front = [leader]
+        while front:
+            near = np.concatenate([neighbours[starts[node] : starts[node + 1]] for node in front])
+            near = np.unique(near[(groups[near] < 0) & (refused_by[near] != group)])
+            resembles = agreeing(sketches[near], 0, sketches, np.full(len(near), leader)) >= least
+            groups[near[resembles]] = group
+            refused_by[near[~resembles]] = group
+            front = near[resembles].tolist()
+        group += 1
+    return groups

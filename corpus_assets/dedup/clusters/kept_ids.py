@@ -1,0 +1,45 @@
+"""Names of the documents that are kept in others' stead: document number to id, as three arrays."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.documents.columns import by_shard
+from corpus_assets.dedup.documents.numbering import Numbering
+from resources.hashing import keyed_hash
+
+IdTables = Callable[[int], tuple[NDArray[np.uint64], NDArray[np.uint8]]]
+"""For a shard's position: where each row's id ends, and the ids one after another."""
+
+
+def names_of(
+    numbering: Numbering, documents: NDArray[np.unsignedinteger[Any]], ids: IdTables
+) -> Iterator[tuple[NDArray[np.unsignedinteger[Any]], list[bytes], NDArray[np.uint64]]]:
+    """(documents, their ids, a hash of each id), shard by shard, for documents given in ascending order."""
+    for position, ours in by_shard(np.asarray(numbering.starts, dtype=np.uint64), documents):
+        rows = numbering.rows_of(ours, np.full(len(ours), position)).astype(np.int64)
+        ends, characters = ids(position)
+        starts = np.where(rows > 0, ends[rows - 1], 0)
+        cuts = zip(starts.tolist(), ends[rows].tolist(), strict=True)
+        found = [characters[start:end].tobytes() for start, end in cuts]
+        hashes = np.fromiter((keyed_hash("id", 0, name) for name in found), dtype=np.uint64, count=len(found))
+        yield ours, found, hashes
+
+
+class Kept:
+    """Looks up the id of a kept document in the arrays that were stored."""
+
+    def __init__(self, documents: NDArray[Any], ends: NDArray[np.uint64], characters: NDArray[np.uint8]) -> None:
+        self._documents = documents
+        self._ends = ends
+        self._characters = characters
+
+    def id_of(self, document: int) -> str:
+        """The id; `KeyError` for a document that is not kept in another's stead."""
+        place = int(np.searchsorted(self._documents, self._documents.dtype.type(document)))
+        if place == len(self._documents) or int(self._documents[place]) != document:
+            raise KeyError(document)
+        start = int(self._ends[place - 1]) if place else 0
+        return self._characters[start : int(self._ends[place])].tobytes().decode("utf-8", "surrogatepass")

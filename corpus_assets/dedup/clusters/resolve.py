@@ -1,0 +1,211 @@
+"""From pairs to clusters with a document to keep: union-find, the keep rules, then the guard."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.config.dedup import Rule
+from corpus_assets.dedup.clusters.guard import Examined, GuardRules, examine, lowest_agreements, suspects
+from corpus_assets.dedup.clusters.keep import Facts, best, ranking
+from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.documents.columns import Column
+from corpus_assets.dedup.documents.numbering import Documents, Edges
+from corpus_assets.dedup.documents.spill import Buckets, Spill
+from corpus_assets.dedup.signatures.sketches import Agreements
+from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
+
+_MOST_BUCKETS = 1 << 14
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cluster that the guard looked at: its members, ascending, and what it found.
+
+    Without `examined` it was too large, and `members` are only some.
+    """
+
+    kept: int
+    size: int
+    members: Documents
+    examined: Examined | None
+
+
+class Settled:
+    """Clusters of two documents and more, each with the document that is kept."""
+
+    def __init__(self, sets: UnionFind, rules: Sequence[Rule], facts: Facts) -> None:
+        self._sets = sets
+        self.roots, self.kept = best(sets.clusters(), rules, facts)
+        self._moved = np.empty(0, self.roots.dtype)
+        self._moved_to = np.empty((0, 2), self.roots.dtype)
+
+    def blocks(self) -> Iterator[tuple[Documents, Documents, Documents]]:
+        """Blocks of (members, kept, sizes), members ascending through all of them."""
+        for members, places, sizes in self.joined():
+            kept = self.kept[places]
+            if len(self._moved):
+                moves = np.searchsorted(self._moved, members)
+                moves[moves == len(self._moved)] = 0
+                moved = self._moved[moves] == members
+                kept[moved], sizes[moved] = self._moved_to[moves[moved]].T
+            together = sizes > 1
+            yield members[together], kept[together], sizes[together]
+
+    def joined(self) -> Iterator[tuple[Documents, NDArray[np.intp], Documents]]:
+        """Blocks of (members, positions of their clusters, sizes), as union-find joined them."""
+        for members, roots, sizes in self._sets.clusters():
+            yield members, np.searchsorted(self.roots, roots), sizes
+
+    def cluster_of(self, documents: Documents) -> NDArray[np.intp]:
+        """Position of the cluster of each of these documents, which must be in one."""
+        return np.searchsorted(self.roots, self._sets.root_of(documents))
+
+    def kept_for_others(self) -> Documents:
+        """The documents that are kept while others go, ascending."""
+        found = [np.unique(kept[members != kept]) for members, kept, _ in self.blocks()]
+        return np.unique(np.concatenate([np.empty(0, self.roots.dtype), *found]))
+
+    def largest(self, count: int, sample: int = 3) -> list[tuple[int, int, Documents]]:
+        """(kept, size, first members) of the largest clusters; of equal size those that come first."""
+        found: list[tuple[int, int]] = []
+        for members, kept, sizes in self.blocks():
+            leads = np.flatnonzero(members == kept)
+            top = leads[np.argsort(-sizes[leads].astype(np.int64), kind="stable")[:count]]
+            found += zip((-sizes[top].astype(np.int64)).tolist(), members[top].tolist(), strict=True)
+            found = sorted(found)[:count]
+        firsts: dict[int, list[int]] = {kept: [] for _, kept in found}
+        for members, kept, _ in self.blocks():
+            for lead, known in firsts.items():
+                if len(known) < sample:
+                    known.extend(members[kept == lead][: sample - len(known)].tolist())
+        return [(kept, -size, np.array(firsts[kept], dtype=self.roots.dtype)) for size, kept in found]
+
+    def move(self, members: Documents, kept: Documents, sizes: NDArray[np.integer[Any]]) -> None:
+        """Put these documents into other groups: the kept document and the size of each one's group."""
+        order = np.argsort(members)
+        self._moved = members[order]
+        self._moved_to = np.stack([kept, sizes.astype(kept.dtype)], axis=1)[order]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How many documents there are, how many bits a sketch has, and the means to work with them."""
+
+    total: int
+    bits: int
+    memory: int
+    spill: Spill
+
+
+def guard_clusters(
+    settled: Settled,
+    edges: Iterable[Edges],
+    *,
+    rules: Sequence[Rule],
+    facts: Facts,
+    guard: GuardRules,
+    sketches: Column,
+    scale: Scale,
+) -> Iterator[Finding]:
+    """Examine every suspicious cluster and split those that the guard splits; to be read to the end.
+
+    `edges` are all pairs. A cluster of more than `guard.max_examined` documents stays as it is; it is a finding only if
+    a document in it is unlike the kept one.
+    """
+    if guard.action == "off" or not len(settled.roots):
+        return
+    sizes = _sizes(settled)
+    lowest = _lowest(settled, sketches, scale)
+    too_large = sizes > guard.max_examined
+    for place in np.flatnonzero(too_large & (lowest < guard.least(scale.bits))).tolist():
+        yield Finding(int(settled.kept[place]), int(sizes[place]), settled.roots[place : place + 1], None)
+    suspicious = np.flatnonzero(suspects(sizes, lowest, guard, scale.bits) & ~too_large)
+    moves = [_nothing_moved(settled)]
+    for place, members, links in _gathered(settled, edges, suspicious, scale):
+        examined = examine(members, ranking(members, rules, facts), links, sketches.take(members), guard)
+        if len(examined.kept) > 1:
+            moves.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
+        yield Finding(int(settled.kept[place]), len(members), members, examined)
+    settled.move(*(np.concatenate(columns) for columns in zip(*moves, strict=True)))
+
+
+def _nothing_moved(settled: Settled) -> tuple[Documents, Documents, NDArray[np.int64]]:
+    return settled.roots[:0], settled.kept[:0], np.empty(0, np.int64)
+
+
+def _sizes(settled: Settled) -> NDArray[np.int64]:
+    """Documents of each cluster."""
+    sizes = np.zeros(len(settled.roots), dtype=np.int64)
+    for _, places, counts in settled.joined():
+        sizes[places] = counts
+    return sizes
+
+
+def _lowest(settled: Settled, sketches: Column, scale: Scale) -> Agreements:
+    """The least agreement of any member of a cluster with the document kept."""
+    rows = range_rows(scale.bits)
+    agreed = agreements(
+        _with_kept(settled, rows), sketches.rows, scale.total, rows, memory=scale.memory // 2, spill=scale.spill
+    )
+    return lowest_agreements(settled.kept, agreed, scale.bits)
+
+
+def _with_kept(settled: Settled, rows: int) -> Iterator[tuple[int, Edges]]:
+    """(range of the members, pairs (kept, member)) for all members that are not kept."""
+    for members, places, _ in settled.joined():
+        kept = settled.kept[places]
+        pairs = np.stack([kept, members], axis=1)[kept != members]
+        numbers = pairs[:, 1] // pairs.dtype.type(rows)
+        cuts = np.flatnonzero(np.diff(numbers)) + 1
+        for block in np.split(pairs, cuts):
+            if len(block):
+                yield int(block[0, 1]) // rows, block
+
+
+def _gathered(
+    settled: Settled, edges: Iterable[Edges], suspicious: NDArray[np.intp], scale: Scale
+) -> Iterator[tuple[int, Documents, Edges]]:
+    """Position, members (ascending) and pairs of each suspicious cluster."""
+    number = np.full(len(settled.roots), -1, dtype=np.int64)
+    number[suspicious] = np.arange(len(suspicious))
+    # Many clusters share a bucket, for an index of all buckets is held for every full buffer.
+    wide = max(-(-len(suspicious) // _MOST_BUCKETS), 1)
+    count, share = -(-len(suspicious) // wide), scale.memory // 8
+    member_type, link_type = (_record(settled.roots.dtype, columns) for columns in (1, 2))
+    with (
+        Buckets(count, member_type, share, scale.spill) as members,
+        Buckets(count, link_type, share, scale.spill) as links,
+    ):
+        for documents, places, _ in settled.joined():
+            _put(members, member_type, number[places], documents[:, None], wide)
+        for block in edges:
+            _put(links, link_type, number[settled.cluster_of(block[:, 0])], block, wide)
+        for bucket in range(count):
+            inside = range(bucket * wide, min((bucket + 1) * wide, len(suspicious)))
+            rows = _clusters(members, member_type, bucket, inside)
+            pairs = _clusters(links, link_type, bucket, inside)
+            for cluster, own, edges_of_own in zip(inside, rows, pairs, strict=True):
+                yield int(suspicious[cluster]), own[:, 0], edges_of_own
+
+
+def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:
+    return np.dtype([("cluster", "<i8"), ("row", dtype, (columns,))])
+
+
+def _put(buckets: Buckets, record: np.dtype[np.void], clusters: NDArray[np.int64], rows: Edges, wide: int) -> None:
+    """Add the rows (n, columns) of those clusters that have a number."""
+    chosen = clusters >= 0
+    records = np.empty(int(chosen.sum()), dtype=record)
+    records["cluster"], records["row"] = clusters[chosen], rows[chosen]
+    buckets.append(records["cluster"] // wide, records)
+
+
+def _clusters(buckets: Buckets, record: np.dtype[np.void], bucket: int, inside: range) -> list[Edges]:
+    """The rows of each of a bucket's clusters, in the order they came."""
+    records = np.concatenate([np.empty(0, record), *buckets.rows(bucket)])
+    order = np.argsort(records["cluster"], kind="stable")
+    cuts = np.searchsorted(records["cluster"][order], np.asarray(inside[1:], dtype=np.int64))
+    return np.split(records["row"][order], cuts)

@@ -1,0 +1,90 @@
+"""Clusters of duplicates: connected components of the pair graph, by union-find over document numbers."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from corpus_assets.dedup.documents.numbering import Documents, Edges, document_dtype
+from resources import jit
+
+_BLOCK = 1 << 18
+
+
+class UnionFind:
+    """Disjoint sets over documents 0 to n - 1, merged edge by edge; the root of a set is its smallest number.
+
+    Holds 4 bytes per document (8 from 2^32 documents on), twice that while clusters are read. The clusters depend
+    only on the set of edges, not on their order or on how they come in batches. Method: hooking to the smaller root
+    with path halving (Tarjan 1984); without compiled kernels a batch at a time (Shiloach and Vishkin 1982).
+    """
+
+    def __init__(self, n: int) -> None:
+        if n < 0:
+            raise ValueError(f"{n} documents; valid: 0 or more")
+        self._parents: Documents = np.arange(n, dtype=document_dtype(n))
+
+    def add(self, edges: Edges) -> None:
+        """Merge the two ends of each edge, shape (m, 2). `ValueError` if an end is no document number."""
+        for start in range(0, len(edges), _BLOCK):
+            block = edges[start : start + _BLOCK]
+            for end in (int(block.min()), int(block.max())):
+                if not 0 <= end < len(self._parents):
+                    raise ValueError(f"edge with document {end}; there are {len(self._parents)} documents")
+            self._merge(np.ascontiguousarray(block, dtype=self._parents.dtype))
+
+    def root_of(self, documents: Documents) -> Documents:
+        """Smallest document of the cluster of each document; its own number if it is in none."""
+        return self._roots(np.asarray(documents, dtype=self._parents.dtype))
+
+    def clusters(self, block: int = 1 << 20) -> Iterator[tuple[Documents, Documents, Documents]]:
+        """The documents in clusters of two or more, as blocks of three arrays of equal length, from 1 to `block`.
+
+        `members` ascending through all blocks, `roots` the smallest number of each member's cluster, `sizes` the
+        documents in it. Edges must not be added while the blocks are read.
+        """
+        sizes = self._flatten()
+        for start in range(0, len(self._parents), block):
+            roots = self._parents[start : start + block]
+            sizes_here = sizes[roots]
+            rows = np.flatnonzero(sizes_here > 1)
+            if len(rows):
+                members = (rows.astype(np.uint64) + np.uint64(start)).astype(roots.dtype)
+                yield members, roots[rows], sizes_here[rows]
+
+    def _merge(self, edges: Edges) -> None:
+        if jit.available():
+            from corpus_assets.dedup.kernels.forest import merge
+
+            merge(self._parents, edges)
+            return
+        left, right = edges[:, 0], edges[:, 1]
+        while len(left):
+            left, right = self._roots(left), self._roots(right)
+            apart = left != right
+            left, right = left[apart], right[apart]
+            np.minimum.at(self._parents, np.maximum(left, right), np.minimum(left, right))
+
+    def _roots(self, documents: Documents) -> Documents:
+        """Root of each document; halves the paths it walks."""
+        while True:
+            parents = self._parents[documents]
+            grandparents = self._parents[parents]
+            if np.array_equal(parents, grandparents):
+                return parents
+            self._parents[documents] = grandparents
+            documents = parents
+
+    def _flatten(self) -> Documents:
+        """Hang every document from its root; documents per root, 0 for those that are none."""
+        sizes = np.zeros_like(self._parents)
+        if jit.available():
+            from corpus_assets.dedup.kernels.forest import flatten
+
+            flatten(self._parents, sizes)
+            return sizes
+        for start in range(0, len(self._parents), _BLOCK):
+            roots = self._roots(self._parents[start : start + _BLOCK].copy())
+            self._parents[start : start + _BLOCK] = roots
+            present, counts = np.unique(roots, return_counts=True)
+            sizes[present] += counts.astype(sizes.dtype)
+        return sizes

@@ -1,0 +1,179 @@
+"""Document numbers: consecutive through all shards in canonical order, so that integers are enough for dedup."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from resources.hashing import keyed_hash
+
+Documents = NDArray[np.unsignedinteger]
+"""Document numbers, of the type that `document_dtype` gives."""
+
+Edges = NDArray[np.unsignedinteger]
+"""Pairs of document numbers, shape (pairs, 2)."""
+
+Clusters = NDArray[np.unsignedinteger]
+"""Rows of (member, kept, size of the cluster), sorted by member; shape (members, 3), of the numbers' own type."""
+
+
+def document_dtype(total: int) -> np.dtype[Any]:
+    """Type of document numbers in a corpus of `total` documents: uint32 while `total` is under 2^32, else uint64."""
+    return np.dtype(np.uint32) if total < 1 << 32 else np.dtype(np.uint64)
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Which numbers each shard's rows have. `starts` has one entry more than `shards`."""
+
+    shards: tuple[str, ...]
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, int]]) -> "Numbering":
+        """Number the rows of (shard key, rows) in the given order."""
+        shards, counts = [], [0]
+        for shard, count in rows:
+            shards.append(shard)
+            counts.append(counts[-1] + count)
+        return cls(tuple(shards), tuple(counts))
+
+    @property
+    def total(self) -> int:
+        """Number of documents."""
+        return self.starts[-1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the document numbers."""
+        return document_dtype(self.total)
+
+    def table(self) -> list[dict[str, Any]]:
+        """The numbering as plain rows."""
+        sizes = np.diff(self.starts).tolist()
+        return [{"shard": shard, "rows": size} for shard, size in zip(self.shards, sizes, strict=True)]
+
+    def first(self, shard: str) -> int:
+        """Number of a shard's first row. `KeyError` for a shard without numbers."""
+        return self.starts[self._positions[shard]]
+
+    def locate(self, number: int) -> tuple[str, int]:
+        """Shard key and row of a document number."""
+        shard = int(self.shards_of(np.array([number], dtype=np.uint64))[0])
+        return self.shards[shard], number - self.starts[shard]
+
+    def shards_of(self, documents: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
+        """Position in `shards` of each document number's shard."""
+        return np.searchsorted(self._bounds.astype(documents.dtype), documents, side="right") - 1
+
+    def rows_of(self, documents: NDArray[np.unsignedinteger], shards: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+        """Row of each document within its shard, given `shards_of` them, as uint64."""
+        return documents.astype(np.uint64) - self._bounds[shards]
+
+    def block(self, clusters: Clusters, shard: str) -> Clusters:
+        """One shard's part of the table."""
+        position = self._positions[shard]
+        # Numbers of another type would have numpy convert the whole column first.
+        bounds = self._bounds[position : position + 2].astype(clusters.dtype)
+        start, end = np.searchsorted(clusters[:, 0], bounds)
+        return clusters[start:end]
+
+    def rows_in(self, shard: str, documents: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
+        """Rows of those documents (ascending) that lie in one shard."""
+        position = self._positions[shard]
+        low, high = (documents.dtype.type(self.starts[position + end]) for end in (0, 1))
+        ours = documents[slice(*np.searchsorted(documents, [low, high]))]
+        return ours.astype(np.int64) - self.starts[position]
+
+    def described(self, document: int) -> dict[str, str | int]:
+        """A document as people name it: source, shard and row; and the cluster it stands for."""
+        shard, row = self.locate(document)
+        return {"source": shard_source(shard), "shard": shard, "row": row, "cluster": cluster_id(shard, row)}
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """Source of each shard."""
+        return [shard_source(shard) for shard in self.shards]
+
+    def by_source(self, documents: NDArray[np.unsignedinteger]) -> dict[str, int]:
+        """How many of these documents each source has; sources without any are left out."""
+        counts = np.bincount(self.shards_of(documents), minlength=len(self.shards))
+        return _added(self.sources, counts.tolist())
+
+    def by_source_of_shard(self, counts: Iterable[int]) -> dict[str, int]:
+        """A count per shard added up by source; sources without any are left out."""
+        return _added(self.sources, counts)
+
+    @cached_property
+    def key_hashes(self) -> NDArray[np.uint64]:
+        """A hash of each shard key."""
+        hashes = (keyed_hash("shard", 0, shard) for shard in self.shards)
+        return np.fromiter(hashes, dtype=np.uint64, count=len(self.shards))
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.uint64]:
+        return np.asarray(self.starts, dtype=np.uint64)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {shard: position for position, shard in enumerate(self.shards)}
+
+
+def removal_rows(
+    numbering: Numbering, removed: NDArray[np.unsignedinteger], kept: NDArray[np.unsignedinteger], *more: NDArray[Any]
+) -> NDArray[np.uint64]:
+    """What is said of removed documents (n,) and those kept in their stead, shape (n, 3 + columns of `more`), uint64.
+
+    Equal whatever numbers the documents have: row of the removed document in its shard, hash of the kept document's
+    shard key, its row there.
+    """
+    shards = numbering.shards_of(kept)
+    names = numbering.key_hashes[shards]
+    rows = numbering.rows_of(removed, numbering.shards_of(removed))
+    columns = (rows, names, numbering.rows_of(kept, shards), *(column.astype(np.uint64) for column in more))
+    return np.stack(columns, axis=1)
+
+
+class ShardMarks:
+    """A digest per shard of what is said of its documents, in document order however it is cut into blocks."""
+
+    def __init__(self, numbering: Numbering) -> None:
+        self._numbering = numbering
+        self._hashes: dict[int, Any] = {}
+
+    def add(self, documents: NDArray[np.unsignedinteger], rows: NDArray[np.uint64]) -> None:
+        """What is said of documents (n,), ascending: rows (n, columns)."""
+        shards = self._numbering.shards_of(documents)
+        cuts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)]
+        for start, end in pairwise(cuts):
+            if end > start:
+                hasher = self._hashes.setdefault(int(shards[start]), xxhash.xxh3_128())
+                hasher.update(np.ascontiguousarray(rows[start:end]).tobytes())
+
+    def digests(self) -> dict[str, str]:
+        """Digest by shard key, for the shards of which something is said."""
+        return {self._numbering.shards[position]: hasher.hexdigest() for position, hasher in self._hashes.items()}
+
+
+def shard_source(shard: str) -> str:
+    """The source in a shard's key."""
+    return shard.partition("--")[0]
+
+
+def cluster_id(shard: str, row: int) -> str:
+    """Name of the cluster whose kept document lies there: 16 hex digits that other shards do not change."""
+    return f"{keyed_hash('cluster', 0, shard, row):016x}"
+
+
+def _added(names: Sequence[str], counts: Iterable[int]) -> dict[str, int]:
+    """Counts added up by name, those of 0 left out."""
+    found: dict[str, int] = {}
+    for name, count in zip(names, counts, strict=True):
+        if count:
+            found[name] = found.get(name, 0) + int(count)
+    return found

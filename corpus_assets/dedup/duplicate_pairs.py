@@ -1,0 +1,48 @@
+"""The asset `duplicate_pairs`: candidate pairs of one band over all shards."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.documents.numbering import Numbering
+from corpus_assets.dedup.pairs.equal_keys import star_pairs
+from corpus_assets.dedup.shared import NEIGHBOURS, require_numbering, stored_scheme
+from corpus_assets.dedup.signatures.bands import NO_KEY
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+
+
+def duplicate_pairs(task: Task) -> None:
+    """Write the candidate pairs of one band over all shards, as document numbers, and the numbering they use."""
+    band = task.key
+    shards = task.inputs("band_keys")
+    stored_scheme(shards)
+    exact = task.input("exact_duplicates")
+    numbering = numbering_of_keys(shards)
+    require_numbering(numbering, [exact], "shards.json")
+    keys = _keys_of_band(shards, int(band.removeprefix("band-")), numbering, exact.array("pairs.npy")[:, 1])
+    chain = task[NEIGHBOURS]
+    pairs = star_pairs(keys, memory=task.memory, spill=task.scratch, dtype=numbering.dtype, chain=chain)
+    with task.array(f"duplicate_pairs/{band}.npy", numbering.dtype, (2,)) as out:
+        for block in pairs:
+            out.append(block)
+    task.save_json(f"duplicate_pairs/{band}.shards.json", numbering.table(), rows=len(shards))
+    edges = out.written.rows
+    task.count(rows_in=numbering.total, rows_out=edges, pairs=edges)
+
+
+def numbering_of_keys(shards: Sequence[Partition]) -> Numbering:
+    """Returns the numbers of all documents, from the shapes of the band keys: (bands, rows)."""
+    return Numbering.of((shard.key or "", shard.array(".bands.npy").shape[1]) for shard in shards)
+
+
+def _keys_of_band(
+    shards: Sequence[Partition], band: int, numbering: Numbering, left_out: NDArray[np.unsignedinteger[Any]]
+) -> Iterator[NDArray[np.uint64]]:
+    """Each shard's keys of a band, which is one row of its file; documents left out (ascending) have none."""
+    for shard, name in zip(shards, numbering.shards, strict=True):
+        keys = shard.array_rows(".bands.npy", band, band + 1)[0]
+        keys[numbering.rows_in(name, left_out)] = NO_KEY
+        yield keys

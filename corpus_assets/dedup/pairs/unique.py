@@ -1,0 +1,101 @@
+"""Unique candidate pairs over all bands, by range of the later document, in bounded memory."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.documents.numbering import Edges, document_dtype
+from corpus_assets.dedup.documents.spill import Buckets, Spill
+
+_KEY_BITS = 64
+_WORKING_BYTES = 40
+
+
+@dataclass(frozen=True)
+class _Coding:
+    """A pair within a range of later documents as one integer that sorts by later, then by first document."""
+
+    total: int
+    range_rows: int
+
+    def __post_init__(self) -> None:
+        if self.range_rows < 1:
+            raise ValueError(f"ranges of {self.range_rows} documents; valid: 1 or more")
+        if self.bits + (self.range_rows - 1).bit_length() > _KEY_BITS:
+            raise ValueError(
+                f"{self.total} documents in ranges of {self.range_rows} do not fit 64 bits; use smaller ones"
+            )
+
+    @property
+    def bits(self) -> int:
+        """Bits of a first document's number."""
+        return max(self.total - 1, 1).bit_length()
+
+    def pack(self, pairs: Edges) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint64]]:
+        """The range of each pair, and its key within the range."""
+        first, later = pairs[:, 0], pairs[:, 1]
+        if len(pairs) and not ((first < later).all() and int(later.max()) < self.total):
+            wrong = pairs[(first >= later) | (later >= self.total)][0].tolist()
+            raise ValueError(f"pair {wrong}: valid is [first, later], first before later, of {self.total} documents")
+        # Documents are fewer than 2^32 where they are named by 32 bits, and a range is no longer than the corpus.
+        rows = later.dtype.type(min(self.range_rows, max(self.total, 1)))
+        numbers = later // rows
+        keys = (later - numbers * rows).astype(np.uint64)
+        keys <<= np.uint64(self.bits)
+        keys |= first
+        return numbers, keys
+
+    def unpack(self, number: int, keys: NDArray[np.uint64]) -> Edges:
+        """The pairs (n, 2) of keys in the range of that number."""
+        pairs = np.empty((len(keys), 2), dtype=document_dtype(self.total))
+        pairs[:, 0] = keys & np.uint64((1 << self.bits) - 1)
+        pairs[:, 1] = (keys >> np.uint64(self.bits)) + np.uint64(number * self.range_rows)
+        return pairs
+
+
+def unique_pairs(
+    blocks: Iterable[Edges], total: int, range_rows: int, memory: int, spill: Spill
+) -> Iterator[tuple[int, Edges]]:
+    """Each pair of `blocks` (m, 2) once: (range, pairs (k, 2)), the pairs sorted by later, then first document.
+
+    A pair is [first, later] with first < later < `total`, else `ValueError`. Range r is that of later documents
+    r * `range_rows` to (r + 1) * `range_rows`. Ranges ascend; one may come in several blocks, so that the pairs,
+    concatenated, are sorted as a whole; they depend neither on `memory` (bytes of working set) nor on how `blocks` are
+    cut or ordered. `dtype` of the pairs as of all document numbers.
+    """
+    coding = _Coding(total, range_rows)
+    with Buckets(-(-total // range_rows), np.uint64, memory // 2, spill) as buckets:
+        for block in blocks:
+            buckets.append(*coding.pack(block))
+        for number in range(len(buckets)):
+            for keys in _sorted_unique(buckets, number, coding, memory // 2):
+                yield number, coding.unpack(number, keys)
+
+
+def _sorted_unique(buckets: Buckets, number: int, coding: _Coding, memory: int) -> Iterator[NDArray[np.uint64]]:
+    """The different keys of a bucket, ascending; one that is too large is read once per part of its range."""
+    size = buckets.size(number)
+    parts = min(-(-size * _WORKING_BYTES // max(memory, 1)), coding.range_rows)
+    step = -(-coding.range_rows // max(parts, 1)) << coding.bits
+    for part in range(parts):
+        low, high = part * step, min((part + 1) * step, 1 << _KEY_BITS) - 1
+        keys = _between(buckets.rows(number), low, high) if parts > 1 else list(buckets.rows(number))
+        if keys:
+            yield _unique(np.concatenate(keys))
+
+
+def _between(blocks: Iterable[NDArray[Any]], low: int, high: int) -> list[NDArray[np.uint64]]:
+    """The keys between `low` and `high`, both included."""
+    inside = (keys[(keys >= np.uint64(low)) & (keys <= np.uint64(high))] for keys in blocks)
+    return [keys for keys in inside if len(keys)]
+
+
+def _unique(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The different keys of at least one, ascending; sorts in place."""
+    keys.sort()
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    return keys[new]

@@ -1,0 +1,144 @@
+"""Signatures of cleaned texts: MinHash, bit-identical to datasketch, or one-permutation hashing.
+
+Source: docs/formats/slimpajama.md "Signatures".
+Kernels do the work when numba is there; plain code gives the same values.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.constants import NO_SHINGLE
+from corpus_assets.dedup.signatures.cleaned_text import clean_batch
+from corpus_assets.dedup.signatures.one_permutation import one_permutation, rotations, salt_of
+from corpus_assets.dedup.signatures.scheme import SignatureScheme
+from corpus_assets.dedup.signatures.shingles import unit_spans, window_hashes
+from corpus_assets.dedup.signatures.sketches import Sketches, require_bits, sketch_batch
+from resources import jit
+
+_BATCH = 1 << 18
+_SHINGLES_PER_UPDATE = 1 << 12
+
+
+def sign(texts: Iterable[str], scheme: SignatureScheme, block: int = 1024) -> Iterator[NDArray[np.uint32]]:
+    """Signatures of texts, in order: blocks of shape (m, permutations), 0 < m <= block.
+
+    Texts come normalized, uncleaned. `affine32` and `legacy` equal a datasketch MinHash of that scheme, updated with
+    every shingle as UTF-8. A text without a shingle is featureless: all slots 0xFFFFFFFF. Working memory is a few
+    times the longest text.
+    """
+    return (signatures for signatures, _ in _signed(texts, scheme, 0, block))
+
+
+def sign_and_sketch(
+    texts: Iterable[str], scheme: SignatureScheme, bits: int, block: int = 1024
+) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
+    """As `sign`, each block with the sketches of its texts, shape (m, bits / 8): all zeros of a featureless one.
+
+    `bits` is a multiple of 64 up to 32,768, else `ValueError`.
+    """
+    require_bits(bits)
+    return _signed(texts, scheme, bits, block)
+
+
+def _signed(
+    texts: Iterable[str], scheme: SignatureScheme, bits: int, block: int
+) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
+    """Blocks of signatures and sketches, the latter of no bits if there shall be none."""
+    remaining = iter(texts)
+    while True:
+        signatures = np.full((block, scheme.permutations), NO_SHINGLE, dtype=np.uint32)
+        sketches = np.zeros((block, bits // 8), dtype=np.uint8)
+        signed = 0
+        for batch in _batches(islice(remaining, block)):
+            rows = slice(signed, signed + len(batch))
+            cleaned, bounds = clean_batch(batch)
+            _sign_batch(cleaned, bounds, scheme, signatures[rows])
+            if bits:
+                sketch_batch(cleaned, bounds, scheme, sketches[rows])
+            signed = rows.stop
+        if signed:
+            yield signatures[:signed], sketches[:signed]
+        if signed < block:
+            return
+
+
+def featureless(signatures: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Of signatures (n, permutations), which were made from no shingle: shape (n,)."""
+    return np.asarray((signatures == NO_SHINGLE).all(axis=1))
+
+
+def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+    """Lists of texts that are long enough together to be worth a call, and not much longer."""
+    batch: list[str] = []
+    length = 0
+    for text in texts:
+        batch.append(text)
+        length += len(text)
+        if length >= _BATCH:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch
+
+
+def _sign_batch(
+    cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, signatures: NDArray[np.uint32]
+) -> None:
+    """Fill signatures (texts, permutations), all NO_SHINGLE before."""
+    if not jit.available():
+        for number, signature in enumerate(signatures):
+            _sign_plainly(cleaned[bounds[number] : bounds[number + 1]], scheme, signature)
+    elif scheme.family == "oph":
+        from corpus_assets.dedup.kernels.oph import sign as sign_texts
+
+        salt = salt_of(scheme.seed)
+        shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salt)
+        sign_texts((cleaned, bounds), shingling, rotations(scheme.permutations, salt), signatures)
+    else:
+        _minhash(cleaned, bounds, scheme, signatures)
+
+
+def _minhash(
+    cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, signatures: NDArray[np.uint32]
+) -> None:
+    from corpus_assets.dedup.kernels.lanes import hash_shingles
+    from corpus_assets.dedup.kernels.minhash import smallest_affine, smallest_legacy
+
+    hashes, firsts = hash_shingles(cleaned, bounds, int(scheme.unit == "word"), scheme.width)
+    factors, terms = _permutations(scheme)
+    smallest = smallest_legacy if scheme.family == "legacy" else smallest_affine
+    smallest(hashes, firsts, factors, terms, signatures)
+
+
+@lru_cache
+def _permutations(scheme: SignatureScheme) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
+    """Factors and terms of datasketch's permutations, each of shape (permutations,)."""
+    # datasketch brings scipy along; the asset graph should load without it.
+    from datasketch import MinHash
+
+    factors, terms = MinHash(num_perm=scheme.permutations, seed=scheme.seed, scheme=scheme.family).permutations
+    return np.ascontiguousarray(factors), np.ascontiguousarray(terms)
+
+
+def _sign_plainly(cleaned: NDArray[np.uint8], scheme: SignatureScheme, signature: NDArray[np.uint32]) -> None:
+    """Signature of one cleaned text by datasketch and numpy."""
+    if scheme.family == "oph":
+        salt = salt_of(scheme.seed)
+        hashes = window_hashes(cleaned, scheme.unit, scheme.width, salt)
+        signature[:] = one_permutation(hashes, scheme.permutations, salt)
+        return
+    from datasketch import MinHash
+
+    sketch = MinHash(num_perm=scheme.permutations, seed=scheme.seed, scheme=scheme.family)
+    text = cleaned.tobytes()
+    starts, ends = unit_spans(cleaned, scheme.unit)
+    starts, ends = starts[: max(0, starts.size - scheme.width + 1)], ends[scheme.width - 1 :]
+    for first in range(0, starts.size, _SHINGLES_PER_UPDATE):
+        step = slice(first, first + _SHINGLES_PER_UPDATE)
+        spans = zip(starts[step].tolist(), ends[step].tolist(), strict=True)
+        sketch.update_batch({text[start:end] for start, end in spans})
+    signature[:] = sketch.hashvalues

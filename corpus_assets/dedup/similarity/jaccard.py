@@ -1,0 +1,185 @@
+"""True Jaccard similarity of candidate pairs, over the shingles of their cleaned texts."""
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.documents.numbering import Edges
+from corpus_assets.dedup.documents.spill import Spill, cut
+from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
+from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashes
+from resources import jit
+from resources.errors import StorageError
+
+Hashes = NDArray[np.uint64]
+
+_BLOCK_PAIRS = 1 << 16
+# At the peak of making a set, per byte of cleaned text: the hashes, those that differ, and the text twice.
+_WORKING_BYTES = 24
+_PARTS_BITS = 32
+
+
+def wanted(pairs: Iterable[Edges], total: int) -> NDArray[np.uint8]:
+    """Which of `total` documents occur in blocks of pairs (m, 2): a bitmap of total / 8 bytes for `occurring`."""
+    bitmap = np.zeros(-(-total // 8), dtype=np.uint8)
+    for documents in cut(pairs, _BLOCK_PAIRS):
+        if int(documents.max()) >= total:
+            raise ValueError(f"pair with document {documents.max()}; there are {total} documents")
+        flat = documents.reshape(-1)
+        np.bitwise_or.at(bitmap, flat >> 3, np.uint8(1) << (flat & 7).astype(np.uint8))
+    return bitmap
+
+
+def occurring(bitmap: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.bool_]:
+    """Which of the documents `start` to `stop` the bitmap of `wanted` has, shape (stop - start,)."""
+    bits = np.unpackbits(bitmap[start // 8 : -(-stop // 8)], bitorder="little")
+    return bits[start % 8 : start % 8 + stop - start].astype(np.bool_)
+
+
+def exact_similarities(
+    pairs: Iterable[Edges], texts: Iterable[tuple[int, str]], scheme: SignatureScheme, *, memory: int, spill: Spill
+) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
+    """Blocks of the pairs (k, 2), in their order, with the Jaccard similarity (k,) of their shingle sets.
+
+    `texts` are (document number, uncleaned text) of all documents that occur, numbers ascending; others may be among
+    them. Cleaned texts go to a scratch file, 16 bytes per text stay in memory, and sets of 64-bit hashes are made when
+    they are needed and kept within `memory` bytes, last used longest: pairs in the order of `agreements` make most sets
+    once per range. Documents whose sets do not fit are compared in parts. Two documents without a shingle have
+    similarity 0. `ValueError` for a document without a text, or texts out of order.
+    """
+    with spill() as file:
+        cleaned = _CleanedTexts(file, texts)
+        sets = _ShingleSets(cleaned, scheme, memory)
+        for block in cut(pairs, _BLOCK_PAIRS):
+            rows = cleaned.rows(block).tolist()
+            similarities = (sets.similarity(left, right) for left, right in rows)
+            yield block, np.fromiter(similarities, dtype=np.float64, count=len(rows))
+
+
+class _CleanedTexts:
+    """Cleaned texts in a scratch file, by row: the position among the given texts."""
+
+    def __init__(self, file: BinaryIO, texts: Iterable[tuple[int, str]]) -> None:
+        self._file = file
+        numbers, ends = array("Q"), array("Q", [0])
+        for number, text in texts:
+            if numbers and number <= numbers[-1]:
+                raise ValueError(
+                    f"text of document {number} after that of {numbers[-1]}; texts come in ascending order"
+                )
+            cleaned = cleaned_bytes(text)
+            file.write(cleaned)
+            numbers.append(number)
+            ends.append(ends[-1] + len(cleaned))
+        self._numbers = np.frombuffer(numbers, dtype=np.uint64)
+        self._ends = np.frombuffer(ends, dtype=np.uint64)
+
+    def rows(self, documents: Edges) -> NDArray[np.intp]:
+        """Rows of document numbers, in the shape of these."""
+        rows = np.searchsorted(self._numbers, documents)
+        known = rows < len(self._numbers)
+        known[known] = self._numbers[rows[known]] == documents[known]
+        if not known.all():
+            raise ValueError(f"document {documents[~known][0]} is in a pair, but its text was not given")
+        return rows
+
+    def size(self, row: int) -> int:
+        """Bytes of a cleaned text: at least as many as it has shingles."""
+        return int(self._ends[row + 1] - self._ends[row])
+
+    def read(self, row: int) -> bytes:
+        """A cleaned text."""
+        self._file.seek(int(self._ends[row]))
+        cleaned = self._file.read(self.size(row))
+        if len(cleaned) != self.size(row):
+            raise StorageError(
+                f"scratch file: {len(cleaned)} of {self.size(row)} bytes of a text; it was cut meanwhile"
+            )
+        return cleaned
+
+
+class _ShingleSets:
+    """Sets of shingles by row, those used last kept in memory."""
+
+    def __init__(self, texts: _CleanedTexts, scheme: SignatureScheme, memory: int) -> None:
+        self._texts = texts
+        self._scheme = scheme
+        self._room = self._budget = memory // 2
+        self._working = max(memory // 4, 1)
+        self._sets: OrderedDict[int, Hashes] = OrderedDict()
+
+    def similarity(self, left: int, right: int) -> float:
+        """Jaccard similarity of the texts of two rows."""
+        size = self._texts.size(left) + self._texts.size(right)
+        parts = -(-size * _WORKING_BYTES // self._working)
+        if parts <= 1:
+            return _jaccard([(self._set(left), self._set(right))])
+        cleaned = self._texts.read(left), self._texts.read(right)
+        return _jaccard(
+            (self._part(cleaned[0], part, parts), self._part(cleaned[1], part, parts)) for part in range(parts)
+        )
+
+    def _set(self, row: int) -> Hashes:
+        if row in self._sets:
+            self._sets.move_to_end(row)
+            return self._sets[row]
+        made = self._sets[row] = shingle_hashes(self._texts.read(row), self._scheme)
+        self._room -= made.nbytes
+        while self._room < 0 and len(self._sets) > 1:
+            self._room += self._sets.popitem(last=False)[1].nbytes
+        return made
+
+    def _part(self, cleaned: bytes, part: int, parts: int) -> Hashes:
+        """Those hashes of a text that fall into one of so many equal parts of their range."""
+        found = []
+        for piece in pieces(cleaned, max(self._working // _WORKING_BYTES, 1), self._scheme.unit, self._scheme.width):
+            hashes = shingle_hashes(piece, self._scheme)
+            bits = np.uint64(_PARTS_BITS)
+            found.append(hashes[(hashes >> bits) * np.uint64(parts) >> bits == part])
+        return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.uint64)
+
+
+def pieces(cleaned: bytes, size: int, unit: Unit, width: int) -> Iterator[bytes]:
+    """Pieces of about `size` bytes that overlap, so that they hold just the windows of `width` units of the whole."""
+    start = 0
+    while start < len(cleaned):
+        end = _next_unit(cleaned, start + size, unit)
+        last = end
+        # No window that starts before `end` has more than `width` - 1 units after it.
+        for _ in range(width - 1):
+            last = _next_unit(cleaned, last + 1, unit)
+        yield cleaned[start:last].removesuffix(b" ") if unit == "word" else cleaned[start:last]
+        start = end
+
+
+def _next_unit(cleaned: bytes, position: int, unit: Unit) -> int:
+    """Where the first unit starts that does not start before `position`, or the end."""
+    if unit == "word":
+        space = cleaned.find(b" ", position - 1)
+        return space + 1 if space >= 0 else len(cleaned)
+    while position < len(cleaned) and cleaned[position] & 0xC0 == 0x80:
+        position += 1
+    return min(position, len(cleaned))
+
+
+def _jaccard(parts: Iterable[tuple[Hashes, Hashes]]) -> float:
+    """Similarity of two sets that come in parts."""
+    both = either = 0
+    for left, right in parts:
+        common = _common(left, right)
+        both += common
+        either += len(left) + len(right) - common
+    return both / either if either else 0.0
+
+
+def _common(left: Hashes, right: Hashes) -> int:
+    """How many members two sorted sets have in common."""
+    if not jit.available():
+        return len(np.intersect1d(left, right, assume_unique=True))
+    from corpus_assets.dedup.kernels.compare import common
+
+    return common(left, right)

@@ -1,0 +1,182 @@
+"""The factory: one Dagster asset from one stage. Ledger, engine, events, metadata and lineage live here once."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from corpus_assets.checking import asset_key
+from corpus_assets.corpus import Corpus, Step
+from corpus_assets.orchestration.metadata import definition_metadata, description, drop_reasons, partition_metadata
+from partitions.definitions import shards, static
+from partitions.mappings import mapping
+from partitions.shards import register_shards
+from resources.ledger import Record
+from resources.stage.declaration import Partitioning, Stage
+from resources.stage.job import Outcome
+
+OWNER = "team:corpus"
+DRIVER_TAG = "corpus/driver"
+_MAX_LISTED = 5
+
+OnOutcome = Callable[[Outcome], None]
+
+
+class StepConfig(dg.Config):
+    """What a person may set when materializing by hand."""
+
+    force: bool = False
+
+
+def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str] | None:
+    """Dagster's partitions of a stage."""
+    if stage.partitioning is Partitioning.SHARD:
+        return shards(stage.shard_set)
+    if stage.partitioning is Partitioning.BAND:
+        return static(corpus.settings.bands())
+    if stage.partitioning is Partitioning.CHUNK:
+        return static(corpus.settings.chunks())
+    return None
+
+
+def stage_asset(corpus: Corpus, stage: Stage, on_outcome: OnOutcome | None = None) -> dg.AssetsDefinition:
+    """The asset of a stage, over any set of its partitions; computes those of them that are not fresh."""
+
+    @dg.multi_asset(
+        name=re.sub(r"[^a-zA-Z0-9_]", "_", stage.name),
+        outs={
+            "result": dg.AssetOut(
+                key=asset_key(stage.name),
+                io_manager_key=f"{stage.io}_io_manager",
+                is_required=False,
+                description=description(stage),
+                code_version=stage.code_version,
+                group_name=stage.group,
+                kinds={*stage.kinds, "python"},
+                owners=[OWNER],
+                metadata=definition_metadata(stage),
+            )
+        },
+        deps=[
+            dg.AssetDep(
+                asset_key(edge.asset),
+                partition_mapping=mapping(edge.mapping, corpus.graph[edge.asset].partitioning),
+            )
+            for edge in stage.inputs
+        ],
+        partitions_def=partitions_def(corpus, stage),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        can_subset=False,
+    )
+    def body(context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
+        yield from _step(corpus, stage, context, config, on_outcome)
+
+    return body
+
+
+def _step(
+    corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig, on_outcome: OnOutcome | None
+) -> Iterator[Any]:
+    """Compute, commit and report. A failed partition keeps no other from being reported.
+
+    The `Output` lets the steps after this one run, and makes Dagster mark every partition that was asked for; so it
+    is given only when none failed. Each partition's own event comes after it and carries its own data version.
+    """
+    if stage.lists_shards:
+        register_shards(corpus.planner(), context.instance)
+    keys = sorted(context.partition_keys) if context.has_partition_key_range or context.has_partition_key else [None]
+    yield from _look_outside(corpus, stage, keys, context)
+    by_build = context.run.tags.get(DRIVER_TAG) == "build"
+    provenance = _provenance(stage, context.instance)
+    step = corpus.step(stage, keys, force=config.force)
+    step.run(lambda outcome: _note(context, outcome, on_outcome))
+    failures = step.failures()
+    if not failures and not by_build:
+        yield dg.Output(step, output_name="result")
+    yield from _events(corpus, step, provenance, fresh_too=not by_build)
+    if failures:
+        raise _failure(stage, step, failures, len(keys))
+
+
+def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Failure:
+    shown = "\n".join(failures[:_MAX_LISTED])
+    more = f"\nand {len(failures) - _MAX_LISTED} more" if len(failures) > _MAX_LISTED else ""
+    hint = f"\nWhat is missing is built by: corpus build --select +{stage.name}" if step.blocked else ""
+    return dg.Failure(
+        f"{len(failures)} of {asked} partitions failed:\n{shown}{more}{hint}",
+        metadata={"failed": dg.MetadataValue.json(failures)},
+        allow_retries=False,
+    )
+
+
+def _look_outside(
+    corpus: Corpus, stage: Stage, keys: Sequence[str | None], context: dg.AssetExecutionContext
+) -> Iterator[dg.AssetMaterialization]:
+    """Look at the raw files anew before anything is made of them, so that any asset can be materialized alone."""
+    for upstream in (corpus.graph[edge.asset] for edge in stage.inputs):
+        if not upstream.looks_outside:
+            continue
+        yield from _look_outside(corpus, upstream, keys, context)
+        wanted = [None] if upstream.partitioning is Partitioning.NONE else keys
+        step = corpus.step(upstream, wanted)
+        if step.due:
+            provenance = _provenance(upstream, context.instance)
+            step.run(lambda outcome: _note(context, outcome, None))
+            yield from _events(corpus, step, provenance, fresh_too=False)
+
+
+def _note(context: dg.AssetExecutionContext, outcome: Outcome, on_outcome: OnOutcome | None) -> None:
+    if outcome.error is not None:
+        context.log.error(f"{outcome.name}: {outcome.error}")
+    else:
+        assert outcome.record is not None
+        context.log.info(f"{outcome.name}: {_summary(outcome.record)}")
+    if on_outcome is not None:
+        on_outcome(outcome)
+
+
+def _summary(record: Record) -> str:
+    numbers = record.statistics
+    parts = [
+        f"{numbers[name]:,} {name.replace('_', ' ')}"
+        for name in ("rows_in", "rows_out")
+        if numbers.get(name) is not None
+    ]
+    parts += [f"{count:,} dropped as {reason}" for reason, count in numbers.get("dropped", {}).items() if count]
+    return ", ".join([*parts, f"{numbers.get('seconds', 0)} s"])
+
+
+def _events(
+    corpus: Corpus, step: Step, provenance: Mapping[str, str], *, fresh_too: bool
+) -> Iterator[dg.AssetMaterialization]:
+    """One event per partition with its own data version; the plan's reason becomes its metadata."""
+    why = {decision.partition: decision.reason for decision in step.due}
+    new = {outcome.partition for outcome in step.outcomes}
+    reasons = drop_reasons(corpus.ledger.records(step.stage.name).values())
+    for key, record in sorted(step.records().items(), key=lambda item: item[0] or ""):
+        if key in new or fresh_too:
+            yield dg.AssetMaterialization(
+                asset_key=asset_key(record.asset),
+                partition=key,
+                metadata=partition_metadata(record, reasons, key in new, why.get(key, "")),
+                tags={
+                    "dagster/data_version": record.digest,
+                    "dagster/code_version": record.code_version,
+                    **provenance,
+                },
+            )
+
+
+def _provenance(stage: Stage, instance: dg.DagsterInstance) -> dict[str, str]:
+    """Tags by which Dagster's own staleness knows the newest inputs this step saw."""
+    tags: dict[str, str] = {}
+    for edge in stage.inputs:
+        key = asset_key(edge.asset)
+        newest = instance.fetch_materializations(key, limit=1).records
+        if newest:
+            name = key.to_user_string()
+            version = (newest[0].event_log_entry.tags or {}).get("dagster/data_version", "")
+            tags[f"dagster/input_event_pointer/{name}"] = str(newest[0].storage_id)
+            tags[f"dagster/input_data_version/{name}"] = version
+    return tags

@@ -1,0 +1,111 @@
+"""Which Dagster instance the project uses: `$DAGSTER_HOME`, or `.dagster_home` beside corpus.yaml."""
+
+import os
+import shutil
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import dagster as dg
+import psutil
+import yaml
+
+from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
+from partitions.shards import register_shards
+from resources.errors import ConfigError
+
+FOLDER = ".dagster_home"
+DEFAULTS = {
+    "telemetry": {"enabled": False},
+    "nux": {"enabled": False},
+    "concurrency": {"runs": {"max_concurrent_runs": 1}},
+}
+PROCESS_TAG = ".dagster/corpus-process"
+_UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
+
+
+def prepare(folder: Path) -> Path:
+    """Make sure there is a DAGSTER_HOME with a dagster.yaml in it, and return it.
+
+    The corpus' own folder always takes the dagster.yaml beside corpus.yaml; a `$DAGSTER_HOME` that has one keeps it.
+    With neither it gets the project's defaults: nothing is sent anywhere, and one run at a time.
+    """
+    given = os.environ.get("DAGSTER_HOME")
+    home = Path(given or folder / FOLDER).absolute()
+    home.mkdir(parents=True, exist_ok=True)
+    settings = folder / "dagster.yaml"
+    if settings.is_file() and (home == folder / FOLDER or not (home / "dagster.yaml").exists()):
+        shutil.copyfile(settings, home / "dagster.yaml")
+    elif not (home / "dagster.yaml").exists():
+        (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
+    os.environ["DAGSTER_HOME"] = str(home)
+    return home
+
+
+def project_instance(folder: Path) -> dg.DagsterInstance:
+    """The instance that records runs and that the web UI shows."""
+    prepare(folder)
+    instance = dg.DagsterInstance.get()
+    close_abandoned_runs(instance)
+    return instance
+
+
+def process_tags() -> dict[str, str]:
+    """Tags that say which process drives a run, by which the runs of a killed build are known."""
+    started = psutil.Process().create_time()
+    return {PROCESS_TAG: f"{socket.gethostname()} {os.getpid()} {started:.2f}"}
+
+
+def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
+    """Mark runs as failed whose build was killed on this machine: they would count as active for ever."""
+    closed = 0
+    for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
+        if PROCESS_TAG in run.tags and not _runs(run.tags[PROCESS_TAG]):
+            instance.report_run_failed(run, "the build that drove this run was killed; what it had committed is kept")
+            closed += 1
+    return closed
+
+
+def _runs(process: str) -> bool:
+    """Whether a tagged process still runs; one on another machine is taken to."""
+    host, pid, started = process.rsplit(" ", 2)
+    if host != socket.gethostname():
+        return True
+    try:
+        return f"{psutil.Process(int(pid)).create_time():.2f}" == started
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _check_port(host: str, port: int) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ConfigError(f"{host}:{port} is not free ({error.strerror}); choose another --port") from None
+
+
+def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
+    """Become `dagster dev` on this corpus; its shard partitions are registered first.
+
+    It runs in the DAGSTER_HOME, and takes modules of the user's own stages from the folder of corpus.yaml.
+    """
+    _check_port(host, port)
+    chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")
+    os.environ[CONFIG_VARIABLE] = str(chosen.absolute())
+    with project_instance(corpus.folder) as found:
+        register_shards(corpus.planner(), found)
+    module = {
+        "module_name": "corpus_assets.definitions",
+        "location_name": "corpus",
+        "working_directory": str(corpus.folder),
+    }
+    workspace = Path(os.environ["DAGSTER_HOME"]) / "workspace.yaml"
+    workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}), encoding="utf-8")
+    os.chdir(workspace.parent)
+    command = ["dagster", "dev", "-w", workspace.name, "-h", host, "-p", str(port)]
+    # A shell that starts us in the background ignores SIGINT, which `dagster dev` would hand on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.execv(sys.executable, [sys.executable, "-m", *command])

@@ -1,0 +1,65 @@
+"""Jobs and the nightly schedule: `corpus build`, for everything or up to one group."""
+
+import dagster as dg
+from typing_extensions import override
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.build_report import Progress
+from resources.stage.declaration import Stage
+from resources.stage.job import Outcome
+
+
+def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
+    """`corpus build` as a job, for everything or up to one group: each stage as a run of its own."""
+    stages = corpus.graph.select([f"+group:{group}"]) if group else list(corpus.graph)
+
+    @dg.op(name=f"update_{group or 'everything'}")
+    def build_op(context: dg.OpExecutionContext) -> None:
+        report = build(corpus, stages, _LogProgress(context.log), instance=context.instance)
+        context.log.info(f"{report.recomputed} partitions recomputed, {report.fresh} were fresh")
+        if not report.ok:
+            problems = [*report.failed, *report.waiting, *report.failed_checks]
+            raise dg.Failure("\n".join(problems[:20]), allow_retries=False)
+
+    what = f"The assets of group {group}, and all that they read" if group else "All assets"
+    select = f" --select +group:{group}" if group else ""
+
+    @dg.job(
+        name=f"build_{group or 'corpus'}",
+        description=f"{what}: whatever the plan says is not fresh, in order; the same as `corpus build{select}`.",
+        executor_def=dg.in_process_executor,
+    )
+    def job() -> None:
+        build_op()
+
+    return job
+
+
+def group_jobs(corpus: Corpus) -> list[dg.JobDefinition]:
+    """One job per group, in the order the data flows."""
+    return [build_job(corpus, group) for group in corpus.graph.groups()]
+
+
+class _LogProgress(Progress):
+    def __init__(self, log: dg.DagsterLogManager) -> None:
+        self._log = log
+
+    @override
+    def stage(self, stage: Stage, due: int) -> None:
+        self._log.info(f"{stage.name}: {due} partitions to compute")
+
+    @override
+    def outcome(self, outcome: Outcome) -> None:
+        if outcome.error is not None:
+            self._log.error(f"{outcome.name}: {outcome.error}")
+
+
+def corpus_schedule(job: dg.JobDefinition) -> dg.ScheduleDefinition:
+    """The whole plan, every night at three; off until switched on."""
+    return dg.ScheduleDefinition(
+        name="nightly_build",
+        job=job,
+        cron_schedule="0 3 * * *",
+        description="Every night at three: everything the plan says is not fresh.",
+    )

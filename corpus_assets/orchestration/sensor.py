@@ -1,0 +1,113 @@
+"""The sensor: launches runs for what the plan says is not fresh and could start now."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import dagster as dg
+
+from corpus_assets.checking import asset_key
+from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.instance import close_abandoned_runs
+from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START, ranges
+from partitions.definitions import shard_set_name
+from partitions.shards import register_shards
+from resources.hashing import content_digest
+from resources.planning.planner import Decision, Planner, Status
+from resources.stage.declaration import Partitioning, Stage
+
+MAX_RUNS = 8
+MAX_PARTITIONS = 500
+INTERVAL_SECONDS = 120
+RETRY_SECONDS = 3600
+
+
+def next_requests(
+    planner: Planner, shard_order: Callable[[str], Sequence[str]], now: float = 0
+) -> Iterator[dg.RunRequest]:
+    """Runs for everything that could start now: not fresh, and what it reads is.
+
+    Each run takes one range of partitions of one asset, at most `MAX_PARTITIONS` of an asset at a time. Its key names
+    the state it was asked in, so that a partition that fails is tried again when something changed, and otherwise once
+    in `RETRY_SECONDS`.
+
+    shard_order: partitions of a set of shards, by the set's name, as Dagster orders them. now: seconds since the epoch.
+    """
+    for stage in planner.graph:
+        decisions = planner.decisions(stage)
+        ready = {key: d for key, d in decisions.items() if d.status is not Status.FRESH and not d.blocked}
+        for part, tags in _batches(stage, decisions, ready, shard_order):
+            chosen = [ready[key] for key in part]
+            more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
+            yield dg.RunRequest(
+                run_key=_run_key(planner, chosen, now),
+                asset_selection=[asset_key(stage.name)],
+                tags={**tags, "corpus/why": f"{chosen[0].name}: {chosen[0].reason}{more}"[:200]},
+            )
+
+
+def _batches(
+    stage: Stage,
+    decisions: Mapping[str | None, Decision],
+    ready: Mapping[str | None, Decision],
+    shard_order: Callable[[str], Sequence[str]],
+) -> Iterator[tuple[list[str | None], dict[str, str]]]:
+    """The ready partitions of a stage, cut into runs; with each the tags that say which range it is."""
+    if not ready:
+        return
+    if stage.partitioning is Partitioning.NONE:
+        yield [None], {}
+        return
+    named = [key for key in decisions if key is not None]
+    order = list(shard_order(shard_set_name(stage.shard_set))) if stage.partitioning is Partitioning.SHARD else named
+    chosen = [key for key in order if key in ready][:MAX_PARTITIONS]
+    waiting = [key for key in named if decisions[key].blocked]
+    for start, end in ranges(chosen, order, MAX_RUNS, waiting):
+        inside = order[order.index(start) : order.index(end) + 1]
+        yield [key for key in inside if key in ready], {RANGE_START: start, RANGE_END: end}
+
+
+def _run_key(planner: Planner, chosen: list[Decision], now: float) -> str:
+    """Changes with the state of the partitions: why they are not fresh, what they were, their raw files."""
+    shards = planner.listing.by_key()
+    state: list[str] = [chosen[0].asset, str(int(now // RETRY_SECONDS))]
+    for decision in chosen:
+        record = planner.records(decision.asset).get(decision.partition)
+        shard = shards.get(decision.partition or "")
+        file = f"{shard.bytes} {shard.modified}" if shard else ""
+        inputs = sorted(planner.inputs(planner.graph[decision.asset], decision.partition).items())
+        state.append(f"{decision.partition} {decision.reason} {record and record.created} {file} {inputs}")
+    return content_digest("\n".join(state).encode())
+
+
+_ACTIVE = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
+
+def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
+    """Looks at the plan every two minutes; off until switched on."""
+
+    @dg.sensor(
+        name="build_what_is_not_fresh",
+        asset_selection=dg.AssetSelection.all(),
+        minimum_interval_seconds=INTERVAL_SECONDS,
+        description="Launches runs for what the plan says is not fresh and could start now, stage after stage. "
+        "Waits while any run is active; a partition that failed is tried again when something changed, or after "
+        "an hour.",
+    )
+    def sensor(context: dg.SensorEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
+        close_abandoned_runs(context.instance)
+        active = context.instance.get_runs(dg.RunsFilter(statuses=_ACTIVE), limit=3)
+        if active:
+            names = ", ".join(run.run_id[:8] for run in active)
+            return dg.SkipReason(f"runs are active ({names}); the plan is looked at again when they are done")
+        planner = corpus.planner()
+        register_shards(planner, context.instance)
+        requests = list(next_requests(planner, context.instance.get_dynamic_partitions, time.time()))[:MAX_RUNS]
+        counts = ", ".join(f"{count} {status}" for status, count in planner.plan().counts().items())
+        return requests or dg.SkipReason(f"nothing can start: {counts}")
+
+    return sensor

@@ -1,0 +1,63 @@
+"""The good rows of a raw file; the bad ones are counted with their reason, or fail the shard."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+from corpus_assets.raw.faults import BadRow
+from resources.errors import BadFileError, StorageError
+from resources.shards import Shard
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+
+T = TypeVar("T")
+OnFault = Literal["skip", "fail"]
+
+
+def kept_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault) -> Iterator[T]:
+    """Rows that are good. Raises `BadFileError` for a bad one with `fail`, and when the file changed meanwhile."""
+    shard = task.shard
+    for row in rows:
+        if not isinstance(row, BadRow):
+            yield row
+        elif on_bad_row == "fail":
+            raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
+        else:
+            task.drop(row.reason, example=f"{shard.source}/{row.where}: {row.reason}: {row.detail}")
+    if shard.changed():
+        raise StorageError(f"{shard.label} changed while it was being read; build again")
+
+
+def write_kept(task: Task, rows: Iterator[T], on_bad_file: OnFault, write: Callable[[Iterator[T]], None]) -> None:
+    """Write the rows of a file; one that cannot be read fails the shard, or counts as one that has none."""
+    try:
+        write(rows)
+    except BadFileError as error:
+        named = _named(task.shard, error)
+        if on_bad_file == "fail":
+            raise named from error
+        task.restart()
+        task.drop("bad_file", example=str(named))
+        write(iter(()))
+
+
+def _named(shard: Shard, error: BadFileError) -> BadFileError:
+    return BadFileError(f"{shard.source}/{error.where.removeprefix(f'{shard.source}/')}", error.problem)
+
+
+def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: str = "source") -> Iterator[str]:
+    """Yields raw rows that gave no document or example, by source and reason; nothing is lost without a word.
+
+    what: `source`, or `dataset` for files of a dataset's own.
+    """
+    rows: Counter[str] = Counter()
+    dropped: dict[str, Counter[str]] = {}
+    for partition in partitions:
+        assert partition.shard is not None, "the partitions of shards are given with their raw files"
+        source, numbers = partition.shard.source, partition.record.statistics
+        rows[source] += numbers["rows_in"]
+        dropped.setdefault(source, Counter()).update(numbers.get("dropped", {}))
+    for source, found in dropped.items():
+        if found.total():
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.items()))
+            yield f"{what} {source}: {found.total():,} of {rows[source]:,} raw rows dropped ({reasons})"

@@ -1,0 +1,134 @@
+"""One raw row to one document: text, id and metadata by rules, or a typed reason why not."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from corpus_assets.raw.faults import ESCAPE, RowError, decode_error, has_lone_surrogate, replaced
+from corpus_assets.raw.json_values import OBJECT, STRING, Fields, kind_of, names, take_string, utf8
+from corpus_assets.raw.rules import Limits, RowNames, SourceRules, json_fields
+from resources.formats.documents import NO_METADATA, Document
+
+
+@dataclass(frozen=True)
+class RowRules(SourceRules):
+    """How the rows of one source become documents.
+
+    `lone_surrogates`: whether a text with an escape of half a surrogate pair is a bad row, or keeps
+    it for a normalization that repairs it (as the reference does; docs/formats/slimpajama.md "Normalization").
+    """
+
+    text_key: str = "text"
+    lone_surrogates: Literal["refuse", "keep"] = "refuse"
+
+
+class _Dolma(msgspec.Struct, forbid_unknown_fields=True):
+    """A row that is a Dolma document and nothing more: it decodes in one pass."""
+
+    id: str
+    text: str
+    source: str = ""
+    added: str | None = None
+    created: str | None = None
+    metadata: msgspec.Raw = NO_METADATA
+
+
+_DOLMA: Final = msgspec.json.Decoder(_Dolma)
+
+
+class RowReader:
+    """Builds the documents of one raw file in reading order (a `RowParser`).
+
+    Every method raises `RowError` for a row that gives no document.
+
+    Nothing given is dropped. `added`, `created` and the metadata key are Dolma fields when they hold a
+    string, a string and an object; null there, and a `source` equal to the configured one, say nothing and
+    are left out. Every other top-level key, those with another type included (metadata that is a list stays
+    `{"metadata": [...]}`), is merged into the metadata object as `RowNames` does it.
+    """
+
+    def __init__(self, rules: RowRules, limits: Limits) -> None:
+        self.required: Sequence[Sequence[str]] = [(rules.text_key,)]
+        self.textual: Sequence[str] = [rules.text_key]
+        self._rules = rules
+        self._names = RowNames(rules, limits)
+        usual = (rules.text_key, rules.id_key) == ("text", "id") and rules.metadata_key in (None, "metadata")
+        self._may_be_dolma = usual and rules.ids != "derived"
+
+    def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Document:
+        """Document of one JSON line; None stands for a line over the limit. Derived ids begin with `place`.
+
+        With `bare_strings` a line that is a JSON string is a text (docs/formats/cerebras-hdf5.md "Reading input").
+        """
+        line = self._names.next_line(line)
+        try:
+            if self._may_be_dolma and (document := self._dolma(line, place)) is not None:
+                return document
+            if self._rules.lone_surrogates == "keep" and has_lone_surrogate(line):
+                return self._document(*self._with_surrogates(line, bare_strings), place)
+            return self._document(*self._values(line, bare_strings), place)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+            raise decode_error(line, fault) from None
+
+    def _values(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
+        """The text of a row, and its other values."""
+        if bare_strings and line.lstrip().startswith(b'"'):
+            return STRING.decode(line), {}
+        fields = OBJECT.decode(line)
+        text = fields.pop(self._rules.text_key, None)
+        if text is None:
+            raise RowError("no_text", f"no key {self._rules.text_key!r}; the row has {names(fields)}")
+        if (kind := kind_of(text)) != "string":
+            raise RowError("text_not_a_string", f"key {self._rules.text_key!r} holds {kind}")
+        return STRING.decode(text), fields
+
+    def _with_surrogates(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
+        """As `_values`, with lone surrogates kept in the text, and U+FFFD in their place anywhere else."""
+        _, fields = self._values(ESCAPE.sub(replaced, line), bare_strings)
+        # Numbers stay strings: only the text is taken, and a long integer would be refused.
+        row = json.loads(line.decode(), parse_int=str, parse_float=str)
+        return (row if isinstance(row, str) else row[self._rules.text_key]), fields
+
+    def _dolma(self, line: bytes, place: str) -> Document | None:
+        """The document of a plain Dolma row, in one pass; None when the row wants the general way.
+
+        A file whose rows are of another shape is not tried again: the outcome is the same either way.
+        """
+        try:
+            row = _DOLMA.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self._may_be_dolma = False
+            return None
+        metadata = bytes(row.metadata)
+        if not row.id or row.source not in ("", self._rules.source) or metadata[:1] not in (b"", b"{"):
+            return None
+        held = self._names.checked(metadata) if metadata else NO_METADATA
+        given = self._names.settle(row.id, place)
+        return Document(given, row.text, self._rules.source, row.added, row.created, held)
+
+    def from_values(self, values: dict[str, object], place: str) -> Document:
+        """Document of one row of typed columns; a value may be the `RowError` met when it was converted.
+
+        Text and id may be bytes that are UTF-8. Values in metadata take their JSON form (`json_fields`). A null
+        id is no id.
+        """
+        self._names.next_values(values)
+        text = values.pop(self._rules.text_key, None)
+        if not isinstance(text, str | bytes):
+            raise RowError("text_not_a_string", "the text is null")
+        return self._document(str(utf8(text)), json_fields(values), place)
+
+    def from_text(self, text: str, place: str) -> Document:
+        """Document of a text that comes with nothing else."""
+        self._names.next_row()
+        return self._document(text, {}, place)
+
+    def _document(self, text: str, fields: Fields, place: str) -> Document:
+        given = self._names.take_id(fields)
+        added = take_string(fields, "added")
+        created = take_string(fields, "created")
+        metadata = self._names.metadata(fields)
+        return Document(self._names.settle(given, place), text, self._rules.source, added, created, metadata)

@@ -1,0 +1,168 @@
+"""Values of a row, held as JSON bytes: what kind they are, and the texts and messages they hold."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from corpus_assets.raw.faults import RowError, check_json
+from resources.formats.examples import Messages
+
+Fields = dict[str, msgspec.Raw]
+"""The values of a row by key, as JSON bytes."""
+
+OBJECT: Final = msgspec.json.Decoder(Fields)
+STRING: Final = msgspec.json.Decoder(str)
+_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_ANY: Final = msgspec.json.Decoder()
+_KINDS: Final = {
+    ord('"'): "string",
+    ord("{"): "object",
+    ord("["): "list",
+    ord("t"): "boolean",
+    ord("f"): "boolean",
+    ord("n"): "null",
+}
+
+SHAREGPT_KEYS: Final = ("from", "value")
+SHAREGPT_ROLES: Final = {"human": "user", "gpt": "assistant"}
+_CALLS: Final = frozenset({"tool_calls", "function_call"})
+BLANK_LINE: Final = "\n\n"
+
+
+def kind_of(raw: msgspec.Raw) -> str:
+    """JSON type of a value: string, number, boolean, null, list or object."""
+    return _KINDS.get(memoryview(raw)[0], "number")
+
+
+def says_nothing(raw: msgspec.Raw, expected: str) -> bool:
+    """Whether a value is null, or the string that is known anyway."""
+    kind = kind_of(raw)
+    return kind == "null" or (kind == "string" and STRING.decode(raw) == expected)
+
+
+def take_string(fields: Fields, key: str) -> str | None:
+    """Remove and return a string, remove a null; leave any other type where it is."""
+    raw = fields.get(key)
+    if raw is None or (kind := kind_of(raw)) not in ("string", "null"):
+        return None
+    del fields[key]
+    return STRING.decode(raw) if kind == "string" else None
+
+
+def utf8(value: object) -> object:
+    """A typed value with all bytes in it, at any depth, as text; raises `RowError` where they are no UTF-8."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as fault:
+            raise RowError("invalid_utf8", str(fault)) from None
+    if isinstance(value, list):
+        return [utf8(item) for item in value]
+    if isinstance(value, dict):
+        return {key: utf8(item) for key, item in value.items()}
+    return value
+
+
+def text_value(raw: msgspec.Raw | None, name: str, place: str) -> str | None:
+    """Text that a value stands for; None when it is missing or null.
+
+    A number is its JSON text (0 is "0", 3.5 is "3.5"), a list of strings is joined by blank lines, an empty list
+    is the empty string (docs/formats/cerebras-hdf5.md "Reading input").
+    Raises `RowError` `<name>_not_text` for anything
+    else; `place` tells a person where the value stood.
+    """
+    kind = "null" if raw is None else kind_of(raw)
+    if raw is None or kind == "null":
+        return None
+    if kind == "string":
+        return STRING.decode(raw)
+    if kind == "number":
+        return bytes(raw).decode()
+    if kind == "list":
+        parts = _LIST.decode(raw)
+        if all(kind_of(part) == "string" for part in parts):
+            return BLANK_LINE.join(map(STRING.decode, parts))
+        kind = "list of other things than strings"
+    raise RowError(f"{name}_not_text", f"{place} holds {kind}; valid: string, number, list of strings")
+
+
+def holds_objects(raw: msgspec.Raw | None) -> bool:
+    """Whether a value is a list that begins with an object: messages, were they meant to be a text or not."""
+    return (
+        raw is not None and kind_of(raw) == "list" and [kind_of(item) for item in _LIST.decode(raw)[:1]] == ["object"]
+    )
+
+
+def messages_value(
+    raw: msgspec.Raw, place: str, keys: tuple[str, str], nesting: int, *, roles_by_turn: bool = False
+) -> Messages:
+    """Messages of a list of objects, or of strings (user and assistant by turns): `role`, `content`, other keys.
+
+    `keys` names role and content; objects with neither are read as ShareGPT (`from`, `value`), whose role names
+    become user and assistant. Content follows `text_value`; it may be empty, and missing only beside a call of a
+    tool. Other keys stay as they are, but for nulls, which a table has wherever a key is absent; one called role
+    or content gets an underscore. `roles_by_turn`: a message without a role has the one of its turn, user or assistant.
+    Raises `RowError` for anything else.
+    """
+    if (kind := kind_of(raw)) != "list":
+        hint = "; JSON inside a string is not read" if kind == "string" else ""
+        raise RowError("messages_not_a_list", f"{place} holds {kind}; valid: a list of messages{hint}")
+    try:
+        check_json(bytes(raw), nesting)
+    except RowError as error:
+        limits = f"valid: at most {nesting} levels, numbers within a double"
+        raise RowError(error.reason, f"{place} nests too deep or holds too large a number; {limits}") from None
+    items = _LIST.decode(raw)
+    if {kind_of(item) for item in items} == {"string"}:
+        return _alternating(items)
+    return [
+        _message(item, f"{place} message {turn + 1}", keys, _TURNS[turn % 2] if roles_by_turn else None)
+        for turn, item in enumerate(items)
+    ]
+
+
+_TURNS = ("user", "assistant")
+
+
+def _alternating(items: Sequence[msgspec.Raw]) -> Messages:
+    return [{"role": _TURNS[turn % 2], "content": STRING.decode(item)} for turn, item in enumerate(items)]
+
+
+def _message(raw: msgspec.Raw, place: str, keys: tuple[str, str], by_turn: str | None) -> dict[str, Any]:
+    if (kind := kind_of(raw)) != "object":
+        raise RowError("message_not_an_object", f"{place} is {kind}; valid: objects only, or strings only")
+    fields = {key: value for key, value in OBJECT.decode(raw).items() if kind_of(value) != "null"}
+    if not fields.keys() & set(keys) and fields.keys() & set(SHAREGPT_KEYS):
+        keys = SHAREGPT_KEYS
+    role_key, content_key = keys
+    role = _role(fields.pop(role_key, None), f"{place} key {role_key!r}") or by_turn
+    content = text_value(fields.pop(content_key, None), "content", f"{place} key {content_key!r}")
+    if not role:
+        raise RowError("no_role", f"{place} has no {role_key!r}; it has {names(fields)}")
+    if content is None and not fields.keys() & _CALLS:
+        raise RowError("no_content", f"{place} has no {content_key!r}; it has {names(fields)}")
+    if role_key == SHAREGPT_KEYS[0]:
+        role = SHAREGPT_ROLES.get(role, role)
+    message: dict[str, Any] = {"role": role, "content": content or ""}
+    for key, value in fields.items():
+        message[free_key(key, message)] = _ANY.decode(value)
+    return message
+
+
+def _role(raw: msgspec.Raw | None, place: str) -> str | None:
+    if raw is None or (kind := kind_of(raw)) == "string":
+        return None if raw is None else STRING.decode(raw)
+    raise RowError("role_not_text", f"{place} holds {kind}; valid: string")
+
+
+def free_key(key: str, taken: dict[str, Any]) -> str:
+    """The key with underscores appended until it is not among those taken."""
+    while key in taken:
+        key += "_"
+    return key
+
+
+def names(fields: Fields) -> str:
+    """The first keys of a row, for messages."""
+    return ", ".join(repr(key[:40]) for key in list(fields)[:10]) or "no keys"

@@ -1,0 +1,205 @@
+"""Which stretches of a rendered conversation come from its messages, and which from the template.
+
+A conversation is rendered twice: as it is, and with a mark in place of every text of its messages. What stands between
+the marks is the template's, and it stands in the real text too; what lies between there is content, as the template
+left it (trimmed, escaped as JSON, or a part of it).
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Rendered, TemplateFault
+
+# Noncharacters: no text meant for exchange holds them (Unicode standard, section 23.7), and no trimming removes them.
+_MARK = "\ufdd0{}\ufdd1"
+_MARKS = re.compile("\ufdd0([0-9]+)\ufdd1")
+# Strings that templates compare or measure; they stay, and may spell no control token.
+_NAMES = frozenset({"role", "type", "id", "tool_call_id"})
+ALIGNMENT_FAILED = "template_alignment"
+CONTROL_IN_NAME = "control_token_in_name"
+
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Content:
+    """text[start:stop] is a text of message number `message`."""
+
+    start: int
+    stop: int
+    message: int
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A rendered conversation; `contents` are in the order of the text, `left_out` texts are not in it."""
+
+    text: str
+    contents: tuple[Content, ...]
+    generated: tuple[tuple[int, int], ...]
+    left_out: int
+
+
+class ControlTokens:
+    """Finds control tokens as the tokenizers library does: leftmost, and of those the longest."""
+
+    def __init__(self, tokens: Mapping[str, int]) -> None:
+        self.ids = tokens
+        longest_first = sorted(filter(None, tokens), key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+
+    def find(self, text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """(start, stop) of the control tokens that lie in text[start:stop]."""
+        return (match.span() for match in self._pattern.finditer(text, start, stop))
+
+    def spelled_in(self, text: str) -> bool:
+        """Whether the text spells one."""
+        return self._pattern.search(text) is not None
+
+
+def align(
+    template: ChatTemplate, messages: Sequence[Message], values: Mapping[str, Any], tokens: ControlTokens
+) -> Conversation:
+    """Render a conversation and find its contents.
+
+    Where the marks change what the template does, contents are looked for in their order, if there is one way alone to
+    find them all and none spells a control token. Raises TemplateFault: what the template raises, `template_alignment`,
+    or `control_token_in_name` for a role, type, id, name or key that spells one.
+    """
+    rendered = template.render(messages, values)
+    masking = _Masking(tokens)
+    masked = [masking.message(number, message) for number, message in enumerate(messages)]
+    texts = masking.texts
+    try:
+        found = _between_marks(rendered, template.render(masked, values).text, texts)
+    except TemplateFault:
+        found = None
+    if found is None:
+        found = _in_order(rendered.text, texts)
+    if found is None:
+        raise TemplateFault(ALIGNMENT_FAILED, "the contents cannot be told from the template")
+    contents = tuple(Content(start, stop, texts[number].message) for start, stop, number in found)
+    left_out = len(texts) - len({number for _, _, number in found})
+    return Conversation(rendered.text, contents, rendered.generated, left_out)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text of a message."""
+
+    text: str
+    message: int
+    spells_control: bool
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """As templates write it: as it is, trimmed, and inside JSON."""
+        text = self.text
+        escaped = (json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
+        return tuple(dict.fromkeys((text, text.strip(), text.rstrip(), text.lstrip(), *escaped)))
+
+    def ends(self, rendered: str, start: int, following: str) -> list[int]:
+        """Where it may end if it starts there and `following` follows: a part of it only if no whole form fits."""
+        whole = [
+            start + len(form)
+            for form in self.forms
+            if rendered.startswith(form, start) and rendered.startswith(following, start + len(form))
+        ]
+        return whole or list(self._parts(rendered, start, following))
+
+    def _parts(self, rendered: str, start: int, following: str) -> Iterator[int]:
+        # A part of a text that spells control tokens might end where the text only looks like the template.
+        if self.spells_control:
+            return
+        limit = start + max(map(len, self.forms))
+        stop = rendered.find(following, start, limit + len(following)) if following else len(rendered)
+        while 0 <= stop <= limit:
+            if any(rendered[start:stop] in form for form in self.forms):
+                yield stop
+            stop = rendered.find(following, stop + 1, limit + len(following)) if following else -1
+
+
+class _Masking:
+    """Copies messages with a mark in place of every text; the texts are collected by number."""
+
+    def __init__(self, tokens: ControlTokens) -> None:
+        self.texts: list[_Text] = []
+        self._tokens = tokens
+        self._message = 0
+
+    def message(self, number: int, message: Message) -> dict[str, Any]:
+        """A message with marks."""
+        self._message = number
+        # The name of a speaker stays, that of a tool is what the model says.
+        return {self._name(key): self._copy(value, "id" if key == "name" else key) for key, value in message.items()}
+
+    def _copy(self, value: Any, key: str) -> Any:
+        if isinstance(value, dict):
+            return {self._name(inner): self._copy(item, inner) for inner, item in value.items()}
+        if isinstance(value, list):
+            return [self._copy(item, key) for item in value]
+        if not isinstance(value, str) or not value:
+            return value
+        if key in _NAMES:
+            return self._name(value)
+        self.texts.append(_Text(value, self._message, self._tokens.spelled_in(value)))
+        return _MARK.format(len(self.texts) - 1)
+
+    def _name(self, name: str) -> str:
+        if self._tokens.spelled_in(name) or _MARKS.search(name):
+            raise TemplateFault(CONTROL_IN_NAME, f"received {name[:80]!r}; valid: names that spell no control token")
+        return name
+
+
+Found = list[tuple[int, int, int]]  # start, stop, number of the text
+
+
+def _between_marks(rendered: Rendered, masked: str, texts: Sequence[_Text]) -> Found | None:
+    """Contents between what stands between the marks; of several ways, that with the fullest first contents."""
+    first, *others = _MARKS.split(masked)
+    numbers, literals = [int(number) for number in others[::2]], others[1::2]
+    if not rendered.text.startswith(first) or any(number >= len(texts) for number in numbers):
+        return None
+    reached: Iterable[int] = [len(first)]
+    layers: list[dict[int, tuple[int, int]]] = []  # position -> start and stop of the content before it
+    for number, literal in zip(numbers, literals, strict=True):
+        layer: dict[int, tuple[int, int]] = {}
+        for start in reached:
+            for stop in texts[number].ends(rendered.text, start, literal):
+                layer.setdefault(stop + len(literal), (start, stop))
+        layers.append(layer)
+        reached = layer
+    position = len(rendered.text)
+    if position not in reached:
+        return None
+    found: Found = []
+    for number, layer in zip(reversed(numbers), reversed(layers), strict=True):
+        start, stop = layer[position]
+        found.append((start, stop, number))
+        position = start
+    return found[::-1]
+
+
+def _in_order(rendered: str, texts: Sequence[_Text]) -> Found | None:
+    """Contents looked for one after another, from the left and from the right: both must find them at one place."""
+    if any(text.spells_control for text in texts):
+        return None
+    from_left: Found = []
+    position = 0
+    for number, text in enumerate(texts):
+        form = next((form for form in text.forms if rendered.find(form, position) >= 0), None)
+        if not form:
+            return None
+        start = rendered.index(form, position)
+        position = start + len(form)
+        from_left.append((start, position, number))
+    position = len(rendered)
+    for start, stop, _ in reversed(from_left):
+        if rendered.rfind(rendered[start:stop], 0, position) != start:
+            return None
+        position = start
+    return from_left

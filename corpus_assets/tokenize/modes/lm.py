@@ -1,0 +1,223 @@
+"""Language-modelling rows: documents to token windows, packed or one document at a time.
+
+A window is a slice of at most L + 1 ids. Its row has all but the last id as inputs and all but the first as
+labels, so labels are the inputs shifted by one, and neighbouring windows share one id (docs/formats/cerebras-rows.md
+"LMData").
+"""
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
+from corpus_assets.tokenize.statistics import Statistics
+from resources.errors import ConfigError
+from resources.hashing import keyed_hash
+
+SHORTEST_CUT = 2
+
+
+@dataclass(frozen=True)
+class LMDataSettings:
+    """How documents become rows; names after docs/formats/cerebras-hdf5.md "Parameter names".
+
+    sequence_length: L, positions per row.
+    pack: cut the stream of all documents into full rows; otherwise a row holds ids of one document.
+    keep_tail: the last, incomplete window of a packed stream becomes a padded row (False: it is dropped and
+    counted).
+    minimum_length: shorter windows (ids, the shared one included) are dropped; no rule for the packed
+    tail.
+    short_sequence_probability: share of windows that keep only their first 2 to L - 1 ids; the rest is lost.
+    seed, short_sequence_draws: `keyed` draws from a hash of (seed, ids of the window); `reference` replays
+    one generator over all windows of the run, as the original does.
+    inverted_mask: the stored loss mask has 0 on real positions and 1 on padding.
+    """
+
+    sequence_length: int
+    pack: bool = True
+    keep_tail: bool = True
+    minimum_length: int = 6
+    short_sequence_probability: float = 0.0
+    seed: int = 0
+    short_sequence_draws: Literal["keyed", "reference"] = "keyed"
+    inverted_mask: bool = False
+
+    def __post_init__(self) -> None:
+        length = self.sequence_length
+        if length < 1:
+            raise ConfigError(f"sequence_length is {length}; valid: 1 or more")
+        if not 0 <= self.short_sequence_probability <= 1:
+            raise ConfigError(f"short_sequence_probability is {self.short_sequence_probability}; valid: 0 to 1")
+        if self.short_sequence_probability and length <= SHORTEST_CUT:
+            raise ConfigError(f"sequence_length is {length}; valid with short sequences: 3 or more")
+        if self.minimum_length > length + 1:
+            raise ConfigError(f"minimum_length is {self.minimum_length}; valid: at most {length + 1}")
+
+
+def lmdata_rows(
+    batches: Iterable[Ragged],
+    settings: LMDataSettings,
+    eos_id: int | None,
+    pad_id: int,
+    statistics: Statistics | None = None,
+) -> Iterator[Ids]:
+    """Rows of a stream of documents, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
+
+    A batch holds the ids of one document per list; `eos_id`, if any, follows every one. How documents are batched has
+    no influence on the rows. Memory is one block beside the batch. What is in no row is counted in `statistics`.
+    """
+    builder = RowBuilder(settings, eos_id, pad_id, statistics if statistics is not None else Statistics())
+    yield from builder.rows(batches)
+    yield from builder.finish()
+
+
+class RowBuilder:
+    """Builds rows from several streams in turn; packing carries the remainder from one to the next.
+
+    `block_rows` bounds the rows of a block and has no influence on their content.
+    """
+
+    def __init__(
+        self,
+        settings: LMDataSettings,
+        eos_id: int | None,
+        pad_id: int,
+        statistics: Statistics,
+        block_rows: int | None = None,
+    ) -> None:
+        self.settings = settings
+        self.statistics = statistics
+        self._length = settings.sequence_length
+        self._block_rows = block_rows or max(1, BLOCK_TOKENS // self._length)
+        self._end = np.array([] if eos_id is None else [eos_id], np.int32)
+        self._pad_id = pad_id
+        self._real, self._padding = (0, 1) if settings.inverted_mask else (1, 0)
+        self._started = False
+        self._random = random.Random(settings.seed)  # drawn from in `reference` mode alone
+        # The packed stream is written straight into this block; its last row begins with the id that it shares.
+        self._block = self._new_block()
+        self._filled = 0
+
+    @property
+    def remainder(self) -> Ids:
+        """Between streams: ids of the packed stream that fill no window yet, the first shared with the last row."""
+        return self._block[0, 0, : self._filled].copy()
+
+    def rows(self, batches: Iterable[Ragged]) -> Iterator[Ids]:
+        """Blocks of the rows that these documents complete."""
+        if not self.settings.pack:
+            for batch in batches:
+                yield from self._separate_rows(batch)
+            return
+        for batch in batches:
+            yield from self._packed_rows(batch)
+        yield from self._complete_rows()
+
+    def finish(self) -> Iterator[Ids]:
+        """The packed remainder: a padded last row, or counted as dropped. Nothing when it holds no label."""
+        tail, self._filled, self._started = self.remainder, 0, False
+        if tail.size < 2:
+            return
+        if not self.settings.keep_tail:
+            self.statistics.drop("packed_tail", 1, tail.size - 1)
+            return
+        block = np.empty((1, 3, self._length), np.int32)
+        block[0, 0, : tail.size - 1], block[0, 2, : tail.size - 1] = tail[:-1], tail[1:]
+        yield self._padded(block, np.array([tail.size]))
+
+    def _new_block(self) -> Ids:
+        return np.empty((self._block_rows + 1, 3, self._length), np.int32)
+
+    def _packed_rows(self, batch: Ragged) -> Iterator[Ids]:
+        from corpus_assets.tokenize.kernels.rows import pack
+
+        size = int(batch.offsets[-1] - batch.offsets[0]) + len(batch) * self._end.size
+        self.statistics.document_tokens += size
+        if size and not self._started:
+            self._started = True
+            self.statistics.sequence_starts += 1
+        place = np.array([0, batch.offsets[0], self._filled])
+        while place[0] < len(batch):
+            pack((batch.ids, batch.offsets), self._end, self._real, place, self._block)
+            self._filled = int(place[2])
+            if self._filled > self._block_rows * self._length:
+                yield from self._complete_rows()
+                place[2] = self._filled
+
+    def _complete_rows(self) -> Iterator[Ids]:
+        """The block's complete rows; what follows them goes to the start of a new block."""
+        full = max(0, self._filled - 1) // self._length
+        if not full:
+            return
+        block, self._block = self._block, self._new_block()
+        self._filled -= full * self._length
+        self._block[0, 0, : self._filled] = block[full, 0, : self._filled]
+        yield self._packed(block[:full])
+
+    def _packed(self, block: Ids) -> Ids:
+        """Rows of full windows, after the short-sequence draws."""
+        if self.settings.short_sequence_probability:
+            return self._padded(block, np.full(len(block), self._length + 1))
+        labels = len(block) * self._length
+        self.statistics.add_rows(len(block), labels, real=labels, loss=labels)
+        return block
+
+    def _separate_rows(self, batch: Ragged) -> Iterator[Ids]:
+        from corpus_assets.tokenize.kernels.rows import cut
+
+        self._count_separate(batch.lengths + self._end.size)
+        place = np.zeros(2, np.int64)
+        while place[0] < len(batch):
+            block = np.empty((self._block_rows, 3, self._length), np.int32)
+            lengths = np.empty(self._block_rows, np.int64)
+            minimum = self.settings.minimum_length
+            rows = cut((batch.ids, batch.offsets), self._end, minimum, place, (block, lengths))
+            if rows:
+                yield self._padded(block[:rows], lengths[:rows])
+
+    def _count_separate(self, sizes: NDArray[np.int64]) -> None:
+        length, minimum, statistics = self._length, self.settings.minimum_length, self.statistics
+        statistics.document_tokens += int(sizes.sum())
+        statistics.sequence_starts += int(np.count_nonzero(sizes))
+        statistics.discard_document("no_label", int(np.count_nonzero(sizes < 2)))
+        last = (sizes[sizes > 1] - 2) % length + 2  # ids of the last window; only that one can be short
+        short = last < minimum
+        whole = sizes[sizes > 1] <= length + 1
+        statistics.discard_document("below_minimum_length", int(np.count_nonzero(short & whole)))
+        statistics.drop("below_minimum_length", int(short.sum()), int((last[short] - 1).sum()))
+
+    def _padded(self, block: Ids, lengths: NDArray[np.int64]) -> Ids:
+        """Rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding."""
+        from corpus_assets.tokenize.kernels.rows import pad
+
+        lengths = self._shortened(block, lengths)
+        pad(block, lengths, self._pad_id, self._real, self._padding)
+        labels = int(lengths.sum()) - len(lengths)
+        self.statistics.add_rows(len(block), len(block) * self._length, real=labels, loss=labels)
+        return block
+
+    def _shortened(self, block: Ids, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Lengths after the short-sequence draws."""
+        if not self.settings.short_sequence_probability:
+            return lengths
+        windows = (np.append(row[0, :1], row[2, : n - 1]) for row, n in zip(block, lengths, strict=True))
+        kept = np.array([self._short_length(window) for window in windows])
+        self.statistics.drop("short_sequence", 0, int((lengths - kept).sum()))
+        return kept
+
+    def _short_length(self, window: Ids) -> int:
+        settings = self.settings
+        if settings.short_sequence_draws == "reference":
+            if self._random.random() >= settings.short_sequence_probability:
+                return window.size
+            return min(window.size, self._random.randint(SHORTEST_CUT, self._length - 1))
+        content = window.astype("<i4").tobytes()
+        draw = keyed_hash("short-sequence", settings.seed, content) / 2**64
+        if draw >= settings.short_sequence_probability:
+            return window.size
+        cut = keyed_hash("short-sequence-length", settings.seed, content) % (self._length - SHORTEST_CUT)
+        return min(window.size, SHORTEST_CUT + cut)

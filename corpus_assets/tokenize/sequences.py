@@ -1,0 +1,87 @@
+"""The assets `<dataset>_sequences` and `<dataset>_tokens` of a shuffled dataset: rows of every partition in the order of their keys, then files that are ranges of keys."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import BinaryIO
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.rows.shuffle import Run, gather, key_range, row_keys, run_bounds, sorted_rows
+from corpus_assets.tokenize.tokens import Block, DatasetBuild, make_rows, write_rows
+from resources.formats.hdf5 import read_hdf5
+from resources.hashing import content_digest
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+
+
+def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str]) -> None:
+    """Tokenize one partition of `source` into a file of rows in the order of their shuffle keys, and the keys.
+
+    files: partitions of the shuffled dataset; each takes one range of the keys, which is a segment here.
+    """
+    given = task.input(source)
+    path = f"sequences/{build.name}/{task.key}"
+
+    def write(blocks: Iterator[Block]) -> None:
+        rows = _spilled(blocks, task.scratch(), build)
+        keys = row_keys(build.options["shuffle_seed"], build.name, task.key, len(rows))
+        ordered = np.sort(keys)
+        runs = _Runs(run_bounds(ordered, len(files)))
+        block_rows = max(1, task.memory // 8 // (4 * rows[0].size)) if len(rows) else 1
+        write_rows(task, build, f"{path}.h5", map(runs.seen, sorted_rows(rows, keys, block_rows)), given.record.digest)
+        task.save_array(f"{path}.keys.npy", ordered)
+        task.segments |= dict(zip(files, runs.digests(), strict=True))
+
+    make_rows(task, build, given, write)
+
+
+def gathered(task: Task, build: DatasetBuild, source: str, file: int, files: int) -> None:
+    """One file of a shuffled dataset: its range of keys from every partition of `source`, in the order of the keys."""
+    sequences_of_all = task.inputs(source)
+    runs = [Run(rows.array(".keys.npy"), partial(_rows_of, rows)) for rows in sequences_of_all]
+    low, high = key_range(file, files)
+    row_bytes = 4 * len(build.mode.features) * build.length
+    blocks = gather(runs, low, high, limit_rows=max(1, task.memory // 8 // row_bytes))
+    given = content_digest(*(rows.record.digest_of(task.key).encode() for rows in sequences_of_all))
+    count = write_rows(task, build, f"tokens/{build.name}/{task.key}.h5", blocks, given)
+    task.count(rows_in=count, rows_out=count)
+
+
+def _rows_of(sequences: Partition, first: int, end: int) -> Block:
+    with sequences.open(".h5") as raw, read_hdf5(raw, sequences.name) as rows:
+        return rows[first:end]
+
+
+def _spilled(blocks: Iterator[Block], scratch: BinaryIO, build: DatasetBuild) -> Block:
+    """All rows as one array on disk."""
+    rows = 0
+    for block in blocks:
+        scratch.write(np.ascontiguousarray(block).data)
+        rows += len(block)
+    shape = (rows, len(build.mode.features), build.length)
+    scratch.flush()
+    return np.memmap(scratch, np.int32, "r", shape=shape) if rows else np.empty(shape, np.int32)
+
+
+class _Runs:
+    """Digests of the runs of rows that pass by, one per file of the shuffled dataset."""
+
+    def __init__(self, bounds: NDArray[np.int64]) -> None:
+        self._bounds = bounds
+        self._hashers = [xxhash.xxh3_128() for _ in bounds[1:]]
+        self._row = 0
+
+    def seen(self, block: Block) -> Block:
+        """The same block."""
+        for hasher, first, end in zip(self._hashers, self._bounds, self._bounds[1:], strict=False):
+            held = block[max(0, first - self._row) : max(0, end - self._row)]
+            if held.size:
+                hasher.update(np.ascontiguousarray(held).data)
+        self._row += len(block)
+        return block
+
+    def digests(self) -> list[str]:
+        """One per run."""
+        return [hasher.hexdigest() for hasher in self._hashers]

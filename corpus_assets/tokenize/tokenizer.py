@@ -1,0 +1,143 @@
+"""The tokenizers of a corpus: their files put into the store, downloaded or trained once, and loaded from there."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from corpus_assets.tokenize.tokenizers.files import (
+    CHAT_TEMPLATE,
+    FOLDER_FILES,
+    GPT2_MERGES,
+    GPT2_TABLE,
+    MAX_FILE_BYTES,
+    SENTENCEPIECE_MODELS,
+    SPECIAL_TOKENS_MAP,
+    TOKENIZER_CONFIG,
+    TOKENIZER_JSON,
+)
+from corpus_assets.tokenize.tokenizers.hub import download
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
+from resources.config_files import beside, held_in, is_file, is_template, read_outside
+from resources.errors import ConfigError
+from resources.hashing import content_digest, keyed_hash
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+
+SPEC = "spec.json"
+"""File of a stored tokenizer that says how it is loaded."""
+
+Settings = Mapping[str, Any]
+_MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
+_NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
+_LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
+_MAX_LOADED = 4
+
+
+def tokenizer(task: Task, folder: str) -> None:
+    """Put one tokenizer into the store: configured files, those of a hub name, or a BPE trained on the train split.
+
+    folder: where its files go.
+    """
+    settings = task["tokenizer"]
+    spec = _spec(settings)
+    if settings["kind"] == "train":
+        special = (END_OF_TEXT, PADDING, *settings["special_tokens"])
+        trained = train_bpe(_training_texts(task, settings), settings["vocabulary"], special_tokens=special)
+        files = {TOKENIZER_JSON: trained}
+    else:
+        files = download(settings["name"], settings["revision"]) if settings["kind"] == "hub" else {}
+    files |= task.local_files
+    loaded = load_tokenizer(files, spec)
+    for name, content in files.items():
+        task.save_bytes(f"{folder}/{name}", content)
+    task.save_json(f"{folder}/{SPEC}", asdict(spec), rows=1)
+    task.count(vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, tokenizer=loaded.digest)
+
+
+def _spec(settings: Settings) -> TokenizerSpec:
+    kind: Any = {"train": "neox", "hub": "huggingface"}.get(settings["kind"], settings["kind"])
+    return TokenizerSpec(
+        kind,
+        eos=settings.get("eos"),
+        pad=settings.get("pad"),
+        match_special_tokens=settings.get("special_tokens_in_text", False),
+    )
+
+
+def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
+    """A keyed-hash sample of the train split, about `sample` bytes of text."""
+    chunks = task.inputs("decontaminated_train")
+    total = sum(int(chunk.array(".rows.npy")["bytes"].sum(dtype=np.uint64)) for chunk in chunks)
+    limit = 2.0**64 * min(1.0, settings["sample"] / max(1, total))
+    for chunk in chunks:
+        for document in chunk.documents():
+            if keyed_hash("tokenizer", settings["seed"], document.source, document.id) < limit:
+                yield document.text
+
+
+def _content(key: str, path: str) -> bytes:
+    """Content of a file, or a chat template that stands in the configuration itself."""
+    return path.encode() if is_template(path) else read_outside(key, path, MAX_FILE_BYTES)
+
+
+def _files(settings: Settings) -> dict[str, tuple[str, str]]:
+    """A tokenizer's files by the names the loader knows: the key that names each, and its path.
+
+    Declared tokens lie beside the main file, where they may be absent.
+    """
+    kind = settings["kind"]
+    own = {CHAT_TEMPLATE: ("chat_template", settings["chat_template"])} if settings["chat_template"] else {}
+    if kind in ("train", "hub"):
+        return own
+    if kind == "huggingface":
+        return {name: ("path", path) for name, path in held_in(settings["path"], FOLDER_FILES).items()} | own
+    if kind == "gpt2":
+        return {GPT2_MERGES: ("merges", settings["merges"]), GPT2_TABLE: ("encoder", settings["encoder"])} | own
+    files = {_MAIN[kind]: ("path", settings["path"])}
+    for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP):
+        if is_file(path := beside(settings["path"], name)):
+            files[name] = ("path", path)
+    return files | ({TOKENIZER_CONFIG: ("config", settings["config"])} if settings.get("config") else {}) | own
+
+
+def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict[str, Any]:
+    """What a tokenizer depends on: its settings, and the content of its files rather than their place.
+
+    How texts are encoded faster (`backend`) has no influence on ids, so it is not among them. section: where in the
+    configuration the settings stand, for messages.
+    """
+    options = {key: value for key, value in settings.items() if key not in _NO_CONTENT}
+    files = _files(settings)
+    if settings["kind"] == "huggingface" and not files:
+        raise ConfigError(
+            f"{section}.path: {settings['path']!r} holds none of {', '.join(FOLDER_FILES)}; "
+            "valid: a folder as transformers saves it, or for a name on the hub `kind: hub` with `name`"
+        )
+    digests = {name: content_digest(content) for name, content in tokenizer_files(settings, section).items()}
+    return {"tokenizer": options} | ({"tokenizer files": digests} if digests else {})
+
+
+def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str, bytes]:
+    """Returns the contents of a tokenizer's files, by the names the loader knows. section: as above."""
+    return {name: _content(f"{section}.{key}", path) for name, (key, path) in _files(settings).items()}
+
+
+def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> LoadedTokenizer:
+    """Returns the tokenizer of a partition in the store, with a token that it may lack.
+
+    The last few are kept, as a worker makes many shards with one.
+    """
+    key = (stored_files.record.digest, separator or "")
+    if key not in _LOADED:
+        files = {}
+        for path in (file.path for file in stored_files.record.files if not file.path.endswith(f"/{SPEC}")):
+            with stored_files.open(path) as stored:
+                files[path.rpartition("/")[2]] = stored.read()
+        while len(_LOADED) >= _MAX_LOADED:
+            del _LOADED[next(iter(_LOADED))]
+        loaded = load_tokenizer(files, TokenizerSpec(**stored_files.json(SPEC)))
+        _LOADED[key] = loaded.with_token(separator) if separator else loaded
+    return _LOADED[key]

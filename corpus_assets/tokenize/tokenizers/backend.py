@@ -1,0 +1,54 @@
+"""The engine of a tokenizer: texts to ids and back, before any choice of end, padding or options."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.tokenizers.files import AddedToken
+from corpus_assets.tokenize.tokenizers.token_sizes import Sizes
+
+Around = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Engine(Protocol):
+    """What a tokenizer library has to do."""
+
+    @property
+    def definition(self) -> str | None:
+        """The `tokenizer.json` of this engine for text in which control tokens are plain, if it has one."""
+
+    @property
+    def tokens(self) -> Sequence[str | None]:
+        """Every token by id; None where an id has no token. Its length is the largest id plus one."""
+
+    @property
+    def special_tokens(self) -> Mapping[str, int]:
+        """Ids of the control tokens by content."""
+
+    @property
+    def around(self) -> Around:
+        """Ids that are put before and after a text."""
+
+    def encode(self, texts: Sequence[str], *, around: bool, matched: bool) -> Ragged:
+        """Ids of the texts; `around`: with the ids around each; `matched`: control tokens in them are found."""
+
+    def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
+        """Plain ids of a text, and the code point where each begins."""
+
+    def token_id(self, token: str) -> int | None:
+        """Id of a token, added ones included."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of the ids, control tokens included."""
+
+    def text_sizes(self) -> Sizes:
+        """Bytes and code points of every id's text."""
+
+    def with_added(self, tokens: Sequence[AddedToken]) -> "Engine":
+        """This engine with more tokens, under the next free ids; one it has becomes a control token if `special`."""
+
+    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "Engine":
+        """This engine with other control tokens put around a text."""

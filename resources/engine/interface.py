@@ -1,0 +1,33 @@
+"""The engine interface: how jobs are mapped over partitions, and what every worker needs."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from resources.stage.job import Job, Outcome
+
+WORKER_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Environment of every worker, set before a library is loaded: one thread each, as there is a worker per core."""
+
+PRELOADED = ["numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.stage.job"]
+"""Modules that every worker needs; an engine may load them before it starts workers."""
+
+
+class Engine(Protocol):
+    """Runs jobs somewhere. Their content depends on nothing but the jobs.
+
+    workers: how many jobs run at the same time. workers_per_machine: how many of them share a machine's memory.
+    """
+
+    workers: int
+    workers_per_machine: int
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        """Yield one outcome per job, in order of completion. Jobs are taken as they are needed, never all at once."""
+
+    def close(self) -> None:
+        """Stop the workers."""

@@ -1,0 +1,131 @@
+"""The engine on this machine: a pool of long-lived processes."""
+
+import contextlib
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait as wait_for
+from typing import Any
+
+from typing_extensions import override
+
+from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine
+from resources.stage.job import Job, Outcome, run_job
+
+_PRELOAD = ["numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.stage.job"]
+_ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+_AHEAD = 2
+
+
+class LocalEngine(Engine):
+    """Processes on this machine. With `workers=0` jobs run in the calling process (for debugging)."""
+
+    def __init__(self, workers: int, work: Callable[[Job], Outcome] = run_job) -> None:
+        self.workers = workers
+        self.workers_per_machine = max(1, workers)
+        self._work = work
+        self._pool: ProcessPoolExecutor | None = None
+
+    @override
+    def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        """A worker that dies fails its own job only: the others in flight are run again."""
+        if self.workers == 0:
+            yield from map(self._work, jobs)
+            return
+        queue = iter(jobs)
+        while suspects := (yield from self._pooled(queue)):
+            yield from map(self._alone, suspects)
+
+    def _pooled(self, queue: Iterator[Job]) -> Generator[Outcome, None, list[Job]]:
+        """Outcomes until all is done or the pool breaks; returns the jobs that the broken pool left without one."""
+        waiting: dict[Future[Outcome], Job] = {}
+        suspects: list[Job] = []
+        while not suspects and self._submit(queue, waiting, suspects):
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from _settled(done, waiting, suspects)
+        if suspects:
+            self.close()
+            yield from _settled(list(waiting), waiting, suspects)
+        return suspects
+
+    def _submit(self, queue: Iterator[Job], waiting: dict[Future[Outcome], Job], suspects: list[Job]) -> bool:
+        """Keep a few jobs ready per worker, so that a long list is never held in the pool's queue."""
+        while len(waiting) < self.workers * _AHEAD and not suspects:
+            job = next(queue, None)
+            if job is None:
+                break
+            self._pool = self._pool or _new_pool(self.workers)
+            try:
+                waiting[self._pool.submit(self._work, job)] = job
+            except BrokenProcessPool:
+                suspects.append(job)
+        return bool(waiting or suspects)
+
+    def _alone(self, job: Job) -> Outcome:
+        with _new_pool(1) as pool:
+            try:
+                return pool.submit(self._work, job).result()
+            except BrokenProcessPool:
+                problem = f"{job.name}: the worker process died (killed, or out of memory)"
+                return Outcome(job.name, job.stage.name, job.partition, error=problem)
+
+    @override
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+
+def _settled(
+    futures: Iterable[Future[Outcome]], waiting: dict[Future[Outcome], Job], suspects: list[Job]
+) -> Iterator[Outcome]:
+    """Outcomes of settled futures, which wait no more; jobs whose pool broke become suspects."""
+    for future in futures:
+        job = waiting.pop(future)
+        try:
+            outcome = future.result()
+        except BrokenProcessPool:
+            suspects.append(job)
+        else:
+            yield outcome
+
+
+def _new_pool(workers: int) -> ProcessPoolExecutor:
+    # Before the fork server starts: libraries read these when they are loaded.
+    for name, value in WORKER_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+
+
+def _start_worker() -> None:
+    """No worker without its parent: a killed run leaves nothing behind."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _leave_with(sentinel: int) -> None:
+    with contextlib.suppress(OSError):
+        wait_for([sentinel])
+    os._exit(1)
+
+
+def open_local(section: Mapping[str, Any]) -> LocalEngine:
+    """The engine of `engine.kind: local`."""
+    workers = section["workers"]
+    return LocalEngine(_cores() if workers == "auto" else workers)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,108 @@
+"""Dolma attributes: one JSON line per document, in its row (docs/formats/dolma.md "Attribute rows")."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.formats.lines import LineWriter
+
+Span = tuple[int, int, float]
+"""Beginning and end in code points of the text, and a score."""
+
+SHORT = "short_documents__cleaned__short"
+DUPLICATE = "duplicates__minhash__duplicate"
+CLUSTER_SIZE = "duplicates__minhash__cluster_size"
+
+FLAGS = "flags"
+"""Segment of an attribute partition: which rows are flagged, whatever else is said of them."""
+
+FLAG_TABLE = ".flags.npy"
+SHORT_FLAG_TABLE = ".short.npy"
+FLAG_TABLES = (FLAG_TABLE, SHORT_FLAG_TABLE)
+"""Suffixes of the table of flags beside an attribute file: bool, one per row."""
+
+
+class AttributeRow(msgspec.Struct, omit_defaults=True):
+    """Spans per attribute key, in code points of the text; `kept` names the document a duplicate gave way to.
+
+    `kept` holds `source` and `id` of that document, its `shard` and `row`, and the id of the `cluster`.
+    """
+
+    id: str
+    attributes: dict[str, list[Span]]
+    source: str = ""
+    kept: dict[str, str | int] | None = None
+
+
+class Identified(Protocol):
+    """Anything with a document's identity: a document, or a row of another attribute."""
+
+    id: str
+    source: str
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(AttributeRow)
+
+
+def attribute_line(
+    identifier: str,
+    source: str,
+    spans: Mapping[str, Sequence[Span]],
+    kept: dict[str, str | int] | None = None,
+) -> bytes:
+    """Returns one attribute row, newline included."""
+    row = AttributeRow(identifier, {key: list(value) for key, value in spans.items()}, source, kept)
+    return _ENCODER.encode(row) + b"\n"
+
+
+def attribute_rows(lines: Iterable[bytes]) -> Iterator[AttributeRow]:
+    """Yields the rows of an attribute file."""
+    return map(_DECODER.decode, lines)
+
+
+def flags_of(lines: Iterable[bytes]) -> Iterator[bool]:
+    """Yields for each row whether any of its spans has a positive score."""
+    for row in attribute_rows(lines):
+        yield any(score > 0 for spans in row.attributes.values() for _, _, score in spans)
+
+
+class AttributeWriter:
+    """Rows of one attribute of one shard, in the order of its documents.
+
+    A row may say whether its document is flagged; if one does, all must. The mix leaves out documents that are
+    flagged by an attribute named in `mix.leave_out`.
+    """
+
+    def __init__(self, lines: LineWriter) -> None:
+        self._lines = lines
+        self._flags: list[bool] = []
+        self.rows = 0
+
+    def add(
+        self,
+        document: Identified,
+        spans: Mapping[str, Sequence[Span]],
+        *,
+        flagged: bool | None = None,
+        kept: dict[str, str | int] | None = None,
+    ) -> None:
+        """Add the row of one document. kept: the document that a duplicate gives way to."""
+        self._lines.write(attribute_line(document.id, document.source, spans, kept))
+        self.rows += 1
+        if flagged is not None:
+            self._flags.append(flagged)
+        if self._flags and len(self._flags) != self.rows:
+            raise ValueError(f"row {self.rows} ({document.id}): either every row says whether it is flagged, or none")
+
+    @property
+    def has_flags(self) -> bool:
+        """Whether rows say if they are flagged; a shard without rows says it of all of them."""
+        return len(self._flags) == self.rows
+
+    def flags(self) -> NDArray[np.bool_]:
+        """Returns the flags of all rows."""
+        return np.array(self._flags, dtype=np.bool_)

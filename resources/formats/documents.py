@@ -1,0 +1,51 @@
+"""The document: the one row type that flows from the readers to the token shards (Dolma schema)."""
+
+import hashlib
+
+import msgspec
+
+DOCUMENT_COLUMNS = {
+    "id": "string",
+    "text": "string",
+    "source": "string",
+    "added": "string",
+    "created": "string",
+    "metadata": "json",
+}
+NO_METADATA = msgspec.Raw(b"")
+
+
+class Document(msgspec.Struct, omit_defaults=True):
+    """One document, in the field order of the Dolma schema (docs/formats/dolma.md "Documents").
+
+    `text` always encodes to UTF-8 (readers refuse lone surrogates, or leave them to ftfy to mend). `metadata` is a
+    JSON object kept as the bytes it came in, so nothing given with a document is lost or reinterpreted; empty means no
+    metadata.
+    """
+
+    id: str
+    text: str
+    source: str
+    added: str | None = None
+    created: str | None = None
+    metadata: msgspec.Raw = NO_METADATA
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Document)
+
+
+def encode_document(document: Document) -> bytes:
+    """One JSON line, newline included. Keys without a value are left out."""
+    return _ENCODER.encode(document) + b"\n"
+
+
+def decode_document(line: bytes) -> Document:
+    """Inverse of `encode_document`; raises `msgspec.DecodeError` on anything that is no document."""
+    return _DECODER.decode(line)
+
+
+def text_digest(text: str) -> tuple[int, bytes]:
+    """UTF-8 bytes of a text and their SHA-256 (32 bytes): equal digests mean equal texts in the whole project."""
+    encoded = text.encode()
+    return len(encoded), hashlib.sha256(encoded).digest()

@@ -1,0 +1,70 @@
+"""The example: what fine-tuning, preference and text files of a dataset's own become before they are tokenized."""
+
+from typing import Any
+
+import msgspec
+
+from resources.formats.documents import NO_METADATA
+
+Messages = list[dict[str, Any]]
+
+DROPPED = "dropped"
+"""Part of a partition of examples: which rows were dropped while reading, by reason."""
+
+
+class Example(msgspec.Struct, omit_defaults=True):
+    """One example, in one of four shapes; fields that do not belong to it are None.
+
+    text: `text`. Pair: `prompt` and `completion`, strings. Conversation: `messages`, a list of objects with at least
+    `role` and `content` (chat templates may read more keys). Preference: `chosen` and `rejected`, each a string or
+    messages, and `prompt`, a string, messages or None (then it is the beginning of both).
+    `metadata` is a JSON object of what else was given.
+    """
+
+    id: str
+    source: str
+    text: str | None = None
+    prompt: str | Messages | None = None
+    completion: str | None = None
+    messages: Messages | None = None
+    chosen: str | Messages | None = None
+    rejected: str | Messages | None = None
+    metadata: msgspec.Raw = NO_METADATA
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Example)
+
+
+def example_bytes(example: Example) -> int:
+    """UTF-8 bytes of an example's texts, keys and metadata left out."""
+    return sum(len(text.encode()) for text in example_texts(example))
+
+
+def chunk_bytes(example: Example) -> int:
+    """UTF-8 bytes of an example as the original counts them: of messages also the keys."""
+    if example.messages is None:
+        return example_bytes(example)
+    return sum(len(f"{key}{value}".encode()) for message in example.messages for key, value in message.items())
+
+
+def example_texts(example: Example) -> list[str]:
+    """All texts of an example: its own, or those of its messages."""
+    fields = (example.text, example.prompt, example.completion, example.messages, example.chosen, example.rejected)
+    return [text for field in fields if field is not None for text in _texts(field)]
+
+
+def _texts(field: str | Messages) -> list[str]:
+    if isinstance(field, str):
+        return [field]
+    return [content for message in field if isinstance(content := message.get("content"), str)]
+
+
+def encode_example(example: Example) -> bytes:
+    """One JSON line, newline included. Keys without a value are left out."""
+    return _ENCODER.encode(example) + b"\n"
+
+
+def decode_example(line: bytes) -> Example:
+    """Inverse of `encode_example`; raises `msgspec.DecodeError` on anything that is no example."""
+    return _DECODER.decode(line)

@@ -1,0 +1,155 @@
+"""One file cut into named segments of zstd frames that are read alone; the whole is a valid `.zst` file.
+
+A shard scattered over a thousand chunks stays one file, and a chunk reads only its own frames of it.
+"""
+
+import io
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import BinaryIO
+
+import msgspec
+import xxhash
+import zstandard
+from typing_extensions import override
+
+from resources.errors import LedgerError
+from resources.formats.file_format import FileFormat, Open
+from resources.formats.writers import Writer, Written
+
+SUFFIX = ".jsonl.zst"
+_LEVEL = 1
+_MIN_BLOCK = 1 << 14
+_ALL_BLOCKS = 1 << 24
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """Where one segment lies in its file and what it holds. `bytes` and `digest` are of the uncompressed lines."""
+
+    offset: int
+    length: int
+    rows: int
+    bytes: int
+    digest: str
+
+
+class _Open:
+    """A segment being written: lines that wait for a block, and the blocks that wait in the scratch file."""
+
+    def __init__(self) -> None:
+        self.hash = xxhash.xxh3_128()
+        self.lines: list[bytes] = []
+        self.held = 0
+        self.rows = 0
+        self.bytes = 0
+        self.blocks: list[tuple[int, int]] = []
+
+
+class SegmentWriter(Writer):
+    """Scatters lines over segments in any order; `finish` puts each segment in one piece.
+
+    Memory is one block of lines per segment, smaller the more segments there are. Each block is a zstd frame of its
+    own; compressed blocks wait in `scratch`.
+    """
+
+    def __init__(self, file: BinaryIO, scratch: BinaryIO, names: list[str]) -> None:
+        self._file = file
+        self._scratch = scratch
+        self._zstd = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        self._block = max(_MIN_BLOCK, _ALL_BLOCKS // max(1, len(names)))
+        self._open = {name: _Open() for name in names}
+        self.index: dict[str, Segment] = {}
+
+    def write(self, name: str, line: bytes) -> None:
+        """Add one line, newline included, to a segment."""
+        segment = self._open[name]
+        segment.lines.append(line)
+        segment.held += len(line)
+        segment.rows += 1
+        if segment.held >= self._block:
+            self._flush(segment)
+
+    def _flush(self, segment: _Open) -> None:
+        if not segment.lines:
+            return
+        block = b"".join(segment.lines)
+        segment.hash.update(block)
+        segment.bytes += segment.held
+        segment.lines.clear()
+        segment.held = 0
+        compressed = self._zstd.compress(block)
+        segment.blocks.append((self._scratch.tell(), len(compressed)))
+        self._scratch.write(compressed)
+
+    @override
+    def _complete(self) -> Written:
+        """Write every segment's frames; `index` then says where each lies."""
+        for segment in self._open.values():
+            self._flush(segment)
+        whole = xxhash.xxh3_128()
+        for name, segment in self._open.items():
+            offset = self._file.tell()
+            for position, length in segment.blocks:
+                self._scratch.seek(position)
+                self._file.write(self._scratch.read(length))
+            digest = segment.hash.hexdigest()
+            whole.update(f"{name} {digest}\n".encode())
+            length = self._file.tell() - offset
+            self.index[name] = Segment(offset, length, segment.rows, segment.bytes, digest)
+        rows = sum(segment.rows for segment in self._open.values())
+        return Written(whole.hexdigest(), rows, sum(segment.bytes for segment in self._open.values()))
+
+
+def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
+    """Yields the lines of one segment, newline included.
+
+    frames: the stored bytes of the segment. `LedgerError` if they do not hold what the index says.
+    """
+    digest = xxhash.xxh3_128()
+    rows = 0
+    try:
+        stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(frames), read_across_frames=True)
+        with io.BufferedReader(stream, 1 << 20) as lines:
+            for line in lines:
+                digest.update(line)
+                rows += 1
+                yield line
+    except zstandard.ZstdError as error:
+        raise LedgerError(f"damaged segment: {error}; run `corpus verify --deep`") from None
+    if rows != segment.rows or digest.hexdigest() != segment.digest:
+        raise LedgerError(f"damaged segment: {rows} rows read, {segment.rows} recorded; run `corpus verify --deep`")
+
+
+def index_path(path: str) -> str:
+    """Returns where the index of a segmented file lies."""
+    return path.removesuffix(SUFFIX) + ".index.json"
+
+
+def _index(open_file: Open, path: str) -> dict[str, Segment]:
+    with open_file(index_path(path)) as file:
+        return msgspec.json.decode(file.read(), type=dict[str, Segment])
+
+
+def _all_lines(open_file: Open, path: str) -> Iterator[bytes]:
+    """Lines of one segment after the other."""
+    with open_file(path) as file:
+        for segment in _index(open_file, path).values():
+            file.seek(segment.offset)
+            yield from segment_lines(file.read(segment.length), segment)
+
+
+def _digest(open_file: Open, path: str) -> str:
+    """Reading a segment compares it with its own digest; the file's digest is over those."""
+    deque(_all_lines(open_file, path), maxlen=0)
+    whole = xxhash.xxh3_128()
+    for name, segment in _index(open_file, path).items():
+        whole.update(f"{name} {segment.digest}\n".encode())
+    return whole.hexdigest()
+
+
+def _preview(open_file: Open, path: str, rows: int) -> Iterator[str]:
+    yield from (line.decode().rstrip("\n") for line in islice(_all_lines(open_file, path), rows))
+
+
+SEGMENTED_LINES = FileFormat(SUFFIX, _digest, _preview)

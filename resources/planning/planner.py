@@ -1,0 +1,279 @@
+"""The plan: which partitions are not fresh, and why. A pure function of settings, listing and ledger."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from resources.errors import BadFileError
+from resources.hashing import content_digest
+from resources.ledger import Ledger, Record, partition_name, recipe_digest, record_path
+from resources.planning.changes import damage, input_change, own_change
+from resources.shards import Listing, Shard
+from resources.stage.declaration import Input, Partitioning, Reads, Stage
+from resources.stage.graph import Graph
+from resources.stage.settings import Settings
+from resources.storage.interface import Entry, Storage
+
+
+class Status(StrEnum):
+    """How a partition stands to what would be computed now."""
+
+    FRESH = "fresh"
+    MISSING = "missing"
+    STALE = "stale"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The status of one partition and the reason in words (empty when fresh).
+
+    `blocked` says which of the things it reads is not fresh, if any; `held_back` is the gate among them, if it is one.
+    `rewritten` marks a raw file that was rewritten with the same content, whose record only needs the new time.
+    """
+
+    asset: str
+    partition: str | None
+    status: Status
+    reason: str = ""
+    blocked: str = ""
+    held_back: str = ""
+    rewritten: bool = False
+
+    @property
+    def name(self) -> str:
+        """The partition as messages name it."""
+        return partition_name(self.asset, self.partition)
+
+
+@dataclass
+class Plan:
+    """Decisions for every expected partition, in the order the data flows, and what no partition owns any more."""
+
+    decisions: list[Decision] = field(default_factory=list)
+    orphans: list[tuple[str, str | None]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def counts(self) -> dict[str, int]:
+        """How many partitions have each status."""
+        counts = {status.value: 0 for status in Status}
+        for decision in self.decisions:
+            counts[decision.status] += 1
+        return counts
+
+    def of(self, asset: str) -> list[Decision]:
+        """Decisions of one asset."""
+        return [decision for decision in self.decisions if decision.asset == asset]
+
+
+class Planner:
+    """Looks at one state of the world: settings, the listing of raw files, and the ledger."""
+
+    def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
+        self.graph = graph
+        self.settings = settings
+        self.listing = listing
+        self.storage = storage
+        self.ledger = ledger
+        self._shards = listing.by_key()
+        self._records: dict[str, dict[str | None, Record]] = {}
+        self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
+        self._decisions: dict[str, dict[str | None, Decision]] = {}
+        self._folders: dict[str, list[Entry]] = {}
+        self._gates: dict[str, str] = {}
+
+    def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
+        """Decide every partition of the given stages; by default of all, and what no stage owns any more."""
+        wanted = {stage.name for stage in stages} if stages is not None else set(self.graph.stages)
+        plan = Plan(notes=self.listing.notes())
+        for stage in self.graph:
+            if stage.name in wanted:
+                plan.decisions += self.decisions(stage).values()
+        if stages is None:
+            plan.orphans = self.orphans()
+        return plan
+
+    def partitions(self, stage: Stage) -> list[str | None]:
+        """Keys that a stage should have now, in canonical order."""
+        return partition_keys(stage, self.settings, self.listing)
+
+    def decisions(self, stage: Stage) -> dict[str | None, Decision]:
+        """Decide every partition of one stage; what it reads is decided first."""
+        if stage.name not in self._decisions:
+            sizes = self._stored_sizes(stage)
+            self._decisions[stage.name] = {key: self._decide(stage, key, sizes) for key in self.partitions(stage)}
+        return self._decisions[stage.name]
+
+    def records(self, asset: str) -> dict[str | None, Record]:
+        """Commit records of an asset, read once."""
+        if asset not in self._records:
+            self._records[asset] = self.ledger.records(asset)
+        return self._records[asset]
+
+    def inputs(self, stage: Stage, key: str | None) -> dict[str, str]:
+        """Content digests of what a partition reads, by `asset/partition`; only what exists and is tracked."""
+        found: dict[str, str] = {}
+        for edge in stage.inputs:
+            if edge.tracked:
+                found |= self._edge_digests(edge, key)
+        return found
+
+    def _edge_digests(self, edge: Input, key: str | None) -> dict[str, str]:
+        if edge.mapping is Reads.SAME:
+            upstream = self._same_key(edge, key)
+            record = self.records(edge.asset).get(upstream)
+            return (
+                {}
+                if record is None
+                else {partition_name(edge.asset, upstream): record.digest_of(edge.segment_read(key))}
+            )
+        segment = edge.segment_read(key)
+        if (edge.asset, segment) not in self._fan_in:
+            records = self.records(edge.asset)
+            keys = [k for k in self.partitions(self.graph[edge.asset]) if k in records]
+            digests = {partition_name(edge.asset, k): records[k].digest_of(segment) for k in keys}
+            self._fan_in[edge.asset, segment] = digests
+        return self._fan_in[edge.asset, segment]
+
+    def _same_key(self, edge: Input, key: str | None) -> str | None:
+        return None if self.graph[edge.asset].partitioning is Partitioning.NONE else key
+
+    def _decide(self, stage: Stage, key: str | None, sizes: Mapping[str, int]) -> Decision:
+        record = self.records(stage.name).get(key)
+        parameters = self.settings.parameters(stage, self._shards.get(key or ""))
+        held = self._held_back(stage)
+        blocked = held or self._blocked(stage, key)
+
+        def decision(status: Status, reason: str) -> Decision:
+            return Decision(stage.name, key, status, reason, blocked=blocked, held_back=held)
+
+        if record is None:
+            return decision(Status.MISSING, held or self._reason_of_absence(stage, key))
+        if fault := damage(record, sizes):
+            return decision(Status.MISSING if fault.startswith("file missing") else Status.STALE, fault)
+        if reason := own_change(stage, parameters, record):
+            return decision(Status.STALE, held or reason)
+        if stage.looks_outside:
+            return self._look_outside(stage, key, record)
+        if blocked:
+            return decision(Status.WAITING, blocked)
+        inputs = self.inputs(stage, key)
+        if recipe_digest(stage.name, stage.code_version, parameters, inputs) == record.recipe:
+            return Decision(stage.name, key, Status.FRESH)
+        return Decision(stage.name, key, Status.STALE, input_change(record.inputs, inputs))
+
+    def _reason_of_absence(self, stage: Stage, key: str | None) -> str:
+        if record_path(stage.name, key) in self.ledger.unreadable:
+            return "commit record damaged"
+        return "new shard" if stage.partitioning is Partitioning.SHARD else "never built"
+
+    def _blocked(self, stage: Stage, key: str | None) -> str:
+        """Which of the things a partition reads is not ready; empty when all are."""
+        for edge in stage.inputs:
+            upstream = self.decisions(self.graph[edge.asset])
+            keys = [self._same_key(edge, key)] if edge.mapping is Reads.SAME else list(upstream)
+            open_ones = [k for k in keys if _is_in_the_way(upstream[k], edge)]
+            if open_ones:
+                more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
+                return f"{partition_name(edge.asset, open_ones[0])} is {upstream[open_ones[0]].status}{more}"
+        return ""
+
+    def _held_back(self, stage: Stage) -> str:
+        """Which upstream gate is closed, and why; empty when all are open, or about to be made anew."""
+        for edge in stage.inputs:
+            upstream = self.graph[edge.asset]
+            if (fault := self.gate(upstream)) and all(
+                decision.status is Status.FRESH for decision in self.decisions(upstream).values()
+            ):
+                return held_back(edge.asset, fault)
+        return ""
+
+    def gate(self, stage: Stage) -> str:
+        """Returns why nothing may be made of what a stage built; empty when it may be used, or has no gate."""
+        if stage.gate is None:
+            return ""
+        if stage.name not in self._gates:
+            found = (self.records(stage.name).get(key) for key in self.partitions(stage))
+            # An older version counted other things; what it built is stale anyway.
+            records = [record for record in found if record and record.code_version == stage.code_version]
+            faults = [fault for record in records for fault in stage.gate(record.numbers, self.settings.values)]
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            self._gates[stage.name] = f"{faults[0]}{more}" if faults else ""
+        return self._gates[stage.name]
+
+    def _look_outside(self, stage: Stage, key: str | None, record: Record) -> Decision:
+        """Assets that look at the outside world: the listing, and each raw file."""
+        if stage.lists_shards:
+            change = input_change(record.inputs, listing_inputs(self.listing))
+            return Decision(stage.name, key, Status.STALE if change else Status.FRESH, change)
+        shard = self._shards[key or ""]
+        # Records of version 0.1 have it among the statistics.
+        seen = record.seen or record.statistics
+        if record.inputs.get("name") != shard.path_digest():
+            return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} was renamed")
+        if (shard.bytes, shard.modified) == (seen.get("bytes"), seen.get("modified")):
+            return Decision(stage.name, key, Status.FRESH)
+        if shard.bytes != seen.get("bytes") or _digest(shard) != record.inputs.get("file"):
+            return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} changed")
+        return Decision(stage.name, key, Status.FRESH, rewritten=True)
+
+    def _stored_sizes(self, stage: Stage) -> dict[str, int]:
+        """Sizes of all files in the folders that the stage's records name: one listing, not one look per file."""
+        records = self.records(stage.name).values()
+        tops = {file.path.split("/", 1)[0] for record in records for file in record.files}
+        return {entry.path: entry.bytes for top in tops for entry in self._listed(top)}
+
+    def _listed(self, top: str) -> list[Entry]:
+        """Files below a folder of the root, or the one file of that name."""
+        if top not in self._folders:
+            file = self.storage.stat(top) if "." in top else None
+            self._folders[top] = [*self.storage.entries(top), *([file] if file else [])]
+        return self._folders[top]
+
+    def orphans(self) -> list[tuple[str, str | None]]:
+        """Partitions with a record that the corpus no longer has: their shard, band, chunk or asset is gone."""
+        found = []
+        for asset in sorted(self.ledger.assets()):
+            known = set(self.partitions(self.graph[asset])) if asset in self.graph.stages else set()
+            found += [(asset, key) for key in self.records(asset) if key not in known]
+        return found
+
+
+def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[str | None]:
+    """The partition keys that exist now, in canonical order; unpartitioned assets have the one key None."""
+    if stage.partitioning is Partitioning.SHARD:
+        return list(listing.keys(settings.sources() if stage.shard_set is None else [stage.shard_set]))
+    if stage.partitioning is Partitioning.BAND:
+        return list(settings.bands())
+    if stage.partitioning is Partitioning.CHUNK:
+        return list(settings.chunks())
+    return [None]
+
+
+def listing_inputs(listing: Listing) -> dict[str, str]:
+    """The listing as inputs of a recipe: one entry per raw file, not its modification time."""
+    return {shard.key: content_digest(shard_row(shard).encode()) for shard in listing.shards}
+
+
+def held_back(asset: str, fault: str) -> str:
+    """What is said of everything downstream of a closed gate."""
+    return f"{asset} is held back: {fault}"
+
+
+def shard_row(shard: Shard) -> str:
+    """Returns the row of the inventory for a shard: source, file, size and number of listed files."""
+    return f"{shard.source}\t{shard.label}\t{shard.bytes}\t{len(shard.members)}"
+
+
+def _digest(shard: Shard) -> str:
+    """Content digest of a raw file that may be one now; empty when it cannot be read."""
+    try:
+        return shard.digest()
+    except BadFileError:
+        return ""
+
+
+def _is_in_the_way(upstream: Decision, edge: Input) -> bool:
+    if edge.tracked:
+        return upstream.status is not Status.FRESH
+    return upstream.status is Status.MISSING

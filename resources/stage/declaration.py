@@ -1,0 +1,140 @@
+"""The declaration of a stage: planning, execution and the Dagster asset are all made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+
+Values = Mapping[str, Any]
+"""The plain values of `corpus.yaml`, by section."""
+
+IO = Literal["documents", "arrays", "records", "hdf5"]
+
+
+class Partitioning(Enum):
+    """The unit that one partition of an asset covers."""
+
+    SHARD = "shard"
+    BAND = "band"
+    CHUNK = "chunk"
+    NONE = "none"
+
+
+class Reads(Enum):
+    """Which upstream partitions one partition reads."""
+
+    SAME = "same"
+    ALL = "all"
+    OWN_SEGMENT = "own segment"
+
+
+@dataclass(frozen=True)
+class Input:
+    """One edge of the graph.
+
+    asset: name of the asset that is read. mapping: SAME reads the partition of the same key (or the only one of an
+    unpartitioned asset); ALL reads every partition; OWN_SEGMENT reads from every partition only the segment named
+    like the reading partition. tracked: False if the partitions must exist, but their content is not part of the
+    recipe. segment: name of the only segment that counts; None for the whole partition. formerly: the older name of
+    the asset, if a stage still asks for it by that.
+    """
+
+    asset: str
+    mapping: Reads = Reads.SAME
+    tracked: bool = True
+    segment: str | None = None
+    formerly: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names by which a task may ask for what is read: the asset's, and its older one."""
+        return [self.asset, self.formerly] if self.formerly else [self.asset]
+
+    def segment_read(self, key: str | None) -> str | None:
+        """Returns the segment whose digest stands for an upstream partition when `key` is built; None for the whole."""
+        return self.segment if self.mapping is not Reads.OWN_SEGMENT else key
+
+
+def same(asset: str, *, segment: str | None = None) -> Input:
+    """Read the partition with the same key, or depend on one segment of it only."""
+    return Input(asset, segment=segment)
+
+
+def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> Input:
+    """Read all partitions, or depend on one segment of each only."""
+    return Input(asset, Reads.ALL, tracked, segment)
+
+
+def own_segment(asset: str) -> Input:
+    """Read from all partitions the segment that is named like the partition being built."""
+    return Input(asset, Reads.OWN_SEGMENT)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One asset: a plain function of one partition, with all that the graph must know of it.
+
+    name: asset key: one part, unique in the graph.
+    group: box of the web UI that shows it; `corpus build --select group:NAME` builds the group.
+    description: one or two sentences for the web UI.
+    partitioning: the unit that one partition covers.
+    compute: module-level function of a `Task`; a stage that looks outside returns what it saw, as further inputs.
+    code_version: goes up in the commit that changes what `compute` writes.
+    io: the IO manager that hands the content to other assets.
+    inputs: the edges to what it reads: `same`, `every`, `own_segment`.
+    parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is the shard's own source's.
+    derived_parameters: makes further parameters from the configuration, such as digests of files that it names.
+    local_files: reads small files that the configuration names; workers get the contents, not the paths.
+    run_options: chooses how to work where that does not change the content.
+    looks_outside: True if it lists or digests raw files; the plan looks at them too.
+    gate: returns the reasons not to use what it built, given a partition's counters and the configuration; while it
+        returns any, downstream stages wait.
+    notes: returns sentences for the end of a build, given the built partitions and the configuration.
+    shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
+    columns: names and types of the rows, for the web UI.
+    kinds: what Dagster shows as kinds, such as `jsonl` or `numba`.
+    formerly: older name; `--select` takes it, and records under it are taken over.
+    former_group: older group; `--select group:NAME` takes it.
+
+        Stage(
+            name="shouting",
+            group="attributes",
+            description="Share of capital letters of every document.",
+            partitioning=Partitioning.SHARD,
+            compute=shouting,
+            code_version="1",
+            io="documents",
+            inputs=(same("normalized_documents"),),
+        )
+    """
+
+    name: str
+    group: str
+    description: str
+    partitioning: Partitioning
+    compute: Callable[[Task], Mapping[str, str] | None]
+    code_version: str
+    io: IO
+    inputs: tuple[Input, ...] = ()
+    parameters: tuple[str, ...] = ()
+    derived_parameters: Callable[[Values], Values] | None = None
+    local_files: Callable[[Values], Mapping[str, bytes]] | None = None
+    run_options: Callable[[Values], Values] | None = None
+    looks_outside: bool = False
+    gate: Callable[[Values, Values], Sequence[str]] | None = None
+    notes: Callable[[Sequence[Partition], Values], Iterable[str]] | None = None
+    shard_set: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+    formerly: str | None = None
+    former_group: str | None = None
+
+    @property
+    def lists_shards(self) -> bool:
+        """True for the stage that lists all raw files: its partitions add and remove shards."""
+        return self.looks_outside and self.partitioning is Partitioning.NONE

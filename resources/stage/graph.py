@@ -1,0 +1,119 @@
+"""All stages of a corpus as a graph: their order, their selection by name, and the older names of assets."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from resources.errors import ConfigError
+from resources.stage.declaration import Input, Stage
+
+
+class Graph:
+    """All stages of a corpus in the order the data flows. Immutable.
+
+    formerly: the present name of every asset that had another one.
+    """
+
+    def __init__(self, stages: Iterable[Stage]) -> None:
+        declared = {stage.name: stage for stage in _unique(stages)}
+        self.formerly = {stage.formerly: stage.name for stage in declared.values() if stage.formerly}
+        known = {name: replace(stage, inputs=self._present(stage.inputs)) for name, stage in declared.items()}
+        self.stages: dict[str, Stage] = {stage.name: stage for stage in _ordered(known)}
+
+    def _present(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
+        """The edges with the present names of what they read."""
+        return tuple(
+            replace(edge, asset=self.formerly[edge.asset], formerly=edge.asset) if edge.asset in self.formerly else edge
+            for edge in inputs
+        )
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self.stages.values())
+
+    def __getitem__(self, name: str) -> Stage:
+        try:
+            return self.stages[self.formerly.get(name, name)]
+        except KeyError:
+            raise ConfigError(f"no asset named {name!r}; assets are: {', '.join(self.stages)}") from None
+
+    def groups(self) -> list[str]:
+        """Names of all groups, older ones too, in the order the data flows."""
+        return list(dict.fromkeys(group for stage in self for group in _groups(stage)))
+
+    def select(self, names: Sequence[str]) -> list[Stage]:
+        """Stages by name; `+name` adds all that it reads, `name+` all that reads it, `group:x` a whole group.
+
+        Stages that look outside are included wherever anything chosen reads from them: the plan needs them.
+        """
+        chosen: set[str] = set()
+        for name in names:
+            found = self._named(name.strip("+"))
+            chosen |= found
+            for start in found:
+                chosen |= self._reach(start, self._upstream) if name.startswith("+") else set()
+                chosen |= self._reach(start, self._downstream) if name.endswith("+") else set()
+        read = {upstream for name in chosen for upstream in self._reach(name, self._upstream)}
+        return [stage for stage in self if stage.name in chosen or (stage.looks_outside and stage.name in read)]
+
+    def _named(self, name: str) -> set[str]:
+        group = name.removeprefix("group:")
+        if group == name:
+            return {self[name].name}
+        found = {stage.name for stage in self if group in _groups(stage)}
+        if not found:
+            raise ConfigError(f"no assets in group {group!r}; groups are: {', '.join(sorted(self.groups()))}")
+        return found
+
+    def readers(self, name: str) -> list[Stage]:
+        """Stages that read an asset directly."""
+        return [stage for stage in self if name in {edge.asset for edge in stage.inputs}]
+
+    def _upstream(self, name: str) -> set[str]:
+        return {edge.asset for edge in self.stages[name].inputs}
+
+    def _downstream(self, name: str) -> set[str]:
+        return {stage.name for stage in self.readers(name)}
+
+    @staticmethod
+    def _reach(start: str, neighbours: Callable[[str], set[str]]) -> set[str]:
+        reached: set[str] = set()
+        frontier = [start]
+        while frontier:
+            new = neighbours(frontier.pop()) - reached
+            reached |= new
+            frontier.extend(new)
+        return reached
+
+
+def _groups(stage: Stage) -> list[str]:
+    return [group for group in (stage.group, stage.former_group) if group]
+
+
+def _unique(stages: Iterable[Stage]) -> Iterator[Stage]:
+    names: set[str] = set()
+    for stage in stages:
+        if stage.name in names:
+            raise ConfigError(f"two assets are named {stage.name!r}")
+        names.add(stage.name)
+        yield stage
+
+
+def _ordered(stages: dict[str, Stage]) -> Iterator[Stage]:
+    """Topological order that keeps the order of declaration where it can."""
+    done: set[str] = set()
+    visiting: set[str] = set()
+
+    def visit(stage: Stage) -> Iterator[Stage]:
+        if stage.name in done:
+            return
+        if stage.name in visiting:
+            raise ConfigError(f"asset {stage.name!r} depends on itself")
+        visiting.add(stage.name)
+        for edge in stage.inputs:
+            if edge.asset not in stages:
+                raise ConfigError(f"asset {stage.name!r} reads {edge.asset!r}, which does not exist")
+            yield from visit(stages[edge.asset])
+        done.add(stage.name)
+        yield stage
+
+    for stage in stages.values():
+        yield from visit(stage)

@@ -1,0 +1,181 @@
+"""Computes and commits one partition. Runs in a worker process and knows nothing of Dagster."""
+
+import platform
+import resource
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from resources.errors import CorpusError, LedgerError
+from resources.ledger import FileRecord, Ledger, Record, partition_name, recipe_digest
+from resources.shards import Shard
+from resources.stage.declaration import Input, Reads, Stage
+from resources.stage.partition import Partition
+from resources.stage.task import Given, Task
+from resources.storage.interface import Storage
+
+
+@dataclass(frozen=True)
+class Job:
+    """One partition to compute; small enough to send to a worker, on this machine or another.
+
+    expected: the keys of each upstream asset that is read, in canonical order. memory: bytes the worker may use.
+    local_files: contents of small files that the configuration names. run_options: how to work.
+    """
+
+    stage: Stage
+    partition: str | None
+    shards: tuple[Shard, ...]
+    parameters: Mapping[str, Any]
+    expected: Mapping[str, tuple[str | None, ...]]
+    storage: Storage
+    memory: int
+    local_files: Mapping[str, bytes] = field(default_factory=dict)
+    run_options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The partition as messages name it."""
+        return partition_name(self.stage.name, self.partition)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one job: the committed record, or the error in words."""
+
+    name: str
+    asset: str
+    partition: str | None
+    record: Record | None = None
+    error: str | None = None
+
+
+@cache
+def _ledger(storage: Storage) -> Ledger:
+    """One ledger per worker and store, so that records of a fan-in are read once."""
+    return Ledger(storage)
+
+
+def run_job(job: Job) -> Outcome:
+    """Compute and commit one partition; a fault of the data comes back as an outcome, never as a crash."""
+    try:
+        return Outcome(job.name, job.stage.name, job.partition, record=_compute(job))
+    except CorpusError as error:
+        return Outcome(job.name, job.stage.name, job.partition, error=str(error))
+    except Exception as error:
+        where = f"{type(error).__name__}: {error}"
+        return Outcome(job.name, job.stage.name, job.partition, error=f"{where} (in {_name(job.stage.compute)})")
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "func", function).__name__)
+
+
+def _compute(job: Job) -> Record:
+    started, cpu = time.monotonic(), _cpu_seconds()
+    ledger = _ledger(job.storage)
+    inputs = {edge: _partitions(ledger, job, edge) for edge in job.stage.inputs}
+    digests = _digests(job, inputs)
+    task = Task(
+        Given(
+            asset=job.stage.name,
+            key=job.partition,
+            storage=job.storage,
+            inputs={name: found for edge, found in inputs.items() for name in edge.names},
+            shards=job.shards,
+            parameters=job.parameters,
+            local_files=job.local_files,
+            run_options=job.run_options,
+            memory=job.memory,
+            recipe=_recipe(job, digests),
+        )
+    )
+    try:
+        digests |= job.stage.compute(task) or {}
+        task.count(seconds=round(time.monotonic() - started, 3), cpu_seconds=round(_cpu_seconds() - cpu, 3))
+        record = _record(job, task, digests)
+        ledger.forget(job.stage.name, job.partition)
+        task.publish()
+        record = _with_sizes(record, job.storage)
+        ledger.write(record)
+    finally:
+        task.discard()
+    return record
+
+
+def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
+    """The upstream partitions of an edge; `LedgerError` when one does not exist."""
+    by_key = {shard.key: shard for shard in job.shards}
+    keys = job.expected.get(edge.asset, (job.partition,))
+    if edge.mapping is Reads.SAME:
+        records = {key: ledger.read(edge.asset, key) for key in keys}
+    else:
+        records = dict(ledger.records(edge.asset))
+    found = []
+    for key in keys:
+        record = records.get(key)
+        if record is None:
+            missing = partition_name(edge.asset, key)
+            raise LedgerError(f"{job.name} reads {missing}, which does not exist; build {edge.asset} first")
+        found.append(Partition(job.storage, record, by_key.get(key or "")))
+    return found
+
+
+def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str]:
+    """Content digests of all that the recipe tracks."""
+    return {
+        partition.name: partition.record.digest_of(edge.segment_read(job.partition))
+        for edge, partitions in inputs.items()
+        if edge.tracked
+        for partition in partitions
+    }
+
+
+def _recipe(job: Job, inputs: Mapping[str, str]) -> str:
+    return recipe_digest(job.stage.name, job.stage.code_version, job.parameters, inputs)
+
+
+def _record(job: Job, task: Task, inputs: Mapping[str, str]) -> Record:
+    return Record(
+        asset=job.stage.name,
+        partition=job.partition,
+        recipe=_recipe(job, inputs),
+        digest=task.content_digest(),
+        inputs=dict(inputs),
+        parameters=dict(job.parameters),
+        code_version=job.stage.code_version,
+        files=task.files,
+        segments=task.segments,
+        counters=task.counters,
+        seen=task.seen,
+        statistics=task.statistics,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=_versions(),
+    )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), "corpus-assets": version("corpus-assets")}
+
+
+def _with_sizes(record: Record, storage: Storage) -> Record:
+    """The record with the stored size of every file, known only after publishing."""
+    files = []
+    for file in record.files:
+        entry = storage.stat(file.path)
+        if entry is None:
+            raise LedgerError(f"{file.path} vanished while it was being committed")
+        files.append(FileRecord(file.path, entry.bytes, file.digest, file.rows))
+    return msgspec.structs.replace(record, files=files)
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime

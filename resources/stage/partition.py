@@ -1,0 +1,101 @@
+"""One committed partition, as whoever reads it sees it."""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.errors import LedgerError
+from resources.formats.arrays import read_rows
+from resources.formats.attributes import FLAG_TABLES, flags_of
+from resources.formats.codecs import open_gzip
+from resources.formats.documents import Document, decode_document
+from resources.formats.segments import Segment, segment_lines
+from resources.ledger import FileRecord, Record, partition_name
+from resources.shards import Shard
+from resources.storage.interface import Storage
+
+
+class Partition:
+    """A handle on one committed partition. Nothing is opened before it is asked for.
+
+    record: its commit record. shard: the raw file of a shard partition, where the reader was given it.
+    """
+
+    def __init__(self, storage: Storage, record: Record, shard: Shard | None = None) -> None:
+        self._storage = storage
+        self.record = record
+        self.shard = shard
+
+    @property
+    def key(self) -> str | None:
+        """Partition key; None if the asset has no partitions."""
+        return self.record.partition
+
+    @property
+    def name(self) -> str:
+        """The partition as messages name it: asset/key."""
+        return partition_name(self.record.asset, self.key)
+
+    def has(self, suffix: str) -> bool:
+        """Whether the partition has a file with a suffix."""
+        return any(file.path.endswith(suffix) for file in self.record.files)
+
+    def file(self, suffix: str) -> FileRecord:
+        """Returns the record of the only file with a suffix; `LedgerError` if there is none, or more than one."""
+        found = [file for file in self.record.files if file.path.endswith(suffix)]
+        if len(found) != 1:
+            held = ", ".join(file.path for file in self.record.files) or "no file"
+            raise LedgerError(f"{self.name} has {held}; one *{suffix} was expected")
+        return found[0]
+
+    def counters(self, name: str) -> Any:
+        """Returns the counters that the partition was committed with under a name (`Task.save_counters`)."""
+        return self.record.counters_of(name)
+
+    def open(self, suffix: str) -> BinaryIO:
+        """Opens a file as it is stored."""
+        return self._storage.open(self.file(suffix).path)
+
+    def lines(self, suffix: str = ".jsonl.gz") -> Iterator[bytes]:
+        """Yields the lines of a gzip file, newline included."""
+        with self.open(suffix) as raw, open_gzip(raw) as lines:
+            yield from lines
+
+    def documents(self) -> Iterator[Document]:
+        """Yields documents in row order."""
+        return map(decode_document, self.lines())
+
+    def flags(self) -> Iterator[bool]:
+        """Yields for each row of an attribute partition whether the document is flagged."""
+        for suffix in FLAG_TABLES:
+            if self.has(suffix):
+                return iter(self.array(suffix).tolist())
+        return flags_of(self.lines())
+
+    def array(self, suffix: str) -> NDArray[Any]:
+        """Returns a `.npy` file, memory-mapped read-only."""
+        path = self._storage.fetch(self.file(suffix).path)
+        return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False))
+
+    def array_rows(self, suffix: str, start: int, stop: int) -> NDArray[Any]:
+        """Returns rows `start` to `stop` of a `.npy` file as a new array; reads no other part of the file."""
+        path = self.file(suffix).path
+        return read_rows(lambda offset, size: self._storage.read(path, offset, size), path, start, stop)
+
+    def json(self, suffix: str = ".json") -> Any:
+        """Returns the value of a small JSON file."""
+        with self.open(suffix) as file:
+            return msgspec.json.decode(file.read())
+
+    def segments(self, suffix: str = ".index.json") -> dict[str, Segment]:
+        """Returns the index of a segmented file."""
+        with self.open(suffix) as file:
+            return msgspec.json.decode(file.read(), type=dict[str, Segment])
+
+    def segment_lines(self, segment: Segment, suffix: str = ".jsonl.zst") -> Iterator[bytes]:
+        """Yields the lines of one segment; reads no other part of the file."""
+        path = self.file(suffix).path
+        yield from segment_lines(self._storage.read(path, segment.offset, segment.length), segment)

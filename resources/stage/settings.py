@@ -1,0 +1,73 @@
+"""The configuration as stages see it: only the values they declare to depend on."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from resources.errors import ConfigError
+from resources.shards import Shard
+from resources.stage.declaration import Stage
+
+
+class Settings:
+    """Plain values of `corpus.yaml` by dotted key."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+        self._sources = {source["name"]: source for source in values["sources"]}
+
+    def get(self, key: str, source: str | None = None) -> Any:
+        """The value under a dotted key; `source.<key>` is read from the named source."""
+        head, _, rest = key.partition(".")
+        value: Any = self._sources[source] if head == "source" and source is not None else self.values.get(head)
+        for part in rest.split(".") if rest else []:
+            if not isinstance(value, Mapping) or part not in value:
+                raise ConfigError(f"no configuration value named {key!r}")
+            value = value[part]
+        return value
+
+    def parameters(self, stage: Stage, shard: Shard | None) -> dict[str, Any]:
+        """Returns the values that the content of one partition depends on."""
+        chosen = {key: self.get(key, shard.source if shard else None) for key in stage.parameters}
+        return chosen | self.derived_parameters(stage)
+
+    def derived_parameters(self, stage: Stage) -> dict[str, Any]:
+        """Returns what a stage makes of the configuration; `ConfigError` for a file that it names and that is not there."""
+        return dict(stage.derived_parameters(self.values)) if stage.derived_parameters else {}
+
+    def require_own_keys(self, stages: Iterable[Stage]) -> None:
+        """`ConfigError` for a value of section `own` that no stage declares: it would have no effect."""
+        declared = {key for stage in stages for key in stage.parameters if key.startswith("own.")}
+        for name, section in self.values["own"].items():
+            if f"own.{name}" in declared:
+                continue
+            for key in (f"own.{name}.{entry}" for entry in section):
+                if key not in declared:
+                    valid = ", ".join(sorted(declared)) or "none: no stage of your own declares any"
+                    raise ConfigError(f"{key}: no stage reads it; declared are {valid}")
+
+    def sources(self) -> list[str]:
+        """Source names in configured order, which is the order of priority."""
+        return list(self._sources)
+
+    def inputs(self) -> list[dict[str, Any]]:
+        """Files of the datasets that read their own: what `sources` says of a source, under the dataset's name."""
+        datasets = (dataset for dataset in self.values["datasets"] if isinstance(dataset["input"], Mapping))
+        return [{**dataset["input"], "name": dataset["name"]} for dataset in datasets]
+
+    def bands(self) -> list[str]:
+        """Partition keys of the bands."""
+        return [band_key(band) for band in range(self.get("minhash.bands"))]
+
+    def chunks(self) -> list[str]:
+        """Partition keys of the chunks."""
+        return [chunk_key(chunk) for chunk in range(self.get("mix.chunks"))]
+
+
+def band_key(band: int) -> str:
+    """Partition key of a band."""
+    return f"band-{band:02d}"
+
+
+def chunk_key(chunk: int) -> str:
+    """Partition key of a chunk."""
+    return f"chunk-{chunk:04d}"

@@ -1,0 +1,228 @@
+"""The task: what a stage's function is given. Its inputs, its parameters, and a place to write."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+from numpy.typing import DTypeLike, NDArray
+
+from resources.errors import ConfigError, LedgerError
+from resources.formats.arrays import ArrayWriter
+from resources.formats.attributes import FLAG_TABLE, FLAGS, AttributeWriter
+from resources.formats.lines import DocumentWriter, LineWriter
+from resources.formats.segments import SegmentWriter
+from resources.formats.writers import BytesWriter, Writer, Written
+from resources.hashing import content_digest, value_digest
+from resources.ledger import FileRecord
+from resources.shards import Shard
+from resources.stage.partition import Partition
+from resources.storage.interface import Storage, Unpublished
+
+MAX_EXAMPLES = 10
+W = TypeVar("W", bound=Writer)
+
+
+@dataclass(frozen=True)
+class Given:
+    """All that a task is made from.
+
+    shards: the raw files it may look at. parameters: values by dotted key. local_files: contents of small files that
+    the configuration names. run_options: how to work; without influence on the content. inputs: partitions by asset.
+    memory: bytes it may use. recipe: digest of what the partition is made from; not complete if the stage looks
+    outside.
+    """
+
+    asset: str
+    key: str | None
+    storage: Storage
+    inputs: Mapping[str, list[Partition]]
+    shards: tuple[Shard, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    local_files: Mapping[str, bytes] = field(default_factory=dict)
+    run_options: Mapping[str, Any] = field(default_factory=dict)
+    memory: int = 1 << 30
+    recipe: str = ""
+
+
+class Task:
+    """One partition being computed. Everything written becomes visible together, after the function returns."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._unpublished: Unpublished = given.storage.begin()
+        self.shards = given.shards
+        self.parameters = given.parameters
+        self.local_files = given.local_files
+        self.run_options = given.run_options
+        self.memory = given.memory
+        self.recipe = given.recipe
+        self.files: list[FileRecord] = []
+        self.segments: dict[str, str] = {}
+        self.counters: dict[str, Any] = {}
+        self.statistics: dict[str, Any] = {}
+        self.seen: dict[str, Any] = {}
+
+    def restart(self) -> None:
+        """Forget everything written and counted so far."""
+        self.discard()
+        self._unpublished = self._given.storage.begin()
+        for held in (self.files, self.segments, self.counters, self.statistics, self.seen):
+            held.clear()
+
+    def publish(self) -> None:
+        """Make all files visible."""
+        self._unpublished.publish()
+
+    def discard(self) -> None:
+        """Remove everything that was not published."""
+        self._unpublished.discard()
+
+    @property
+    def key(self) -> str:
+        """The partition key of a partitioned stage."""
+        assert self._given.key is not None, f"{self._given.asset} has no partitions"
+        return self._given.key
+
+    @property
+    def shard(self) -> Shard:
+        """The raw file of a shard partition."""
+        return next(shard for shard in self.shards if shard.key == self._given.key)
+
+    def __getitem__(self, key: str) -> Any:
+        """Returns a parameter that the stage declared, by its dotted key."""
+        if key not in self.parameters:
+            declared = ", ".join(self.parameters) or "none"
+            raise ConfigError(f"{self._given.asset} reads {key!r} but does not list it in `parameters` ({declared})")
+        return self.parameters[key]
+
+    def input(self, asset: str) -> Partition:
+        """Returns the one upstream partition that this partition reads."""
+        partitions = self.inputs(asset)
+        assert len(partitions) == 1, f"{asset} is read in {len(partitions)} partitions"
+        return partitions[0]
+
+    def inputs(self, asset: str) -> list[Partition]:
+        """Returns all upstream partitions of an asset, in canonical order."""
+        if asset not in self._given.inputs:
+            declared = ", ".join(self._given.inputs) or "none"
+            raise ConfigError(f"{self._given.asset} reads {asset!r} but does not list it in `inputs` ({declared})")
+        return self._given.inputs[asset]
+
+    @contextmanager
+    def documents(self, path: str) -> Iterator[DocumentWriter]:
+        """Write documents to a `jsonl.gz` file."""
+        with self._written(path, DocumentWriter(self.create(path))) as writer:
+            yield writer
+
+    @contextmanager
+    def lines(self, path: str) -> Iterator[LineWriter]:
+        """Write ready lines to a `jsonl.gz` file."""
+        with self._written(path, LineWriter(self.create(path))) as writer:
+            yield writer
+
+    @contextmanager
+    def attributes(self, name: str, flag_table: str | None = FLAG_TABLE) -> Iterator[AttributeWriter]:
+        """Write an attribute of the shard's documents: a row for each, in their order.
+
+        flag_table: suffix of the table of flags, which is only written if rows say whether they are flagged; None for
+        no table, only the digest of the flags. `LedgerError` if there are not as many rows as documents.
+        """
+        path = f"attributes/{name}/{self.shard.source}/{self.shard.name}"
+        with self.lines(f"{path}.jsonl.gz") as lines:
+            writer = AttributeWriter(lines)
+            yield writer
+        self._require_aligned(name, writer.rows)
+        if writer.has_flags:
+            flags = writer.flags()
+            if flag_table is not None:
+                self.save_array(f"{path}{flag_table}", flags)
+            self.segments[FLAGS] = content_digest(flags.tobytes())
+
+    def _require_aligned(self, name: str, rows: int) -> None:
+        for partitions in self._given.inputs.values():
+            for partition in partitions:
+                if partition.key == self._given.key and partition.has(".jsonl.gz"):
+                    documents = partition.file(".jsonl.gz").rows
+                    if documents != rows:
+                        raise LedgerError(f"attribute {name}: {rows} rows for {documents} rows of {partition.name}")
+
+    @contextmanager
+    def array(self, path: str, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> Iterator[ArrayWriter]:
+        """Write rows of a fixed shape to a `.npy` file, block by block."""
+        with self._written(path, ArrayWriter(self.create(path), dtype, shape)) as writer:
+            yield writer
+
+    @contextmanager
+    def segmented(self, path: str, names: list[str]) -> Iterator[SegmentWriter]:
+        """Scatter lines over named segments of one `.jsonl.zst` file; its index lies beside it."""
+        with self._written(path, SegmentWriter(self.create(path), self.scratch(), names)) as writer:
+            yield writer
+        self.save_json(path.removesuffix(".jsonl.zst") + ".index.json", writer.index, rows=len(names))
+
+    @contextmanager
+    def _written(self, path: str, writer: W) -> Iterator[W]:
+        yield writer
+        self._add(path, writer)
+
+    def _add(self, path: str, writer: Writer) -> Written:
+        written = writer.finish()
+        self.add_file(path, written.digest, written.rows)
+        return written
+
+    def save_array(self, path: str, array: NDArray[Any]) -> Written:
+        """Write a whole array."""
+        with self.array(path, array.dtype, array.shape[1:]) as writer:
+            writer.append(array)
+        return writer.written
+
+    def save_json(self, path: str, value: Any, rows: int) -> Written:
+        """Write a small JSON file, keys in the order given."""
+        return self.save_bytes(path, msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n", rows)
+
+    def save_bytes(self, path: str, content: bytes, rows: int = 1) -> Written:
+        """Write a small file."""
+        return self._add(path, BytesWriter(self.create(path), content, rows))
+
+    def scratch(self) -> BinaryIO:
+        """Opens a temporary file that nobody else sees."""
+        return self._unpublished.scratch()
+
+    def create(self, path: str) -> BinaryIO:
+        """Opens a file in a format of the stage's own; follow with `add_file`."""
+        return self._unpublished.create(path)
+
+    def add_file(self, path: str, digest: str, rows: int) -> None:
+        """Say what a file holds; its size is taken when it is published."""
+        self.files.append(FileRecord(path, 0, digest, rows))
+
+    def count(self, **numbers: Any) -> None:
+        """Numbers about this partition for people: shown in the web UI and kept in the record. No stage reads them."""
+        self.statistics |= numbers
+
+    def save_counters(self, name: str, value: Mapping[str, Any]) -> None:
+        """Counters that another stage or a gate reads: they are content, and a segment of that name."""
+        self.counters[name] = value
+        self.segments[name] = value_digest(value)
+
+    def drop(self, reason: str, rows: int = 1, example: str | None = None) -> None:
+        """Count rows that go no further. Every dropped row is counted, by reason; the first examples are kept."""
+        dropped = self.statistics.setdefault("dropped", {})
+        dropped[reason] = dropped.get(reason, 0) + rows
+        if example is not None:
+            examples = self.statistics.setdefault("dropped_examples", [])
+            if len(examples) < MAX_EXAMPLES:
+                examples.append(example)
+
+    def dropped(self) -> dict[str, int]:
+        """Returns how many rows were dropped so far, by reason."""
+        return dict(self.statistics.get("dropped", {}))
+
+    def content_digest(self) -> str:
+        """Digest of the whole partition: its files in order, and its segments."""
+        return content_digest(*(part.encode() for part in self._content()))
+
+    def _content(self) -> Iterable[str]:
+        yield from (f"{file.digest} {file.rows}" for file in self.files)
+        yield from (f"{name}={digest}" for name, digest in sorted(self.segments.items()))

@@ -1,0 +1,21 @@
+"""Stores: where a corpus lives."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from resources.own_code import named
+from resources.storage.interface import Storage
+
+STORES = {"local": "resources.storage.local:open_local"}
+"""The function that opens each kind of store. A new store is a file of this folder and a line here."""
+
+
+def open_storage(section: Mapping[str, Any], folder: Path) -> Storage:
+    """Open the store that section `storage` of corpus.yaml describes.
+
+    Its `kind` is one of `STORES`, or the `module:function` of a store of the user's own; the function takes `root`,
+    the folder of corpus.yaml, and the section. Raises `ConfigError` for anything else.
+    """
+    storage: Storage = named(STORES, section["kind"], "storage.kind", folder)(section["root"], folder, section)
+    return storage

@@ -1,0 +1,232 @@
+"""The store in a folder of this machine.
+
+Files are written under `.tmp/`, synced, and renamed into place when all files of their partition are complete.
+"""
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, TextIO
+
+from typing_extensions import override
+
+from resources.errors import StorageError
+from resources.storage.interface import Entry, Storage, Unpublished
+
+TEMPORARY = ".tmp"
+LOCK = ".lock"
+_HELD: dict[Path, int] = {}
+_OWNER = re.compile(r"(?P<host>.+)\.(?P<pid>\d+)\.[0-9a-f]+")
+
+
+@dataclass(frozen=True)
+class LocalStorage(Storage):
+    """A folder on this machine. `sync` makes every commit survive a power cut; tests may switch it off."""
+
+    root: Path
+    sync: bool = True
+
+    @property
+    @override
+    def place(self) -> str:
+        return str(self.root)
+
+    def resolve(self, path: str) -> Path:
+        """Returns the absolute path of a stored file; `StorageError` when `path` would leave the root."""
+        pure = PurePosixPath(path)
+        if pure.is_absolute() or ".." in pure.parts:
+            raise StorageError(f"{path!r}: a stored path is relative and has no '..'")
+        return self.root / pure
+
+    @override
+    def open(self, path: str) -> BinaryIO:
+        return self.resolve(path).open("rb")
+
+    @override
+    def read(self, path: str, offset: int, size: int) -> bytes:
+        with self.open(path) as file:
+            file.seek(offset)
+            return file.read(size)
+
+    @override
+    def fetch(self, path: str) -> str:
+        return str(self.resolve(path))
+
+    @override
+    def entries(self, prefix: str) -> Iterator[Entry]:
+        top = self.resolve(prefix)
+        pending = [(str(top), prefix.rstrip("/"))]
+        while pending:
+            folder, relative = pending.pop()
+            try:
+                scan = os.scandir(folder)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            with scan:
+                for item in scan:
+                    path = f"{relative}/{item.name}" if relative else item.name
+                    if item.is_dir(follow_symlinks=False):
+                        pending.append((item.path, path))
+                        continue
+                    with suppress(FileNotFoundError):
+                        info = item.stat()
+                        yield Entry(path, info.st_size, str(info.st_mtime_ns))
+
+    @override
+    def stat(self, path: str) -> Entry | None:
+        try:
+            info = self.resolve(path).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return Entry(path, info.st_size, str(info.st_mtime_ns))
+
+    @override
+    def delete(self, path: str) -> None:
+        target = self.resolve(path)
+        with suppress(FileNotFoundError):
+            target.unlink()
+            if self.sync:
+                _sync_folder(target.parent)
+
+    @override
+    def write(self, path: str, content: bytes) -> None:
+        pending = self.begin()
+        try:
+            pending.create(path).write(content)
+            pending.publish()
+        finally:
+            pending.discard()
+
+    @override
+    def begin(self) -> Unpublished:
+        return LocalUnpublished(self)
+
+    @override
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold a lock on the folder, which the system releases when the process ends, even if it is killed."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / LOCK).open("a+") as file:
+            if self.root not in _HELD:
+                _lock(file, self.root)
+            _HELD[self.root] = _HELD.get(self.root, 0) + 1
+            try:
+                yield
+            finally:
+                _HELD[self.root] -= 1
+                if not _HELD[self.root]:
+                    del _HELD[self.root]
+
+    @override
+    def abandoned(self) -> list[str]:
+        folder = self.root / TEMPORARY
+        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not _alive(item.name))
+
+    @override
+    def remove_abandoned(self) -> int:
+        left = self.abandoned()
+        for path in left:
+            shutil.rmtree(self.resolve(path), ignore_errors=True)
+        return len(left)
+
+
+class LocalUnpublished(Unpublished):
+    """Files of one partition under `.tmp/<host>.<pid>.<nonce>/`, renamed into place by `publish`."""
+
+    def __init__(self, storage: LocalStorage) -> None:
+        self._storage = storage
+        owner = f"{socket.gethostname()}.{os.getpid()}"
+        self._folder = storage.root / TEMPORARY / f"{owner}.{secrets.token_hex(8)}"
+        self._files: list[tuple[BinaryIO, Path, Path]] = []
+        self._scratch: list[BinaryIO] = []
+
+    def _open(self) -> tuple[BinaryIO, Path]:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / str(len(self._files) + len(self._scratch))
+        return path.open("w+b"), path
+
+    @override
+    def create(self, path: str) -> BinaryIO:
+        handle, temporary = self._open()
+        self._files.append((handle, temporary, self._storage.resolve(path)))
+        return handle
+
+    @override
+    def scratch(self) -> BinaryIO:
+        handle, path = self._open()
+        path.unlink()
+        self._scratch.append(handle)
+        return handle
+
+    @override
+    def publish(self) -> None:
+        for handle, _, _ in self._files:
+            handle.flush()
+            if self._storage.sync:
+                os.fsync(handle.fileno())
+            handle.close()
+        folders = {target.parent for _, _, target in self._files}
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        for _, temporary, target in self._files:
+            temporary.replace(target)
+        if self._storage.sync:
+            for folder in folders:
+                _sync_folder(folder)
+        self._files.clear()
+
+    @override
+    def discard(self) -> None:
+        for handle in [file[0] for file in self._files] + self._scratch:
+            handle.close()
+        self._files.clear()
+        self._scratch.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _lock(file: TextIO, root: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        owner = file.read(100).strip() or "another process"
+        raise StorageError(f"{root}: {owner} is building on this store; wait until it is done") from None
+    file.truncate(0)
+    file.write(f"process {os.getpid()} on {socket.gethostname()}")
+    file.flush()
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _alive(name: str) -> bool:
+    """Whether the writer of a temporary folder still runs; one on another host is taken to."""
+    owner = _OWNER.fullmatch(name)
+    if owner is None:
+        return False
+    if owner["host"] != socket.gethostname():
+        return True
+    try:
+        os.kill(int(owner["pid"]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStorage:
+    """The store of `storage.kind: local`: a folder; relative paths start at the folder of corpus.yaml."""
+    return LocalStorage(folder / root, section["sync"])

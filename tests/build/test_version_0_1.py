@@ -1,0 +1,153 @@
+"""A corpus built by version 0.1 is all fresh: the golden plan behind every move and every new name.
+
+`version_0_1/` holds its configuration, raw files, a module with stages of the user's own, and all commit records.
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus_assets.corpus import Corpus
+from resources.ledger import recipe_digest
+from tests.build.small import drive, opened, statuses, write_raw
+
+BEFORE = Path(__file__).parent / "version_0_1"
+OLD_NAMES = ("tokens/train", "sequences/pairs", "data_params/fim-x", "examples/questions", "tokenizers/questions")
+
+
+def old_records() -> dict[str, dict[str, Any]]:
+    """Every commit record, by its path in the ledger."""
+    return dict(json.loads(line) for line in (BEFORE / "records.jsonl").read_text(encoding="utf-8").splitlines())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The corpus as version 0.1 left it; its files have their sizes and nothing in them."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_stages", raising=False)
+    top = tmp_path / "corpus"
+    shutil.copytree(BEFORE, top, ignore=shutil.ignore_patterns("records.jsonl", "__pycache__"))
+    for path, record in old_records().items():
+        place = top / "corpus" / "ledger" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(record), encoding="utf-8")
+        for file in record["files"]:
+            stored = top / "corpus" / file["path"]
+            stored.parent.mkdir(parents=True, exist_ok=True)
+            with stored.open("wb") as empty:
+                empty.truncate(file["bytes"])
+    yield top
+    sys.modules.pop("my_stages", None)
+
+
+def ledger_folders(folder: Path) -> set[str]:
+    ledger = folder / "corpus" / "ledger"
+    return {str(file.parent.relative_to(ledger)) for file in ledger.rglob("*.json") if ".snapshots" not in file.parts}
+
+
+def test_the_fixture_is_of_that_version() -> None:
+    records = old_records()
+    assert len(records) > 100
+    assert {record["asset"] for record in records.values()} >= set(OLD_NAMES)
+    for record in records.values():
+        made_from = (record["asset"], record["code_version"], record["parameters"], record["inputs"])
+        assert recipe_digest(*made_from) == record["recipe"]
+
+
+def test_all_is_fresh_and_no_record_is_an_orphan(folder: Path) -> None:
+    before = ledger_folders(folder)
+    plan = opened(folder).planner().plan()
+    assert statuses(plan) == {}
+    assert plan.orphans == []
+    assert len(plan.decisions) == len(old_records())
+    assert ledger_folders(folder) == before
+
+
+def test_a_build_computes_nothing_and_takes_the_records_over(folder: Path) -> None:
+    built = drive(opened(folder))
+    assert (built.recomputed, built.failed, built.waiting) == (set(), [], [])
+    with opened(folder).exclusive():
+        pass
+    assert not any("/" in name for name in ledger_folders(folder))
+    assert statuses(opened(folder).planner().plan()) == {}
+    records = opened(folder).ledger.records("train_tokens").values()
+    assert {record.recipe for record in records} == {
+        recipe_digest(record.asset, record.code_version, record.parameters, record.inputs) for record in records
+    }
+
+
+def test_old_names_select_and_name_what_they_did(folder: Path) -> None:
+    corpus = opened(folder)
+    for old, new in (("tokens/train", "train_tokens"), ("tokenizers/questions", "questions_tokenizer")):
+        assert corpus.graph.select([old]) == corpus.graph.select([new])
+        assert corpus.graph[old].name == new
+    old_group = {stage.name for stage in corpus.graph.select(["group:tokenize"])}
+    assert {"tokenizer", "train_tokens", "train_token_params", "pairs_sequences", "questions_tokenizer"} <= old_group
+    assert {"questions_examples", "raw_source"} <= {stage.name for stage in corpus.graph.select(["group:raw"])}
+    assert opened(folder).ledger.read("train_tokens", "chunk-0000") is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "stale"),
+    [
+        ({"short_documents.threshold": 61}, "short_documents"),
+        ({"minhash.rows": 7}, "band_keys"),
+        ({"datasets.0.sequence_length": 63}, "train_sequences"),
+        ({"datasets.4.input.on_bad_row": "fail"}, "questions_examples"),
+    ],
+)
+def test_what_changed_since_is_stale(folder: Path, change: dict[str, Any], stale: str) -> None:
+    reconfigure(folder, change)
+    found = statuses(opened(folder).planner().plan())
+    assert {status for (asset, _), (status, _) in found.items() if asset == stale} == {"stale"}
+    ((key, value),) = change.items()
+    assert any(key.rpartition(".")[2] in reason and str(value) in reason for _, reason in found.values())
+
+
+def reconfigure(folder: Path, change: dict[str, Any]) -> None:
+    import yaml
+
+    config = yaml.safe_load((folder / "corpus.yaml").read_text())
+    for key, value in change.items():
+        *path, last = key.split(".")
+        section = config
+        for part in path:
+            section = section[int(part)] if isinstance(section, list) else section.setdefault(part, {})
+        section[last] = value
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config))
+
+
+def test_a_new_raw_file_and_a_changed_one_are_told_from_the_old(folder: Path) -> None:
+    write_raw(folder, "books/four.jsonl", [{"id": "new", "text": "words " * 40}])
+    (folder / "raw/pairs/0.jsonl").write_text('{"prompt": "a", "completion": "b"}\n')
+    found = statuses(opened(folder).planner().plan())
+    assert found["raw_source", "books--four"] == ("missing", "new shard")
+    assert found["pairs_raw_source", "pairs--0"][0] == "stale"
+    assert "pairs--1" not in {key for asset, key in found if asset == "pairs_examples"}
+
+
+def test_a_crash_while_records_are_taken_over_loses_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = opened(folder)
+    forget = type(corpus.ledger).forget
+    calls = []
+
+    def dies(self: Any, asset: str, partition: str | None) -> None:
+        calls.append(asset)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        forget(self, asset, partition)
+
+    monkeypatch.setattr(type(corpus.ledger), "forget", dies)
+    with pytest.raises(KeyboardInterrupt), corpus.exclusive():
+        pass
+    monkeypatch.undo()
+    assert statuses(Corpus.open(folder / "corpus.yaml").planner().plan()) == {}
+    with opened(folder).exclusive():
+        pass
+    assert statuses(opened(folder).planner().plan()) == {}
+    assert not any("/" in name for name in ledger_folders(folder))
