@@ -23,8 +23,8 @@ demo: $(READY)  ## build the sample corpus from raw text to token shards
 	@echo
 	@echo "Done. Token shards:    data/corpus/tokens/train/*.h5"
 	@echo "What would run now:    $(BIN)/corpus plan          (nothing: everything is fresh)"
-	@echo "Look at a partition:   $(BIN)/corpus show tokens/train chunk-0000"
-	@echo "See it in a web page:  make ui                     (http://127.0.0.1:3000)"
+	@echo "Look at a partition:   $(BIN)/corpus show train_tokens chunk-0000"
+	@echo "Open the web UI:       make ui                     (http://127.0.0.1:3000)"
 
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -91,10 +91,10 @@ def made_pairs(per_bin: int) -> Pairs:
 
 def pooled(sets: list[Pairs]) -> Pairs:
     """All pairs as one set."""
-    starts = np.cumsum([0, *(len(part.texts) for part in sets[:-1])], dtype=np.uint32)
-    pairs = np.concatenate([part.pairs + start for part, start in zip(sets, starts, strict=True)])
-    texts = [text for part in sets for text in part.texts]
-    return Pairs(texts, pairs, np.concatenate([part.truth for part in sets]))
+    starts = np.cumsum([0, *(len(one.texts) for one in sets[:-1])], dtype=np.uint32)
+    pairs = np.concatenate([one.pairs + start for one, start in zip(sets, starts, strict=True)])
+    texts = [text for one in sets for text in one.texts]
+    return Pairs(texts, pairs, np.concatenate([one.truth for one in sets]))
 
 
 def _as_arrays(texts: list[str], pairs: list[list[int]], truth: list[float]) -> Pairs:

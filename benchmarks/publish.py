@@ -7,65 +7,73 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dedup_quality, demo, minhash, plan, stages, tokenize
+from benchmarks import command, dedup_quality, demo, minhash, plan, stages, tokenize
 from benchmarks.peers.page import section, with_section
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 PAGE = """# Benchmarks
 
-Written by `python -m benchmarks.publish`; every figure comes from the script named beside it, in one run, on a
-machine with {cores} cores and Python {python}. Rates are MB (10^6 bytes) of document text per CPU-second of one core.
-Compare them with each other rather than with those of another machine.
+`python -m benchmarks.publish` writes this page. Every figure comes from the script named in its section, in one run,
+on a machine with {cores} cores and Python {python}. Rates are MB (10^6 bytes) of document text per CPU-second of one
+core. Compare them with each other rather than with those of another machine.
 
 ## Stages
 
-`python -m benchmarks.stages`: {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in,
-each stage in a process of its own.
-`pipeline` is raw to decontaminated train. `tokens` includes what a process does once, about two seconds: loading
-compiled kernels and proving the tokenizer. Stages that handle integers only are given as MB of the whole corpus.
+`python -m benchmarks.stages`: {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in, each stage in a process of its
+own. `pipeline` is raw to decontaminated train. `train_tokens` includes about two seconds that every process spends
+once: it loads compiled kernels and proves the tokenizer. The rate of a stage that handles only integers is MB of the
+whole corpus.
 
 {stages}
 
 ## Signatures
 
-`python -m benchmarks.minhash`: everything between a text and its signature; `ratio` is how many times faster
-`affine32` is than datasketch's `update` called shingle by shingle, its `bulk` call, and rensa, on the same texts in
-turns. Without another word the texts are mixed, as they come.
+`python -m benchmarks.minhash` measures everything between a text and its signature. `ratio` says how many times as
+fast `affine32` is as datasketch's `update` called shingle by shingle, its `bulk` call, and rensa, on the same texts
+in turns. Figures with `ascii` are for ASCII texts only; the others are for all texts, mixed as they come.
 
 {minhash}
 
 ## Near-duplicates found
 
-`python -m benchmarks.dedup_quality`: recall and precision against true Jaccard similarity at 0.8, on the labelled
-pairs of the shared data (`pairs`) and on made ones that spread evenly over 0.5 to 1 (`made`); `missed above 095`
-counts pairs.
+`python -m benchmarks.dedup_quality` measures recall and precision against true Jaccard similarity at 0.8, on the
+labelled pairs of the shared data (`pairs`) and on generated pairs that spread evenly over 0.5 to 1 (`made`). `missed
+above 095` counts the pairs of similarity 0.95 or more that the sketches missed.
 
 {quality}
 
-Other ways to check the same candidates, with what they cost per document (`--checks`). The default is 1024 x 1 bit.
+Other ways to check the same candidates, with their bytes per document (`--checks`). The default is 1024 x 1 bit.
 
 {checks}
 
 ## Token datasets
 
-`python -m benchmarks.tokenize`: `text to hdf5` is the whole step, `jsonl.gz` to packed, deflated HDF5 of 2,048 tokens a
-row, beside the same rows made with `tokenizers` and h5py's own gzip; `tokenize` is the tokenization step alone, beside
-`tokenizers.encode_batch` and tiktoken on a twelfth of the same texts; `vsl` packs whole documents with best fit.
+`python -m benchmarks.tokenize`: `text to hdf5` is the whole way from `jsonl.gz` to packed, deflated HDF5 of 2,048
+tokens a row; it is compared with the same rows made with `tokenizers` and h5py's own gzip. `tokenize` is tokenization
+alone; it is compared with `tokenizers.encode_batch` and tiktoken on a twelfth of the same texts. `vsl` packs whole
+documents with best fit.
 
 {tokenize}
 
 ## The sample corpus
 
-`python -m benchmarks.demo`: `make demo` without the installation of packages, then the same build again.
+`python -m benchmarks.demo` runs `make demo` without the installation of packages, then the same build again.
 
 {demo}
 
 ## The plan
 
-`python -m benchmarks.plan`: seconds to decide every partition of a fresh corpus, by number of shards.
+`python -m benchmarks.plan` measures the seconds to decide on every partition of a fresh corpus, by number of shards.
 
 {plan}
+
+## The command
+
+`python -m benchmarks.command` measures CPU seconds of whole processes, the least of several runs: `corpus --help`,
+and `corpus plan` on a fresh corpus of three shards. `modules` counts what each loads.
+
+{command}
 """
 
 
@@ -105,6 +113,7 @@ def main() -> None:
         checks=dedup_quality.compare_checks(quick),
         tokenize=table(tokenize.measure(quick)),
         demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
+        command=table(command.measure(command.QUICK_RUNS if quick else command.RUNS)),
         plan=table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS)),
     )
     written = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""

@@ -27,6 +27,7 @@ from corpus_assets.config.dedup import Rule
 from corpus_assets.dedup.clusters.guard import GuardRules
 from corpus_assets.dedup.clusters.resolve import Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.clusters.worst import Worst
 from corpus_assets.dedup.documents.numbering import ShardMarks, removal_rows
 from corpus_assets.dedup.documents.spill import Spill
 from corpus_assets.dedup.pairs.equal_keys import star_pairs
@@ -106,22 +107,21 @@ def _verification(total: int, sketches: Load, memory: int, spill: Spill) -> Veri
 
 
 def components(run: Run) -> dict[str, int]:
-    """Clusters, of which the first document is kept, after another look at the suspicious ones."""
+    """Clusters, of which the first document is kept, after the suspicious ones are examined."""
     total = run.numbering.total
     forest = UnionFind(total)
     for block in run.pairs():
         forest.add(block)
     settled = Settled(forest, RULES, {})
-    findings = guard_clusters(
+    worst = Worst()
+    guard_clusters(
         settled,
         run.pairs(),
-        rules=RULES,
-        facts={},
         guard=GUARD,
         sketches=run.sketches(),
         scale=Scale(total, BITS, run.memory, run.spill),
+        on_finding=worst.add,
     )
-    suspicious = sum(1 for _ in findings)
     marks = ShardMarks(run.numbering)
 
     def rows() -> Iterator[Array]:
@@ -133,7 +133,7 @@ def components(run: Run) -> dict[str, int]:
     return {
         "members": run.write("clusters", rows(), columns=3),
         "shards": len(marks.digests()),
-        "suspicious": suspicious,
+        "suspicious": worst.examined.total(),
     }
 
 

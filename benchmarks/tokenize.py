@@ -27,14 +27,14 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer as Library
 
 from benchmarks.minhash import load_texts
+from corpus_assets.config.datasets import LMDataset, VSLDataset
 from corpus_assets.tokenize.encode.backends import accelerate
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.modes.lm import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.modes.lm_vsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.modes.lm import lm_rows
+from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
 from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
-from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -48,6 +48,8 @@ GPT2 = Path(__file__).resolve().parents[2] / "shared" / "tokenizers" / "gpt2" / 
 GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
 END = "<|endoftext|>"
 LENGTH = 2048
+WINDOWS = LMDataset(name="measured", sequence_length=LENGTH)
+PACKED = VSLDataset(name="measured", mode="lm_vsl", sequence_length=LENGTH)
 MEGABYTES, QUICK_MEGABYTES = 64, 8
 SLOW_SHARE, QUICK_SLOW_SHARE = 12, 4
 BATCH = 1 << 20
@@ -75,7 +77,7 @@ def batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def ours(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int32]:
-    encoded = encode_texts(texts, tokenizer, CleaningSettings(), Statistics())
+    encoded = encode_texts(texts, tokenizer, WINDOWS, Statistics())
     return np.concatenate([batch.ids for batch in encoded])
 
 
@@ -115,10 +117,10 @@ def texts_of(packed: bytes) -> Iterator[str]:
 def text_to_hdf5(packed: bytes, tokenizer: Tokenizer, folder: Path) -> None:
     """The whole step, as the asset does it."""
     statistics = Statistics()
-    encoded = encode_texts(texts_of(packed), tokenizer, CleaningSettings(), statistics)
-    blocks = lmdata_rows(encoded, LMDataSettings(LENGTH), tokenizer.eos_id, tokenizer.pad_id, statistics)
+    encoded = encode_texts(texts_of(packed), tokenizer, WINDOWS, statistics)
+    blocks = lm_rows(encoded, WINDOWS, tokenizer.eos_id, tokenizer.pad_id, statistics)
     eos, pad, sizes = tokenizer.eos_id, tokenizer.pad_id, tokenizer.text_sizes()
-    arrays = ArrayStatistics("LMData", eos_id=eos, pad_id=pad, sizes=sizes)
+    arrays = ArrayStatistics(TEXTS, eos_id=eos, pad_id=pad, sizes=sizes)
     with (folder / "ours.h5").open("w+b") as file:
         write_hdf5(file, arrays.watch(blocks), {}, features=LM_FEATURES, sequence_length=LENGTH)
 
@@ -139,9 +141,8 @@ def text_to_hdf5_plain(packed: bytes, tokenizer: Library, eos: int, folder: Path
 def vsl_fill(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[float, float]:
     """Percent of positions that hold tokens, and sequences per row, with best fit."""
     statistics = Statistics()
-    encoded = encode_texts(texts, tokenizer, CleaningSettings(), statistics)
-    settings = VSLSettings(PackingSettings(LENGTH))
-    for _ in lmdata_vsl_rows(encoded, settings, tokenizer.eos_id, tokenizer.pad_id, statistics):
+    encoded = encode_texts(texts, tokenizer, PACKED, statistics)
+    for _ in lm_vsl_rows(encoded, PACKED, tokenizer.eos_id, tokenizer.pad_id, statistics):
         pass
     return round(100 * statistics.fill, 3), statistics.sequences_per_row
 

@@ -1,4 +1,4 @@
-"""Helpers of asset checks: the partitions they look at, and how they say what they found."""
+"""Helpers of asset checks: the partitions they read, and the results they return."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -14,22 +14,26 @@ from resources.storage.interface import Storage
 
 MAX_FAULTS = 20
 UNREADABLE = Exception
-"""What reading a damaged file raises: libraries raise almost anything. A check reports it as a fault."""
+"""The exceptions of reading a damaged file: libraries raise almost anything. A check reports them as faults."""
 
 
 class Built(Protocol):
     """An opened corpus, as far as checks need it."""
 
     @property
-    def graph(self) -> Graph: ...
+    def graph(self) -> Graph:
+        """All stages."""
 
     @property
-    def settings(self) -> Settings: ...
+    def settings(self) -> Settings:
+        """The configuration."""
 
     @property
-    def storage(self) -> Storage: ...
+    def storage(self) -> Storage:
+        """The store."""
 
-    def planner(self) -> Planner: ...
+    def planner(self) -> Planner:
+        """Returns a planner for the state of the corpus as it is now."""
 
 
 def asset_key(name: str) -> dg.AssetKey:
@@ -38,7 +42,7 @@ def asset_key(name: str) -> dg.AssetKey:
 
 
 def current_partitions(corpus: Built, asset: str) -> list[Partition]:
-    """Returns the built partitions of an asset that the corpus still has; checks do not look at orphans."""
+    """Returns the built partitions of an asset that the corpus still has, so no orphans."""
     planner = corpus.planner()
     records = planner.records(asset)
     keys = planner.partitions(corpus.graph[asset])
@@ -57,7 +61,10 @@ def fresh_records(planner: Planner, asset: str) -> list[Record] | None:
 def result(
     faults: Sequence[str], numbers: Mapping[str, int], notes: Mapping[str, dg.MetadataValue] | None = None
 ) -> dg.AssetCheckResult:
-    """Returns a result that is passed when there are no faults; the first is the description, the others are listed."""
+    """Returns a check result, passed if there are no faults; it describes the first fault, and its metadata lists all.
+
+    numbers: shown with the result. notes: further metadata.
+    """
     metadata: dict[str, int | dg.MetadataValue] = {"faults": len(faults), **numbers, **(notes or {})}
     if faults:
         lines = [f"- `{fault.replace('`', chr(39))}`" for fault in faults[:MAX_FAULTS]]

@@ -1,7 +1,7 @@
 """A corpus opened from its `corpus.yaml`: configuration, graph, store and ledger in one place."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import Any
 
 from corpus_assets.config import CorpusConfig, load_config
 from corpus_assets.config.paths import with_absolute_paths
+from corpus_assets.mix.assets import require_attributes
 from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages, own_stages
 from resources.engine import open_engine
@@ -17,7 +18,7 @@ from resources.engine.interface import Engine
 from resources.ledger import Ledger, Record, partition_name
 from resources.planning.planner import Decision, Planner, Status, held_back
 from resources.shards import Listing, Shard, SourceFolder, list_shards
-from resources.stage.declaration import Partitioning, Reads, Stage
+from resources.stage.declaration import Partitioning, Stage
 from resources.stage.graph import Graph
 from resources.stage.job import Job, Outcome
 from resources.stage.settings import Settings
@@ -33,14 +34,17 @@ class Corpus:
         self.config = config
         self.folder = folder
         self.settings = Settings(with_absolute_paths(config, folder).model_dump())
-        self.graph = Graph([*corpus_stages(config), *own_stages(config.stages, folder)])
+        stages = [*corpus_stages(config), *own_stages(config.stages, folder)]
+        if config.sources:
+            require_attributes(config.mix.leave_out, stages)
+        self.graph = Graph(stages)
         self.settings.require_own_keys(self.graph)
         self.storage = open_storage(self.settings.values["storage"], folder)
         self.ledger = Ledger(self.storage, self.graph.formerly)
 
     @classmethod
     def open(cls, path: str | Path | None = None) -> "Corpus":
-        """Open by configuration file: the given one, else `$CORPUS_CONFIG`, else `corpus.yaml` here."""
+        """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`."""
         file = Path(path or os.environ.get(CONFIG_VARIABLE) or "corpus.yaml").absolute()
         return cls(load_config(file), file.parent)
 
@@ -57,25 +61,26 @@ class Corpus:
         return list_shards(folders, lambda label, opener: listed_members(RawFile(label, opener, None)))
 
     def planner(self, listing: Listing | None = None) -> Planner:
-        """Returns a look at the state of the corpus as it is now."""
+        """Returns a planner for the state of the corpus as it is now."""
         return Planner(self.graph, self.settings, listing or self.listing(), self.storage, self.ledger)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keep every other process from building, and move records from older names of assets to today's."""
+        """Keeps other processes from building; first moves records from older names of assets to the present ones."""
         with self.storage.exclusive():
             self.ledger.take_over()
             yield
 
     def step(self, stage: Stage, keys: Iterable[str | None] | None = None, *, force: bool = False) -> "Step":
-        """Returns what has to be computed of a stage, or of some of its partitions."""
+        """Returns the partitions of a stage that have to be computed, of all its partitions or of the given keys."""
         return Step(self, self.planner(), stage, keys, force)
 
 
 class Step:
     """Partitions of one stage to compute.
 
-    Partitions found fresh are in `fresh`; those whose inputs do not exist are in `blocked`, with the reason.
+    due: those to compute. fresh: those that need nothing. blocked: those whose inputs do not exist, with the reason.
+    unknown: keys that the stage does not have.
     """
 
     def __init__(
@@ -96,24 +101,21 @@ class Step:
         self.due = [decision for decision in due if decision.partition not in self.blocked]
 
     def _missing_input(self, decision: Decision) -> str | None:
-        """An input without a record, or behind a closed gate. (A stale one still has content.)"""
+        """Returns in words which input has no record, or is held back by a gate; None if all can be read.
+
+        A stale input can be read: it still has content.
+        """
         for edge in self.stage.inputs:
             records = self._planner.records(edge.asset)
-            for key in self._input_keys(edge.asset, edge.mapping, decision.partition):
+            for key in self._planner.keys_read(edge, decision.partition):
                 if key not in records:
                     return f"{partition_name(edge.asset, key)} does not exist yet"
             if fault := self._planner.gate(self._corpus.graph[edge.asset]):
                 return held_back(edge.asset, fault)
         return None
 
-    def _input_keys(self, asset: str, mapping: Reads, key: str | None) -> Sequence[str | None]:
-        upstream = self._corpus.graph[asset]
-        if upstream.partitioning is Partitioning.NONE:
-            return [None]
-        return [key] if mapping is Reads.SAME else list(self._planner.decisions(upstream))
-
     def run(self, on_outcome: Callable[[Outcome], None] | None = None) -> list[Outcome]:
-        """Compute and commit everything to do; `on_outcome` is called with each outcome as it comes."""
+        """Computes and commits all due partitions; calls `on_outcome` with each outcome when it is there."""
         with self._corpus.exclusive():
             for outcome in self._corpus.engine.run(self._jobs()):
                 self.outcomes.append(outcome)
@@ -123,7 +125,7 @@ class Step:
         return self.outcomes
 
     def failures(self) -> list[str]:
-        """Returns what went wrong, a line each."""
+        """Returns one line for every partition that failed, is blocked or does not exist."""
         failed = [f"{o.name}: {o.error}" for o in self.outcomes if o.error is not None]
         waiting = [f"{partition_name(self.stage.name, key)}: {why}" for key, why in self.blocked.items()]
         unknown = [f"{partition_name(self.stage.name, key)}: no such partition now" for key in self.unknown]
@@ -137,9 +139,9 @@ class Step:
 
     def _jobs(self) -> Iterator[Job]:
         engine, values = self._corpus.engine, self._corpus.settings.values
-        # A whole-corpus partition is computed alone: nobody shares the memory of its machine with it.
+        # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
         sharing = 1 if self.stage.partitioning is Partitioning.NONE else engine.workers_per_machine
-        # The driver's own functions stay here: a worker needs none of them.
+        # A worker needs none of the functions that only the driver calls.
         stage = replace(self.stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
         local_files = self.stage.local_files(values) if self.stage.local_files and self.due else {}
         run_options = self.stage.run_options(values) if self.stage.run_options else {}
@@ -158,16 +160,16 @@ class Step:
             )
 
     def _shards(self, shard: Shard | None) -> tuple[Shard, ...]:
-        """The raw files a job may look at: its own, or all of them where the whole corpus is one partition."""
+        """Returns the raw files that a job may read: its own, or all of them if the whole corpus is one partition."""
         if self.stage.partitioning is Partitioning.NONE:
             return self._planner.listing.shards
         return () if shard is None else (shard,)
 
     def _expected(self, key: str | None) -> dict[str, tuple[str | None, ...]]:
-        return {edge.asset: tuple(self._input_keys(edge.asset, edge.mapping, key)) for edge in self.stage.inputs}
+        return {edge.asset: tuple(self._planner.keys_read(edge, key)) for edge in self.stage.inputs}
 
     def _restamp(self) -> None:
-        """A raw file that was rewritten but not changed: its record takes the new time, and nothing else happens."""
+        """Writes the new modification time to the records of raw files that were rewritten with the same content."""
         for decision in self.fresh:
             shard = self._by_key.get(decision.partition or "")
             if decision.rewritten and shard is not None:

@@ -1,4 +1,4 @@
-"""What the assets of a dataset are called: one part each, unique at its end, because the web UI shows no more."""
+"""The names of a dataset's assets: unique and without a slash, because the web UI shows only the end of a name."""
 
 import re
 

@@ -9,21 +9,21 @@ from corpus_assets.orchestration.sensor import corpus_sensor
 
 
 def definitions(corpus: Corpus) -> dg.Definitions:
-    """Everything the web UI and `dagster asset materialize` see."""
-    parts = assemble(corpus)
+    """Returns everything that the web UI and `dagster asset materialize` see."""
+    assembly = assemble(corpus)
     whole = build_job(corpus)
     return dg.Definitions(
-        assets=parts.assets,
-        asset_checks=parts.checks,
+        assets=assembly.assets,
+        asset_checks=assembly.checks,
         jobs=[whole, *group_jobs(corpus)],
         schedules=[corpus_schedule(whole)],
         sensors=[corpus_sensor(corpus)],
-        resources=parts.resources,
+        resources=assembly.resources,
         executor=dg.in_process_executor,
     )
 
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """The code location: the corpus of `$CORPUS_CONFIG`, by default `corpus.yaml` in the working folder."""
+    """Returns the code location: the corpus of `$CORPUS_CONFIG`, by default `corpus.yaml` in the working folder."""
     return definitions(Corpus.open())

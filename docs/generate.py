@@ -1,8 +1,9 @@
-"""Writes the generated pages: `python -m docs.generate`. A test holds that they are current.
+"""Writes the generated pages: `python -m docs.generate`. A test checks that they are current.
 
 `configuration.md` comes from the schema, `cli.md` from the command line itself.
 """
 
+import inspect
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,14 +28,17 @@ INNER = {
 
 INTRODUCTION = """# Configuration
 
-This page is generated from the schema (`python -m docs.generate`); a test keeps it current.
+`python -m docs.generate` writes this page from the schema; a test checks that it is current.
 
-A corpus is described by one file, `corpus.yaml`. It is strict: an unknown key, a wrong type or an impossible
-combination is refused with the key, what was received and what is valid. Relative paths start at the folder of the
+One file, `corpus.yaml`, describes a corpus. The program refuses an unknown key, a wrong type or an impossible
+combination; the message names the key, what was received and what is valid. Relative paths start at the folder of the
 file. Sizes may be written as `512 MiB` or `4 GiB`.
 
-Each asset depends only on the values it uses. Changing `split.holdout` leaves the minhashes fresh; `engine` and
-`licence` change nothing that is computed. `corpus plan` says what a change costs before you pay for it.
+Each asset depends only on the values that it uses. If you change `split.holdout`, the minhashes stay fresh; if you
+change `engine` or `licence`, everything stays fresh. Before you pay for a change, `corpus plan` says what it costs.
+
+Some keys of `datasets` follow Cerebras' Model Zoo (in the tables: Cerebras); see
+[formats/cerebras-rows.md](formats/cerebras-rows.md).
 
 ```yaml
 sources:
@@ -49,7 +53,7 @@ sources:
 
 
 def configuration_page() -> str:
-    """Every key of corpus.yaml."""
+    """Returns the page with every key of corpus.yaml."""
     models = list(dict.fromkeys(_models(CorpusConfig)))
     parts = [INTRODUCTION, _section("Top level", CorpusConfig)]
     parts += [_section(_title(model), model) for model in models]
@@ -57,7 +61,7 @@ def configuration_page() -> str:
 
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Every section below a section, in order."""
+    """Yields every section below a section, in order."""
     for field in model.model_fields.values():
         for found in _nested(field.annotation):
             yield found
@@ -72,7 +76,7 @@ def _nested(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _title(model: type[BaseModel]) -> str:
-    """Where the section stands in the file."""
+    """Returns where the section is in the file."""
     for name, field in CorpusConfig.model_fields.items():
         if model in set(_nested(field.annotation)):
             if get_origin(field.annotation) is list:
@@ -83,7 +87,7 @@ def _title(model: type[BaseModel]) -> str:
 
 
 def _branch(model: type[BaseModel]) -> str:
-    """What chooses a section where several may stand."""
+    """Returns what chooses a section where there may be several."""
     for key in ("kind", "mode"):
         if (field := model.model_fields.get(key)) and get_args(field.annotation):
             return f" with `{key}: {get_args(field.annotation)[0]}`"
@@ -93,7 +97,7 @@ def _branch(model: type[BaseModel]) -> str:
 def _section(title: str, model: type[BaseModel]) -> str:
     rows = [_row(name, field) for name, field in model.model_fields.items()]
     table = ["| key | type | default | meaning |", "|---|---|---|---|", *rows]
-    return "\n".join([f"## {title}", "", (model.__doc__ or "").strip(), "", *table, ""])
+    return "\n".join([f"## {title}", "", inspect.cleandoc(model.__doc__ or ""), "", *table, ""])
 
 
 def _row(name: str, field: FieldInfo) -> str:
@@ -140,7 +144,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _profiles() -> str:
-    lines = ["## Profiles", "", "`compat` puts these values under your own; what you write yourself wins.", ""]
+    lines = ["## Profiles", "", "`compat` sets these values; a value that you write yourself wins.", ""]
     for name, sections in PROFILES.items():
         lines += [f"`compat: {name}`", "", "| key | value |", "|---|---|"]
         lines += [f"| `{s}.{key}` | `{value}` |" for s, keys in sections.items() for key, value in keys.items()]
@@ -149,7 +153,7 @@ def _profiles() -> str:
 
 CLI_INTRODUCTION = """# Commands
 
-This page is generated from the program (`python -m docs.generate`); a test keeps it current.
+`python -m docs.generate` writes this page from the program; a test checks that it is current.
 
 | exit code | meaning |
 |---|---|
@@ -157,23 +161,25 @@ This page is generated from the program (`python -m docs.generate`); a test keep
 | 1 | something failed: a partition, a check, a file that is not what its record says |
 | 2 | the command line or the configuration is wrong |
 | 3 | `corpus plan` with `--json` or `--check`: something is not fresh |
-| 130 | interrupted; what is done is kept |
+| 130 | interrupted; partitions that are complete are kept |
 
-With `--json` a command prints one JSON object on standard output and nothing else there:
+With `--json` a command prints one JSON object on standard output, and nothing else there:
 
 - `corpus plan --json`: `{"partitions": [{"asset", "partition", "status", "reason"}], "counts": {"fresh", "missing",
   "stale", "waiting"}, "orphans": [{"asset", "partition"}], "notes": [...]}`; `partition` is null for an asset without
-  partitions; exits with 3 when anything is not fresh, like `--check`
+  partitions; like `--check`, the command exits with 3 when anything is not fresh
 - `corpus build --json`: `{"recomputed", "fresh", "failed", "waiting", "seconds", "by_asset": {...}, "errors": [...],
   "notes": [...], "orphans"}`
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
 
 The configuration is `--config`, else `$CORPUS_CONFIG`, else `corpus.yaml` in the working folder.
+
+`--select` and `corpus show` take names of assets; names of version 0.1 still work (`tokens/train` for `train_tokens`).
 """
 
 
 def cli_page() -> str:
-    """Every command with its arguments and options."""
+    """Returns the page with every command, its arguments and options."""
     group = typer.main.get_command(app)
     commands: dict[str, Any] = vars(group)["commands"]
     return "\n".join([CLI_INTRODUCTION, *(_command(name, command) for name, command in commands.items())])

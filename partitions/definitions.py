@@ -1,4 +1,4 @@
-"""Partition definitions: shards come and go with the raw files, bands and chunks follow from the configuration."""
+"""Partition definitions: shards come and go with the raw files; bands and chunks follow from the configuration."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ def shard_set_name(dataset: str | None = None) -> str:
 
 
 def shards(dataset: str | None = None) -> dg.DynamicPartitionsDefinition:
-    """Shards: one partition per raw file."""
+    """Returns the partitions of shards: one per raw file."""
     return dg.DynamicPartitionsDefinition(name=shard_set_name(dataset))
 
 
 def static(keys: Sequence[str]) -> dg.StaticPartitionsDefinition:
-    """Bands or chunks."""
+    """Returns the partitions of bands or chunks, by their keys."""
     return dg.StaticPartitionsDefinition(list(keys))

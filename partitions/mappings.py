@@ -1,4 +1,4 @@
-"""How an upstream partition maps to a downstream one, as Dagster has it."""
+"""Dagster's mapping from upstream partitions to downstream ones, for each kind of edge."""
 
 import dagster as dg
 
@@ -6,7 +6,7 @@ from resources.stage.declaration import Partitioning, Reads
 
 
 def mapping(reads: Reads, upstream: Partitioning) -> dg.PartitionMapping | None:
-    """None lets Dagster use its default: the same key, or the only partition."""
+    """Returns Dagster's mapping for an edge; None for Dagster's default: the same key, or the only partition."""
     if upstream is Partitioning.NONE or reads is Reads.SAME:
         return None
     return dg.AllPartitionMapping()

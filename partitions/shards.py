@@ -1,4 +1,4 @@
-"""Dagster's shard partitions, kept equal to the raw files."""
+"""Keeps Dagster's shard partitions equal to the raw files."""
 
 import dagster as dg
 
@@ -8,7 +8,7 @@ from resources.stage.declaration import Partitioning
 
 
 def register_shards(planner: Planner, instance: dg.DagsterInstance) -> None:
-    """Make Dagster's shard partitions equal to the raw files that are there now."""
+    """Adds and removes Dagster's shard partitions until they are the raw files that are there now."""
     for stage in planner.graph:
         if not stage.looks_outside or stage.partitioning is not Partitioning.SHARD:
             continue

@@ -1,4 +1,4 @@
-"""What a stage of your own is written with: everything can be imported from here (docs/own-stage.md).
+"""The face for authors of stages, stores and engines: all that they need can be imported from here.
 
 Nothing is loaded before it is asked for, so that parts of the program that need little start fast.
 """
@@ -7,24 +7,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from resources.engine.interface import Engine
     from resources.errors import BadFileError, ConfigError, CorpusError, LedgerError, StorageError
     from resources.formats.attributes import AttributeRow, Span, attribute_line, attribute_rows
     from resources.formats.documents import Document
     from resources.formats.hdf5 import read_hdf5
     from resources.hashing import keyed_hash
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
+    from resources.stage.job import Job, Outcome, run_job
     from resources.stage.partition import Partition
     from resources.stage.task import Task
+    from resources.storage.interface import Entry, Storage, Unpublished
 
 _PLACES = {
+    "resources.engine.interface": ("Engine",),
     "resources.errors": ("BadFileError", "ConfigError", "CorpusError", "LedgerError", "StorageError"),
     "resources.formats.attributes": ("AttributeRow", "Span", "attribute_line", "attribute_rows"),
     "resources.formats.documents": ("Document",),
     "resources.formats.hdf5": ("read_hdf5",),
     "resources.hashing": ("keyed_hash",),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
+    "resources.stage.job": ("Job", "Outcome", "run_job"),
     "resources.stage.partition": ("Partition",),
     "resources.stage.task": ("Task",),
+    "resources.storage.interface": ("Entry", "Storage", "Unpublished"),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
@@ -34,20 +40,27 @@ __all__ = [
     "ConfigError",
     "CorpusError",
     "Document",
+    "Engine",
+    "Entry",
     "Input",
+    "Job",
     "LedgerError",
+    "Outcome",
     "Partition",
     "Partitioning",
     "Span",
     "Stage",
+    "Storage",
     "StorageError",
     "Task",
+    "Unpublished",
     "attribute_line",
     "attribute_rows",
     "every",
     "keyed_hash",
     "own_segment",
     "read_hdf5",
+    "run_job",
     "same",
 ]
 

@@ -6,11 +6,14 @@ from resources.errors import ConfigError
 
 
 def read_outside(key: str, path: str, limit: int) -> bytes:
-    """Content of a file; `ConfigError` names the configuration key when it cannot be read or is over `limit` bytes."""
+    """Returns the content of a file; `ConfigError` names the configuration key if it cannot be read or is too large.
+
+    key: the configuration key that names the file. limit: the most bytes that the file may have.
+    """
     file = Path(path)
     try:
         if file.exists() and not file.is_file():
-            raise ConfigError(f"{key}: {path!r} is no regular file")
+            raise ConfigError(f"{key}: {path!r} is not a regular file")
         with file.open("rb") as stream:
             content = stream.read(limit + 1)
     except OSError as error:
@@ -21,20 +24,20 @@ def read_outside(key: str, path: str, limit: int) -> bytes:
 
 
 def beside(path: str, name: str) -> str:
-    """Path of a file in the same folder."""
+    """Returns the path of another file in the same folder."""
     return str(Path(path).with_name(name))
 
 
 def held_in(folder: str, names: tuple[str, ...]) -> dict[str, str]:
-    """Those of the named files that a folder has, with their paths."""
+    """Returns the paths of those of the named files that a folder has, by name."""
     return {name: str(file) for name in names if (file := Path(folder, name)).is_file()}
 
 
 def is_template(value: str) -> bool:
-    """Whether a value is the text of a jinja template rather than the path of one."""
+    """Returns whether a value is the text of a jinja template, and not the path of one."""
     return "{{" in value or "{%" in value
 
 
 def is_file(path: str) -> bool:
-    """Whether there is a regular file."""
+    """Returns whether a path leads to a regular file."""
     return Path(path).is_file()

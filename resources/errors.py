@@ -14,7 +14,7 @@ class ConfigError(CorpusError):
 class BadFileError(CorpusError):
     """A raw file as a whole cannot be read (cut, corrupt, wrong codec, wrong schema).
 
-    It fails its own shard and no other. `where` is the file, with line or member when known.
+    It fails only its own shard. `where` is the file, with line or member if known.
     """
 
     def __init__(self, where: str, problem: str) -> None:
@@ -38,10 +38,10 @@ _OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENO
 
 
 def file_fault(where: str, error: OSError) -> CorpusError:
-    """What an operating-system error on a raw file is: a fault of that file, or of the machine at that moment.
+    """Returns an operating-system error as a fault of the raw file, or of the machine at that moment.
 
-    Libraries raise OSError without a number for damaged content. Only a fault of the file may let its shard be
-    skipped; one of the machine (too many open files, an I/O error) must never turn into an empty shard.
+    Libraries raise OSError without a number for damaged content. A shard may be skipped only for a fault of its
+    file; a fault of the machine (too many open files, an I/O error) must never turn into an empty shard.
     """
     if error.errno is None or error.errno in _OF_THE_FILE:
         return BadFileError(where, f"cannot be read: {error.strerror or error}")

@@ -17,20 +17,20 @@ _FIELDS = {
 
 
 def Stage(**fields: Any) -> declaration.Stage:  # noqa: N802
-    """Declare a stage."""
+    """Returns a stage, declared with the field names of version 0.1."""
     return declaration.Stage(**{_FIELDS.get(name, name): value for name, value in fields.items()})
 
 
 def same(asset: str, *, part: str | None = None) -> Input:
-    """Read the partition with the same key, or depend on one part of it only."""
+    """Returns an edge that reads the partition with the same key. part: the only segment to depend on."""
     return declaration.same(asset, segment=part)
 
 
 def every(asset: str, *, tracked: bool = True, part: str | None = None) -> Input:
-    """Read all partitions, or depend on one part of each only."""
+    """Returns an edge that reads all partitions. part: the only segment of each to depend on."""
     return declaration.every(asset, tracked=tracked, segment=part)
 
 
 def segment(asset: str) -> Input:
-    """Read from all partitions the part that is named like the partition being built."""
+    """Returns an edge that reads, from all partitions, the segment named like the partition being built."""
     return declaration.own_segment(asset)

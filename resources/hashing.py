@@ -1,4 +1,4 @@
-"""Digests of content and keyed hashes: the only source of chance in the project."""
+"""Digests of content, and keyed hashes, which are the only source of chance in the project."""
 
 import struct
 from typing import Any
@@ -8,9 +8,9 @@ import xxhash
 
 
 def keyed_hash(purpose: str, seed: int, *parts: str | bytes | int) -> int:
-    """Uniform 64-bit integer that depends on nothing but its arguments.
+    """Returns a uniform 64-bit integer that depends only on its arguments.
 
-    Every stochastic choice (chunk, order, holdout, epoch half) is a threshold or a sort on such a number, so it is
+    Every random choice (chunk, order, holdout, extra epoch) is a threshold or a sort on such a number, so it is
     the same for any number of workers, any order of arrival and any other documents. `purpose` keeps the choices
     independent of each other. Parts are length-prefixed: ("ab", "c") and ("a", "bc") differ.
     """
@@ -23,7 +23,7 @@ def keyed_hash(purpose: str, seed: int, *parts: str | bytes | int) -> int:
 
 
 def content_digest(*parts: bytes | bytearray) -> str:
-    """xxh3-128 of the parts as 32 hex digits; parts are length-prefixed."""
+    """Returns the xxh3-128 of the parts, each with its length before it, as 32 hex digits."""
     hasher = xxhash.xxh3_128()
     for part in parts:
         hasher.update(struct.pack("<Q", len(part)))
@@ -32,5 +32,5 @@ def content_digest(*parts: bytes | bytearray) -> str:
 
 
 def value_digest(value: Any) -> str:
-    """`content_digest` of a plain value as JSON, whatever the order of its keys."""
+    """Returns the `content_digest` of a plain value as JSON; the order of its keys does not matter."""
     return content_digest(msgspec.json.encode(value, order="deterministic"))

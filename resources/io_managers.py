@@ -1,4 +1,4 @@
-"""IO managers: what another asset gets when it takes one of ours as an argument. Everything is lazy."""
+"""IO managers: they give an asset that takes one of ours as an argument lazy handles on its partitions."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class PartitionIOManager(dg.IOManager):
 
     @override
     def load_input(self, context: dg.InputContext) -> Any:
-        """Returns a lazy handle when the input is the partition being made (or has none), else one per key.
+        """Returns one lazy handle if the input is the partition being made or has no partitions, else one per key.
 
         Raises LedgerError for a partition that was not built.
         """
@@ -61,7 +61,8 @@ class LazyRows:
         self.partition = partition
 
     def __len__(self) -> int:
-        return int(self.partition.record.statistics["rows_out"])
+        stored = ".jsonl.gz" if self.partition.has(".jsonl.gz") else ".jsonl.zst"
+        return self.partition.file(stored).rows or 0
 
     def __iter__(self) -> Iterator[Any]:
         decoder: msgspec.json.Decoder[Any] | None = None
@@ -70,7 +71,7 @@ class LazyRows:
             yield decoder.decode(line)
 
     def lines(self) -> Iterator[bytes]:
-        """Yields the JSON lines as they are stored; of a scattered shard those of one chunk after the other."""
+        """Yields the JSON lines as they are stored; for a scattered shard, one chunk after the other."""
         if self.partition.has(".jsonl.gz"):
             yield from self.partition.lines()
             return
@@ -84,7 +85,7 @@ class _Shape(msgspec.Struct):
 
 
 def _decoder(first: bytes) -> msgspec.json.Decoder[Any]:
-    """All rows of a file are of one type, which the first one shows."""
+    """Returns the decoder for all rows of a file; the first row shows their type."""
     shape = msgspec.json.decode(first, type=_Shape)
     if bytes(shape.text):
         return msgspec.json.Decoder(Document)
@@ -131,7 +132,7 @@ class ArraysIOManager(PartitionIOManager):
 
 
 class RecordsIOManager(PartitionIOManager):
-    """Small JSON tables, and assets whose record is all there is."""
+    """Small JSON tables, and assets that have only a record."""
 
     @override
     def wrap(self, partition: Partition) -> Partition:

@@ -1,16 +1,14 @@
-"""numba, loaded late: the asset graph imports without it, and compiled kernels are kept in a writable folder.
+"""numba, loaded late: the asset graph loads without it, and compiled kernels are kept in a folder of the user's own.
 
-Kernel modules import `kernel` from here; plain modules import kernel modules inside functions, after `available()`.
+Kernel modules import `kernel` from here; plain modules import kernel modules inside functions.
 """
 
-import logging
 import os
 import stat
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -18,21 +16,11 @@ from resources.hashing import content_digest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_LOG = logging.getLogger(__name__)
 _CACHE, _CPU, _FEATURES = "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
 
 
-@cache
-def available() -> bool:
-    """Whether kernels can be compiled; when not, says once that slower code does the work."""
-    if find_spec("numba") is not None:
-        return True
-    _LOG.warning("numba is not installed: datasketch makes the signatures and numpy does the rest, far slower")
-    return False
-
-
 def kernel(function: F) -> F:
-    """Compile a function of numbers and arrays on its first call; compiled code is cached on disk."""
+    """Compiles a function of numbers and arrays on its first call; caches the compiled code on disk."""
     _prepare(Path(function.__code__.co_filename).parents[1])
     from numba import njit
 
@@ -40,7 +28,7 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a function into each kernel that calls it: LLVM vectorises no loop with a call in it."""
+    """Compiles a function into each kernel that calls it: LLVM does not vectorise a loop that contains a call."""
     _prepare(Path(function.__code__.co_filename).parents[1])
     from numba import njit
 
@@ -49,22 +37,22 @@ def inlined(function: F) -> F:
 
 @cache
 def _prepare(sources: Path) -> None:
-    """Say where compiled code goes and for what processor it is, before numba is imported.
+    """Sets the folder of compiled code and the processor that it is for, before numba is imported.
 
-    numba compiles anew when a kernel's own file changes, but not when a helper does that it calls from another file:
-    so the folder is named by a digest of all source files of the package.
+    numba compiles again when a kernel's own file changes, but not when a helper in another file does: so a digest of
+    all source files of the package names the folder.
     """
     base = Path(os.environ.get(_CACHE) or _own_folder())
     digest = content_digest(*(file.read_bytes() for file in sorted(sources.rglob("*.py"))))[:16]
     os.environ[_CACHE] = str(base if base.name == digest else base / digest)
     if not {_CPU, _FEATURES} & os.environ.keys():
         os.environ |= _wide_vectors()
-    if "numba" in sys.modules:  # Someone else's import came first; it has read the environment already.
+    if "numba" in sys.modules:  # Somebody else imported numba first, and it has already read the environment.
         sys.modules["numba"].config.reload_config()
 
 
 def _wide_vectors() -> dict[str, str]:
-    """LLVM takes half of a 512-bit unit's width unless it is told otherwise; nothing for other processors."""
+    """Returns settings that make LLVM use the whole width of 512-bit units; none for processors without them."""
     from llvmlite import binding
 
     features = binding.get_host_cpu_features()
@@ -74,7 +62,7 @@ def _wide_vectors() -> dict[str, str]:
 
 
 def _own_folder() -> str:
-    """A folder of the user's own: what lies in it is executed, so it must be writable by nobody else."""
+    """Returns a folder that only this user can write to, since what lies in it is executed."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     places = [base / "corpus-assets" / "numba", Path(tempfile.gettempdir()) / f"corpus-assets-numba-{os.getuid()}"]
     return next((str(folder) for folder in places if _is_own(folder)), None) or tempfile.mkdtemp(
@@ -83,7 +71,7 @@ def _own_folder() -> str:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether the folder is there, or can be made, and only this user can write to it."""
+    """Returns whether the folder exists or can be made, and only this user can write to it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):

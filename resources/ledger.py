@@ -6,6 +6,7 @@ A partition exists if and only if its record does. Records are small JSON files 
 
 from collections.abc import Mapping
 from contextlib import suppress
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -32,9 +33,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The commit record of one partition.
 
     `recipe` is the digest of everything the content depends on; `digest` is that of the content itself. `segments`
-    names parts of the content (a band, a chunk) that downstream partitions may read alone. `counters` are numbers that
-    a stage or a gate reads, each with a digest in `segments`; `statistics` are numbers for people, which no stage reads.
-    `seen` is what the plan compares with a raw file: its size and modification token when it was digested.
+    holds the digests of named pieces of the content (a band, a chunk) that downstream partitions may read alone.
+    `counters` are numbers that a stage or a gate reads, each with a digest in `segments`; `statistics` are numbers for
+    people, which no stage reads. `seen` is the size and modification token of a raw file when it was digested; the plan
+    compares them with the file.
     """
 
     asset: str
@@ -57,7 +59,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         return self.digest if segment is None else self.segments.get(segment, "")
 
     def with_seen(self, seen: dict[str, Any]) -> "Record":
-        """Returns the record with what the plan compares with a raw file."""
+        """Returns the record with another size and modification token of its raw file."""
         return msgspec.structs.replace(self, seen=seen)
 
     @property
@@ -73,7 +75,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         nothing: dict[str, Any] | None = {} if name in self.segments else None
         found = self.counters.get(name, self.statistics.get(name, nothing))
         if found is None:
-            raise LedgerError(f"{partition_name(self.asset, self.partition)} has no counters {name!r}; build it anew")
+            raise LedgerError(f"{partition_name(self.asset, self.partition)} has no counters {name!r}; build it again")
         return found
 
 
@@ -83,23 +85,24 @@ def partition_name(asset: str, partition: str | None) -> str:
 
 
 def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
-    """Digest of (asset, code version, parameters, content digests of the inputs): equal recipe, equal content.
+    """Returns the digest of (asset, code version, parameters, content digests of the inputs).
 
-    The order of the parameters does not matter; that of the inputs does, since it is the order they are read in.
+    Equal recipes mean equal content. The order of the parameters does not matter; the order of the inputs does, since
+    they are read in it.
     """
     body = msgspec.json.encode([asset, code_version, parameters, list(inputs.items())], order="deterministic")
     return content_digest(body)
 
 
 def record_path(asset: str, partition: str | None) -> str:
-    """Where the record of a partition lies."""
+    """Returns the path of the record of a partition."""
     return f"{FOLDER}/{asset}/{partition or UNPARTITIONED}.json"
 
 
 def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
     """Returns a record with the present names of its asset and inputs, and the recipe that follows from them.
 
-    A recipe that is not that of the record's own values is kept: it says nothing, and the partition is stale.
+    A recipe that does not match the record's own values is kept as it is: the partition is stale.
     """
     inputs = {_present_name(name, formerly): digest for name, digest in record.inputs.items()}
     asset = formerly.get(record.asset, record.asset)
@@ -112,7 +115,7 @@ def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
 
 
 def _present_name(name: str, formerly: Mapping[str, str]) -> str:
-    """The present name of an input, which is an asset or one partition of it."""
+    """Returns the present name of an input, which is an asset or one partition of it."""
     if name in formerly:
         return formerly[name]
     asset, _, partition = name.rpartition("/")
@@ -131,7 +134,7 @@ _DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Ledger:
-    """Reads and writes commit records; remembers what it read, so that a look costs one listing.
+    """Reads and writes commit records; it remembers those it has read, so that reading them again costs one listing.
 
     formerly: present name of each asset that had another one. Records under the old name count as the asset's own;
     `take_over` moves them.
@@ -142,6 +145,7 @@ class Ledger:
         self._formerly = dict(formerly or {})
         self._old_names = {new: old for old, new in self._formerly.items()}
         self._seen: dict[str, dict[str, _Seen]] = {}
+        self._looking = Lock()  # An engine may run jobs as threads of one process.
         self.unreadable: dict[str, str] = {}
 
     def read(self, asset: str, partition: str | None) -> Record | None:
@@ -162,26 +166,26 @@ class Ledger:
         except _DAMAGE as error:
             raise self._damaged(path, str(error)) from None
         if (record.asset, record.partition) != (asset, partition):
-            raise self._damaged(path, f"it is that of {record.asset}/{record.partition}")
+            raise self._damaged(path, f"it is the record of {partition_name(record.asset, record.partition)}")
         return record
 
     def _damaged(self, path: str, why: str) -> LedgerError:
         self.unreadable[path] = why
-        return LedgerError(f"{path}: not a commit record ({why}); the next build makes the partition anew")
+        return LedgerError(f"{path}: not a commit record ({why}); the next build makes the partition again")
 
     def write(self, record: Record) -> None:
-        """Commit: from here on the partition exists."""
+        """Commits a partition: from now on it exists."""
         body = msgspec.json.format(msgspec.json.encode(record), indent=1)
         self.storage.write(record_path(record.asset, record.partition), body)
 
     def forget(self, asset: str, partition: str | None) -> None:
-        """Remove the record; the partition no longer exists, whatever files are still there."""
+        """Removes the record: the partition no longer exists, even if its files are still there."""
         self.storage.delete(record_path(asset, partition))
 
     def records(self, asset: str) -> dict[str | None, Record]:
-        """Returns every record of an asset, by partition. Reads only those that changed since the last look.
+        """Returns every record of an asset, by partition. Reads only those that changed since the last call.
 
-        A damaged record counts as none (the partition is rebuilt) and is kept in `unreadable` with the reason.
+        A damaged record counts as missing (the next build makes the partition); `unreadable` has the reason.
         """
         found = self._records(asset)
         if old := self._old_names.get(asset):
@@ -189,6 +193,10 @@ class Ledger:
         return {key: with_present_names(record, self._formerly) for key, record in found.items()}
 
     def _records(self, asset: str) -> dict[str | None, Record]:
+        with self._looking:
+            return self._look(asset)
+
+    def _look(self, asset: str) -> dict[str | None, Record]:
         known = self._known(asset)
         entries = {_partition_of(entry.path): entry for entry in self._list(asset)}
         changed = {key for key, entry in entries.items() if not _unchanged(entry, known.get(key))}
@@ -202,16 +210,16 @@ class Ledger:
         for key in gone:
             del known[key]
         if len(changed) + len(gone) > max(8, len(known) // 20):
-            # The snapshot only saves time; a look must work on a store that cannot be written.
+            # The snapshot only saves time; reading must work on a store that cannot be written.
             with suppress(OSError):
                 self.storage.write(_snapshot_path(asset), msgspec.json.encode(known))
         return {None if key == UNPARTITIONED else key: seen.record for key, seen in known.items()}
 
     def take_over(self) -> int:
-        """Move records from old names of assets to the present ones; returns how many there were.
+        """Moves records from old names of assets to the present ones; returns how many there were.
 
-        The caller holds the store. Before an old record is removed the new one is there, and before a partition is
-        made anew neither is.
+        The caller holds the store. The new record is written before the old one is removed, and both are gone before
+        a partition is made again.
         """
         moved = 0
         for old, new in self._formerly.items():

@@ -1,4 +1,4 @@
-"""Code of the user's own that corpus.yaml names: modules that lie beside it, or anywhere Python finds them."""
+"""Code of the user's own that corpus.yaml names: modules in its folder, or anywhere Python finds them."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ from resources.errors import ConfigError
 
 
 def own_module(name: str, key: str, folder: Path) -> ModuleType:
-    """Import a module; `folder` is that of corpus.yaml. `ConfigError` names the configuration key if that fails."""
+    """Imports a module; `folder` is that of corpus.yaml. `ConfigError` names the configuration key if that fails."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
     try:
@@ -21,7 +21,7 @@ def own_module(name: str, key: str, folder: Path) -> ModuleType:
 
 
 def named(known: Mapping[str, str], value: str, key: str, folder: Path) -> Any:
-    """Return the function that a configuration value stands for.
+    """Returns the function that a configuration value names.
 
     known: `module:function` by the names of the project's own. value: one of those names, or a `module:function` of
     the user's own. `ConfigError` names the key, and what is valid.

@@ -1,4 +1,4 @@
-"""The raw side: which files a corpus is made of now, and the shard each one becomes."""
+"""Lists the raw files of a corpus; each file is one shard."""
 
 import os
 import re
@@ -21,9 +21,9 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class SourceFolder:
-    """Where one source's raw files lie: a folder, and which files below it belong to the source.
+    """The folder of one source's raw files, and the patterns of the files below it that belong to the source.
 
-    `key` is where the configuration says so, for messages; `what` is a source of the corpus or a dataset.
+    `key`: the key of corpus.yaml that names the folder, for messages. `what`: `source`, or `dataset` for its own files.
     """
 
     name: str
@@ -54,21 +54,21 @@ class Shard:
 
     @property
     def label(self) -> str:
-        """The file as messages name it, printable whatever its bytes are."""
+        """The file as messages name it; always printable."""
         return f"{self.source}/{printable(self.path)}"
 
     def open(self) -> BinaryIO:
-        """The raw bytes; `BadFileError` when the file cannot be opened."""
+        """Opens the raw bytes; `BadFileError` if the file cannot be opened."""
         if self.problem:
             raise BadFileError(self.label, self.problem)
         return _open(Path(self.location, self.path), self.label)
 
     def open_member(self, member: str) -> BinaryIO:
-        """A file that a text list names; it must lie below the source's folder."""
+        """Opens a file that a text list names; it must lie below the source's folder."""
         return _open(self.member_path(member), f"{self.label} -> {printable(member)}")
 
     def member_path(self, member: str) -> Path:
-        """Where a listed file lies; `BadFileError` when that is no file below the source's folder."""
+        """Returns the path of a listed file; `BadFileError` if it is not a file below the source's folder."""
         try:
             path = Path(self.location, self.path).parent.joinpath(member).resolve()
             inside = path.is_relative_to(Path(self.location).resolve())
@@ -81,7 +81,7 @@ class Shard:
         return path
 
     def changed(self) -> bool:
-        """Whether the file, or one that it lists, is another one on disk than when it was listed."""
+        """Returns whether the file, or a file that it names, changed on disk since it was listed."""
         try:
             info = Path(self.location, self.path).stat()
             size, modified = _with_member_sizes(self, info.st_size, str(info.st_mtime_ns))
@@ -90,40 +90,43 @@ class Shard:
         return (size, modified) != (self.bytes, self.modified)
 
     def seen(self) -> dict[str, int | str]:
-        """Returns what shows without reading the file whether it may have changed."""
+        """Returns size and modification token, by which the plan knows without reading whether the file changed."""
         return {"bytes": self.bytes, "modified": self.modified}
 
     def path_digest(self) -> str:
-        """Digest of the file's path, whatever bytes are in it."""
+        """Returns the digest of the file's path, which may hold any bytes."""
         return content_digest(os.fsencode(self.path))
 
     def digest(self) -> str:
-        """xxh3-128 of the raw bytes, members included."""
-        parts = [_stream_digest(self.open())]
-        parts += [f"{member} {_stream_digest(self.open_member(member))}" for member in self.members]
-        return parts[0] if len(parts) == 1 else content_digest(*(part.encode() for part in parts))
+        """Returns the xxh3-128 of the raw bytes, members included."""
+        digests = [_stream_digest(self.open())]
+        digests += [f"{member} {_stream_digest(self.open_member(member))}" for member in self.members]
+        return digests[0] if len(digests) == 1 else content_digest(*(digest.encode() for digest in digests))
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What is there now: shards in canonical order (source order, then key), and what was passed over, with why."""
+    """The raw files that are there now: shards in canonical order (source order, then key).
+
+    ignored: files that were left out, each with the reason. empty: sources without a file.
+    """
 
     shards: tuple[Shard, ...]
     ignored: tuple[tuple[str, str], ...]
     empty: tuple[str, ...] = ()
 
     def keys(self, sources: Iterable[str] | None = None) -> list[str]:
-        """Shard keys in canonical order; with `sources`, only theirs."""
+        """Returns shard keys in canonical order; with `sources`, only theirs."""
         wanted = None if sources is None else set(sources)
         return [shard.key for shard in self.shards if wanted is None or shard.source in wanted]
 
     def notes(self) -> list[str]:
-        """What a person should know: sources without a file, and what was passed over, with why."""
+        """Returns sentences for a person: sources without a file, and files that were left out, with the reason."""
         none = [f"{name} has no raw files" for name in self.empty]
         return none + [f"{label}: {why}" for label, why in self.ignored]
 
     def by_key(self) -> dict[str, Shard]:
-        """Shards by partition key."""
+        """Returns the shards by partition key."""
         return {shard.key: shard for shard in self.shards}
 
 
@@ -131,7 +134,7 @@ Members = Callable[[str, Callable[[], BinaryIO]], list[str]]
 
 
 def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
-    """Look at every source's folder. `members(label, open)` reads the paths that a text list names."""
+    """Returns the raw files in the folders of all sources. `members(label, open)` reads the paths in a text list."""
     shards: list[Shard] = []
     ignored: list[tuple[str, str]] = []
     empty: list[str] = []
@@ -171,10 +174,10 @@ def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[_Fo
 
 
 def _walk(top: Path, source: str, ignored: list[tuple[str, str]]) -> Iterator[_Found]:
-    """Every file below `top`; folder links are not followed, so a loop cannot trap the walk."""
-    pending = [""]
-    while pending:
-        relative = pending.pop()
+    """Yields every file below `top`; it does not follow links to folders, so it ends even if they form a loop."""
+    folders = [""]
+    while folders:
+        relative = folders.pop()
         try:
             scan = os.scandir(top / relative)
         except OSError as error:
@@ -184,7 +187,7 @@ def _walk(top: Path, source: str, ignored: list[tuple[str, str]]) -> Iterator[_F
             for item in scan:
                 path = f"{relative}/{item.name}" if relative else item.name
                 if item.is_dir(follow_symlinks=False):
-                    pending.append(path)
+                    folders.append(path)
                 elif item.is_symlink() and item.is_dir():
                     ignored.append((f"{source}/{printable(path)}", "link to a folder, not followed"))
                 else:
@@ -214,7 +217,7 @@ def _named(folder: SourceFolder, found: list[_Found], members: Members) -> Itera
 
 
 def _with_members(shard: Shard, members: Members) -> Shard:
-    """A text list: its size and modification token cover the files it names."""
+    """Returns a text list with its members; its size and modification token cover the files it names."""
     try:
         listed = _replace(shard, members=tuple(members(shard.label, shard.open)))
         size, modified = _with_member_sizes(listed, shard.bytes, shard.modified)
@@ -226,7 +229,7 @@ def _with_members(shard: Shard, members: Members) -> Shard:
 
 
 def _with_member_sizes(shard: Shard, size: int, modified: str) -> tuple[int, str]:
-    """Size and modification token of a shard, with those of the files that it lists."""
+    """Returns size and modification token of a shard together with those of the files that it lists."""
     if not shard.members:
         return size, modified
     infos = [shard.member_path(member).stat() for member in shard.members]
@@ -239,15 +242,15 @@ def _replace(shard: Shard, **changes: object) -> Shard:
 
 
 def shard_name(path: str) -> str:
-    """Path of the shard in the store, `[a-z0-9._-/]` only: the raw path without its data suffix.
+    """Returns the path of a shard in the store: the raw path without its data suffix, in `[a-z0-9._-/]` only.
 
-    A path that does not survive that unchanged (other characters, `--`, too long) gets a hash of the raw path, so
-    that paths that differ in more than the suffix never share a name.
+    If that changes the path (other characters, `--`, too long), a hash of the raw path is appended, so that paths that
+    differ in more than the suffix never share a name.
     """
     stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
-    *folders, last = (re.sub(r"[^a-z0-9._-]", "-", part.lower()) or "-" for part in stem.split("/"))
-    # A folder named like a file of ours would stand in that file's way.
-    plain = "/".join([*(part.replace(".", "-") if data_suffix(part) else part for part in folders), last])
+    *folders, last = (re.sub(r"[^a-z0-9._-]", "-", name.lower()) or "-" for name in stem.split("/"))
+    # A folder with the name of one of our files would be in that file's place.
+    plain = "/".join([*(name.replace(".", "-") if data_suffix(name) else name for name in folders), last])
     if plain == stem and "--" not in plain and len(plain) <= MAX_NAME and not plain.endswith((".", "-")):
         return plain
     return _with_hash(plain[:MAX_NAME].rstrip("/"), path)
@@ -258,20 +261,20 @@ def _with_hash(name: str, path: str) -> str:
 
 
 def data_suffix(path: str) -> str | None:
-    """The data suffix as it stands in the path, or None when the path has none of the known ones."""
+    """Returns the data suffix as written in the path, or None if the path has none of the known ones."""
     lower = path.lower()
     known = next((suffix for suffix in SUFFIXES if lower.endswith(suffix)), None)
     return None if known is None else path[len(path) - len(known) :]
 
 
 def printable(path: str) -> str:
-    """A path as text: bytes that are no UTF-8 (kept as surrogates) and control characters are escaped."""
+    """Returns a path as text, with bytes that are not UTF-8 (kept as surrogates) and control characters escaped."""
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
-    """Shell pattern over a relative path: `*` stays inside a folder, `**` does not."""
+    """Returns a shell pattern over relative paths as a regular expression: `*` stays inside a folder, `**` does not."""
     out = []
     for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", pattern):
         special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

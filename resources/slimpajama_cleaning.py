@@ -1,7 +1,7 @@
-"""SlimPajama's cleaning: what a document looks like when its length and its shingles are taken.
+"""SlimPajama's cleaning: the form of a text from which its length and its shingles are taken.
 
-Rule: docs/formats/slimpajama.md "Cleaning". Lower case, no ASCII punctuation, runs of whitespace as one space, none
-at the ends. Nothing here changes a stored document.
+Rule: docs/formats/slimpajama.md "Cleaning". Lower case, no ASCII punctuation, each run of whitespace one space, no
+space at the ends. A stored document keeps its text.
 """
 
 import string
@@ -12,11 +12,10 @@ _PREFIX_GROWTH = 8
 
 
 def clean(text: str) -> str:
-    """`text` lower-cased, without ASCII punctuation, each run of whitespace one U+0020, none at the ends.
+    """Returns `text` in lower case, without ASCII punctuation, each run of whitespace one U+0020, none at the ends.
 
-    Punctuation is the 32 characters of `string.punctuation`. Lower-casing is Unicode's and may lengthen the
-    text (U+0130). Zero-width characters, NUL and punctuation outside ASCII stay. Total: lone surrogates pass
-    through.
+    Punctuation is the 32 characters of `string.punctuation`. Lower case follows Unicode and may lengthen the
+    text (U+0130). Zero-width characters, NUL, punctuation outside ASCII and lone surrogates stay. It never fails.
     """
     # UTF-8 has no ASCII byte inside a longer character, so deleting bytes is exact and far faster than
     # str.translate; str.split() splits on exactly what the regular expression \s matches.
@@ -25,15 +24,15 @@ def clean(text: str) -> str:
 
 
 def cleaned_length(text: str) -> int:
-    """Length of `clean(text)` in code points."""
+    """Returns the length of `clean(text)` in code points."""
     return len(clean(text))
 
 
 def is_short(text: str, threshold: int) -> bool:
-    """Whether `clean(text)` has fewer than `threshold` code points; just `threshold` is not short.
+    """Returns whether `clean(text)` has fewer than `threshold` code points.
 
-    Reads no more of a long text than it takes to be sure: the cleaned length of a prefix never exceeds that
-    of the whole, since lower-casing maps each code point to the same number of code points in any context.
+    Cleans a long text only as far as needed: the cleaned length of a prefix is never more than that of the whole,
+    since each code point becomes the same number of code points in lower case, whatever stands around it.
     """
     prefix = max(_FIRST_PREFIX * threshold, 1)
     while prefix < len(text):

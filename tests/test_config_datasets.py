@@ -1,10 +1,19 @@
-"""`datasets`: the original's names for every mode; what cannot be made is refused with its key and what is valid."""
+"""`datasets`: Cerebras' names for every mode; what cannot be made is refused with its key and what is valid."""
 
 from typing import Any
 
 import pytest
 
-from corpus_assets.config.datasets import DPODataset, FIMDataset, LMDataset, SummarizationVSLDataset, VSLDataset
+from corpus_assets.config.datasets import (
+    SECTIONS,
+    DatasetSection,
+    DPODataset,
+    FIMDataset,
+    LMDataset,
+    SummarizationVSLDataset,
+    VSLDataset,
+    dataset_section,
+)
 from corpus_assets.config.loading import parse_config
 from resources.errors import ConfigError
 
@@ -139,6 +148,32 @@ def test_tokenizers_by_the_names_of_the_original(given: dict[str, Any], kind: st
         ({"mode": "fim", "sequence_length": 4}, "sequence_length is 4; valid with FIM: 8 or more"),
         ({"mode": "lm_vsl", "packing": "nearest_previous", "packing_depth": 2}, "packing depth is 2"),
         ({"mode": "chat"}, "datasets.0.input: missing, but required"),
+        ({"sequence_length": 0}, "datasets.0.sequence_length: received 0 (int); input should be greater"),
+        ({"sequence_length": 8, "minimum_length": 10}, "minimum_length is 10; valid: at most 9"),
+        ({"short_sequence_probability": 1.5}, "short_sequence_probability: received 1.5"),
+        ({"sequence_length": 2, "minimum_length": 2, "short_seq_prob": 0.5}, "sequence_length is 2; valid with short"),
+        ({"mode": "fim", "fim_rate": 1.5}, "fim_rate: received 1.5"),
+        ({"mode": "fim", "spm_rate": -0.1}, "spm_rate: received -0.1"),
+        ({"mode": "lm_vsl", "sequence_length": 8, "minimum_length": 10}, "minimum_length is 10; valid: at most 9"),
+        ({"mode": "lm_vsl", "packing": "first_fit"}, "packing: received 'first_fit' (str); valid: 'best_fit'"),
+        ({"mode": "lm_vsl", "packing_window": 0}, "packing_window: received 0"),
+        ({"mode": "lm_vsl", "long_documents": "keep"}, "received 'keep' (str); valid: 'fold', 'cut' or 'drop'"),
+        ({"mode": "summarization_vsl", "input": FILES, "truncate": "all"}, "received 'all' (str); valid: 'discard'"),
+        ({"mode": "chat", "input": FILES, "sequence_length": 8, "minimum_length": 10}, "valid: at most 9"),
+        ({"mode": "chat", "input": FILES, "train_on": "x"}, "train_on: received 'x' (str); valid: 'all_turns'"),
+        ({"mode": "chat", "input": FILES, "truncate": "x"}, "truncate: received 'x' (str); valid: 'discard'"),
+        ({"mode": "dpo", "input": FILES, "sequence_length": 1}, "sequence_length: received 1 (int)"),
+        ({"mode": "dpo", "input": FILES, "sequence_length": 64, "max_prompt_length": 64}, "valid: 1 to 63"),
+        ({"mode": "dpo", "input": FILES, "max_prompt_length": 0}, "max_prompt_length: received 0"),
+        ({"mode": "dpo", "input": FILES, "response_delimiter": ""}, "response_delimiter is empty; valid: text"),
+        ({"input": {**FILES, "text_key": ""}}, "text_key: received ''"),
+        ({"input": {**FILES, "text_key": "id"}}, "keys are 'id', 'id', 'metadata'; valid: non-empty, each one used"),
+        ({"input": {**FILES, "id_key": ""}}, "keys are 'text', '', 'metadata'; valid: non-empty"),
+        ({"input": {**FILES, "role_key": "a", "content_key": "a"}}, "keys are 'a', 'a'; valid"),
+        ({"mode": "summarization", "input": {**FILES, "prompt_key": []}}, "prompt_key: received []"),
+        ({"mode": "summarization", "input": {**FILES, "prompt_key": "completion"}}, "keys are 'completion', 'comp"),
+        ({"mode": "chat", "input": {**FILES, "messages_key": "id"}}, "keys are 'id', 'id'"),
+        ({"mode": "dpo", "input": {**FILES, "prompt_key": ["a", "a"]}}, "keys are 'a', 'a', 'chosen', 'rejected'"),
         ({"mode": "LM"}, "received 'LM' as 'mode'; valid: 'lm', 'lm_vsl', 'fim'"),
     ],
 )
@@ -146,6 +181,24 @@ def test_what_cannot_be_made_is_refused(values: dict[str, Any], words: str) -> N
     message = refused(**values)
     assert words in message
     assert "datasets.0" in message
+
+
+@pytest.mark.parametrize("mode", SECTIONS)
+def test_a_section_comes_back_from_its_plain_values(mode: str) -> None:
+    given = parsed(mode=mode, input=FILES)
+    assert dict(dataset_section(given.model_dump())) == given.model_dump()
+    rows_depend_on = {name: value for name, value in given.model_dump().items() if name not in ("name", "format")}
+    found = dataset_section({**rows_depend_on, "input": "files", "files": 8})
+    assert type(found) is type(given)
+    assert found.sequence_length == given.sequence_length
+
+
+@pytest.mark.parametrize("section", [section for section in SECTIONS.values() if section.cerebras_name])
+def test_what_cerebras_sets_is_set_unless_given(section: type[DatasetSection]) -> None:
+    found = parsed(mode=section.cerebras_name, compat="cerebras", input=FILES)
+    assert type(found) is section
+    assert {name: getattr(found, name) for name in section.cerebras_values} == section.cerebras_values
+    assert not parsed(mode=section.cerebras_name, compat="cerebras", input=FILES, ftfy=False).ftfy
 
 
 def test_a_dataset_with_files_of_its_own_is_not_named_like_a_source() -> None:

@@ -1,4 +1,4 @@
-"""`corpus build`: progress bars while it goes on, and the report at its end."""
+"""`corpus build`: shows progress bars, and prints the report at the end."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from resources.stage.job import Outcome
 
 
 def run(config: Path | None, select: list[str] | None, *, as_json: bool, checks: bool) -> int:
-    """Build and print the report; returns the exit code."""
+    """Builds and prints the report; returns the exit code."""
     corpus = Corpus.open(config)
     stages = selected(corpus, select)
     columns = (TextColumn("{task.description:24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -68,7 +68,7 @@ def _show(report: Report, corpus: Corpus) -> None:
     for held in report.held_back:
         out.print(f"[red]stop[/red] {held}", highlight=False)
     if report.waiting:
-        out.print(f"{len(report.waiting):,} partitions wait for what failed or was not selected; see `corpus plan`")
+        out.print(f"{len(report.waiting):,} partitions wait for others that failed or are not selected: corpus plan")
     print_notes(out, report.notes)
     if report.orphans:
         out.print(f"{report.orphans} orphans are still stored (their raw file, band or chunk is gone): corpus clean")

@@ -12,7 +12,7 @@ from resources.ledger import Record
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was removed, or would be."""
+    """The numbers of things that were removed, or would be."""
 
     partitions: int
     files: int
@@ -20,7 +20,7 @@ class Cleaned:
 
 
 def run(config: Path | None, *, dry_run: bool) -> None:
-    """Clean a corpus and say what went."""
+    """Cleans a corpus and prints what was removed."""
     removed = clean_corpus(Corpus.open(config), dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
     typer.echo(
@@ -29,7 +29,7 @@ def run(config: Path | None, *, dry_run: bool) -> None:
 
 
 def clean_corpus(corpus: Corpus, *, dry_run: bool) -> Cleaned:
-    """Remove orphans, record first, then files that no other partition owns; and abandoned temporary files."""
+    """Removes orphans (their records, then the files that no other partition owns) and abandoned temporary files."""
     with corpus.exclusive():
         return _clean(corpus, dry_run)
 

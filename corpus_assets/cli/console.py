@@ -1,4 +1,4 @@
-"""What the commands share: how they print, and how a selection becomes stages."""
+"""Helpers that the commands share: printing, and turning a selection into stages."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def errors() -> Console:
 
 
 def output() -> Console:
-    """Returns a console on standard output that cuts nothing off where nobody looks at it as a screen."""
+    """Returns a console on standard output; in a file or a pipe its lines are wide, so that nothing is cut off."""
     return Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON object on a line of its own."""
+    """Prints one JSON object on a line of its own."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def print_notes(out: Console, notes: Sequence[str]) -> None:
-    """Print notes, a line each, up to a limit."""
+    """Prints notes, one per line, up to a limit."""
     for note in notes[:MAX_SHOWN]:
         out.print(f"note: {note}", markup=False, highlight=False)
     if len(notes) > MAX_SHOWN:
@@ -42,6 +42,6 @@ def print_notes(out: Console, notes: Sequence[str]) -> None:
 
 
 def selected(corpus: Corpus, select: Sequence[str] | None) -> list[Stage]:
-    """Returns the stages that `--select` names, by default all; a comma divides names too."""
+    """Returns the stages that `--select` names, by default all; a comma separates names too."""
     names = [name for entry in select or [] for name in entry.split(",") if name]
     return corpus.graph.select(names) if names else list(corpus.graph)

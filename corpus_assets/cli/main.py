@@ -125,7 +125,7 @@ def ui(
 
 
 def main() -> None:
-    """Entry point: errors meant for a person are shown as such, without a traceback."""
+    """Runs the command; prints errors that are meant for a person without a traceback, and sets the exit code."""
     from corpus_assets.cli.console import FAILED, INTERRUPTED, USAGE, errors
 
     try:
@@ -134,7 +134,7 @@ def main() -> None:
         errors().print(str(error), markup=False, highlight=False)
         sys.exit(USAGE)
     except KeyboardInterrupt:
-        errors().print("interrupted; what is done is kept, and the next build goes on from there")
+        errors().print("interrupted; finished partitions are kept, and the next build continues from there")
         sys.exit(INTERRUPTED)
     except (CorpusError, OSError) as error:
         errors().print(str(error), markup=False, highlight=False)

@@ -13,7 +13,7 @@ _MAY_CHANGE = "may change: something it reads is not fresh"
 
 
 def run(config: Path | None, select: list[str] | None, *, as_json: bool, check: bool, every: bool) -> int:
-    """Print the plan; returns the exit code."""
+    """Prints the plan; returns the exit code."""
     corpus = Corpus.open(config)
     found = corpus.planner().plan(selected(corpus, select) if select else None)
     if as_json:

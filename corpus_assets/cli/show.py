@@ -1,4 +1,4 @@
-"""`corpus show`: a partition for a person, its commit record and its first rows."""
+"""`corpus show`: prints the commit record and the first rows of a partition for a person."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -26,16 +26,16 @@ Decode = Callable[[NDArray[np.int32]], str]
 
 
 def run(config: Path | None, asset: str, partition: str | None, rows: int) -> None:
-    """Print a partition."""
+    """Prints a partition."""
     out = Console()
     for line in show_partition(Corpus.open(config), asset, partition, rows):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def show_partition(corpus: Corpus, asset: str, partition: str | None, rows: int) -> Iterator[str]:
-    """Lines of text; `ConfigError` for a partition that does not exist, with the ones that do.
+    """Yields lines of text; `ConfigError` for a partition that does not exist names some that do.
 
-    Rows of tokens are decoded by the tokenizer they were made with; without it in the store, their ids are shown.
+    Rows of tokens are decoded by the tokenizer they were made with; if the store does not have it, their ids are shown.
     """
     name = corpus.graph[asset].name
     record = corpus.ledger.read(name, partition)
@@ -50,7 +50,7 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, rows: int)
 
 
 def _record(record: Record) -> Iterator[str]:
-    """JSON, with one line for whatever lies deeper than two levels."""
+    """Yields a record as JSON, with everything below the second level on one line."""
     fields = msgspec.to_builtins(record) | {"inputs": dict(islice(record.inputs.items(), _INPUTS))}
     yield "{"
     for n, (name, value) in enumerate(fields.items()):
@@ -83,7 +83,7 @@ def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: int) -> 
     attributes = tokens.attributes
     decode = _decoder(corpus, record, attributes.get("tokenizer"))
     if decode is None:
-        yield "The tokenizer of these rows is not in the store; these are their ids."
+        yield "The tokenizer of these rows is not in the store; their ids are shown instead."
     pad_id, inverted = int(attributes.get("pad_id", -1)), bool(attributes.get("inverted_mask", False))
     for number, row in enumerate(tokens[:rows]):
         first, *texts = described(row, tokens.features, decode or _ids, pad_id=pad_id, inverted=inverted)
@@ -92,7 +92,7 @@ def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: int) -> 
 
 
 def _decoder(corpus: Corpus, record: Record, digest: object) -> Decode | None:
-    """What decodes the rows of a partition; None if the store has no tokenizer, or by now another one."""
+    """Returns the function that decodes the rows of a partition; None if the store no longer has their tokenizer."""
     stage = corpus.graph[record.asset]
     separator = next((value for key, value in record.parameters.items() if key.endswith(".separator")), None)
     for upstream in (corpus.graph[edge.asset] for edge in stage.inputs):

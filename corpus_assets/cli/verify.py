@@ -1,4 +1,4 @@
-"""`corpus verify`: the ledger against the files."""
+"""`corpus verify`: compares the ledger with the files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from resources.storage.interface import Storage
 
 @dataclass(frozen=True)
 class Problem:
-    """One file that is not what its record says."""
+    """One file that does not match its record."""
 
     asset: str
     partition: str | None
@@ -26,14 +26,14 @@ class Problem:
 
 @dataclass
 class Verification:
-    """How many files were looked at, and which are bad."""
+    """The number of files that were checked, and the bad ones."""
 
     checked: int = 0
     bad: list[Problem] = field(default_factory=list)
 
 
 def run(config: Path | None, *, as_json: bool, deep: bool) -> int:
-    """Verify a corpus and print what is bad; returns the exit code."""
+    """Verifies a corpus and prints the bad files; returns the exit code."""
     result = verify(Corpus.open(config), deep=deep)
     if as_json:
         print_json({"checked": result.checked, "bad": [problem.__dict__ for problem in result.bad]})
@@ -47,7 +47,7 @@ def run(config: Path | None, *, as_json: bool, deep: bool) -> int:
 
 
 def verify(corpus: Corpus, *, deep: bool) -> Verification:
-    """Check every file that a record of the graph names: it is there, with its size, and if `deep` its content."""
+    """Checks every file that a record names: that it exists, its size, and with `deep` its content."""
     result = Verification()
     sizes = {entry.path: entry.bytes for entry in corpus.storage.entries("")}
     for asset in sorted(corpus.ledger.assets()):
@@ -80,7 +80,7 @@ def _content(storage: Storage, file: FileRecord) -> str | None:
 
 
 def _counters(record: Record) -> Iterator[Problem]:
-    """Counters that are not those that were committed."""
+    """Yields the counters of a record that are not those that were committed."""
     for name, value in record.counters.items():
         if (found := value_digest(value)) != record.segments.get(name):
             problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"

@@ -1,4 +1,4 @@
-"""`corpus.yaml`: its schema, and how it is read. Knows no stage and no algorithm."""
+"""`corpus.yaml`: its schema, and reading it. Imports no stage and no algorithm."""
 
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.loading import load_config, parse_config

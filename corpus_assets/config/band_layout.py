@@ -1,12 +1,13 @@
-"""How many bands of how many rows catch documents from a given similarity on."""
+"""The number of bands, and of rows per band, that finds documents from a given similarity on."""
 
 
 def band_layout(threshold: float, permutations: int) -> tuple[int, int]:
     """Returns (bands, rows per band) with the least false positives plus false negatives around a Jaccard threshold.
 
     Over all b and r with b * r <= permutations, minimises the integral of 1 - (1 - s^r)^b over [0, threshold]
-    plus that of (1 - s^r)^b over [threshold, 1], weighted alike; of equals the first, b before r. Same choice
-    as datasketch's optimiser: 0.8 and 128 give (9, 13). `ValueError` for a threshold outside 0 to 1.
+    plus that of (1 - s^r)^b over [threshold, 1], with equal weights; of equal layouts, the one with the smallest b,
+    then r. This is the choice of datasketch's optimiser: 0.8 and 128 give (9, 13). `ValueError` for a threshold
+    outside 0 to 1.
     """
     if not 0.0 <= threshold <= 1.0:
         raise ValueError(f"threshold is {threshold}; valid: 0 to 1")

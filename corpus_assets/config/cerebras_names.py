@@ -1,16 +1,11 @@
-"""The original's parameter names for datasets (docs/formats/cerebras-hdf5.md "Parameter names"), read as ours."""
+"""Parameter names of Cerebras' Model Zoo for datasets (docs/formats/cerebras-hdf5.md "Parameter names"), read as ours.
 
-from collections.abc import Iterator, Mapping
+The names of the modes are in the sections themselves (`datasets.py`).
+"""
+
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
-MODES = {
-    "LMData": "lm",
-    "LMData_VSL": "lm_vsl",
-    "FIM": "fim",
-    "Summarization": "summarization",
-    "Summarization_VSL": "summarization_vsl",
-    "DPO": "dpo",
-}
 OPTIONS = {
     "max_seq_length": "sequence_length",
     "min_sequence_len": "minimum_length",
@@ -49,21 +44,24 @@ ELSEWHERE = {
 }
 
 
-def clear_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """One entry of `datasets` with our names; ValueError for a name given twice, or one that has no meaning here."""
+def clear_names(values: Mapping[str, Any], modes: Mapping[str, str], packed_by_text: Container[str]) -> dict[str, Any]:
+    """Returns one entry of `datasets` with our names; ValueError for a name given twice, or without a meaning here.
+
+    modes: our modes by Cerebras' names of them. packed_by_text: those that Cerebras packs one chunk of text at a time.
+    """
     values = dict(values)
     for name, why in ELSEWHERE.items():
         if name in values:
             raise ValueError(f"{name} is not given for a dataset: {why}")
     if isinstance(values.get("mode"), str):
-        values["mode"] = MODES.get(values["mode"], values["mode"])
+        values["mode"] = modes.get(values["mode"], values["mode"])
     values = _renamed(values, OPTIONS)
     _take_split(values)
     if isinstance(values.get("fold_long_doc"), bool):
         _put(values, "long_documents", "fold" if values.pop("fold_long_doc") else "drop", "fold_long_doc")
     if isinstance(size := values.get("max_chunk_size"), int):
         del values["max_chunk_size"]
-        if str(values.get("mode")).endswith("_vsl"):  # Elsewhere it only says how large the original's files are.
+        if values.get("mode") in packed_by_text:  # Elsewhere it only says how large Cerebras' files are.
             _put(values, "packing_text", size * 1024, "max_chunk_size")
     _take_input(values)
     _take_tokenizer(values)
@@ -84,7 +82,7 @@ def _put(values: dict[str, Any], name: str, value: Any, given: str) -> None:
 
 
 def _take_split(values: dict[str, Any]) -> None:
-    """`split_text_to_tokenize` with `chunk_len_to_split` (2000 characters by default) as `split_text`."""
+    """Write `split_text_to_tokenize` with `chunk_len_to_split` (2000 characters by default) as `split_text`."""
     length = values.pop("chunk_len_to_split", 2000)
     if isinstance(split := values.get("split_text_to_tokenize"), bool):
         del values["split_text_to_tokenize"]
@@ -93,7 +91,7 @@ def _take_split(values: dict[str, Any]) -> None:
 
 
 def _take_input(values: dict[str, Any]) -> None:
-    """What the original says of the files beside everything else goes into `input`."""
+    """Put into `input` what Cerebras says of the files beside everything else."""
     given = {name: values.pop(name) for name in IN_INPUT if name in values}
     if not given:
         return
@@ -106,7 +104,7 @@ def _take_input(values: dict[str, Any]) -> None:
 
 
 def _take_tokenizer(values: dict[str, Any]) -> None:
-    """The section `tokenizer` from the original's keys, with what it already has of other keys."""
+    """Put Cerebras' keys into the section `tokenizer`, beside the keys that it already has."""
     given = dict(_tokenizer(values))
     own = values.get("tokenizer")
     if not given:
@@ -119,7 +117,7 @@ def _take_tokenizer(values: dict[str, Any]) -> None:
 
 
 def _tokenizer(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The tokenizer section that the original's keys describe; nothing when none of them is given."""
+    """Yields the keys and values of the tokenizer section that Cerebras' keys describe; nothing if none is given."""
     kind = values.get("tokenizer_type")
     if kind is None:
         if given := [name for name in TOKENIZER if values.get(name) is not None]:

@@ -1,4 +1,4 @@
-"""`corpus.yaml`: the one typed schema. Strict: unknown keys, wrong types and impossible combinations are refused."""
+"""The schema of `corpus.yaml`. It refuses unknown keys, wrong types and impossible combinations."""
 
 import re
 from typing import Literal

@@ -1,162 +1,85 @@
-"""`datasets` of `corpus.yaml`: one strict section per mode, and the files a dataset may read by itself."""
+"""`datasets` of `corpus.yaml`: one strict section per mode, which is also what the functions of that mode take.
 
-from typing import Annotated, Any, Literal
+A section declares the options of its mode, checks them against each other, and says what the configuration has to know
+of the mode: what Cerebras' Model Zoo calls it and sets there, and which examples it takes. How rows are made:
+`corpus_assets/tokenize/modes`, one module per mode.
+"""
 
-from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import BeforeValidator, Field, JsonValue
+from typing_extensions import override
 
 from corpus_assets.config.cerebras_names import clear_names
-from corpus_assets.config.section import Bytes, Name, Section
-from corpus_assets.config.sections import Globs
-from corpus_assets.config.tokenizers import Tokenizer
-from corpus_assets.raw.examples import rules_of
-from corpus_assets.tokenize.modes.registry import check_options
-from resources.errors import ConfigError
+from corpus_assets.config.dataset_files import Files
+from corpus_assets.config.dataset_options import DatasetSection, Packed, Templated, Texts, Turns, Windows
 
-Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
-Key = Annotated[str, Field(min_length=1)]
+__all__ = ["SECTIONS", "Dataset", "DatasetSection", "Files", "dataset_section", "default_datasets"]
+
+DEFAULT_PROMPT_LENGTH = 512
+SHORTEST_FIM_ROW = 8
 
 
-def _how_many(value: Any) -> str:
-    return "many" if isinstance(value, list) else "one"
-
-
-PromptKey = Annotated[
-    Annotated[Key, Tag("one")] | Annotated[list[Key], Field(min_length=1), Tag("many")], Discriminator(_how_many)
-]
-
-
-class Files(Section):
-    """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
-
-    location: str = Field(
-        min_length=1, description="folder of the files; relative paths start at the folder of corpus.yaml"
-    )
-    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
-    format: Literal[
-        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
-    ] = Field("auto", description="`auto` goes by suffix and content")
-    id_key: str = Field("id", description="key or column that holds the id")
-    ids: Literal["auto", "given", "derived"] = Field(
-        "auto", description="`given`: a row without an id is bad; `derived`: from file and row; `auto`: by file"
-    )
-    text_key: Key = Field("text", description="texts: key that holds the text")
-    prompt_key: PromptKey = Field(
-        "prompt", description="pairs and preferences: key of the prompt; a list of keys is joined by blank lines"
-    )
-    completion_key: Key = Field("completion", description="pairs: key of the completion")
-    messages_key: Key | None = Field(None, description="conversations: key of the list of messages")
-    role_key: Key = Field("role", description="conversations: key of a message's role")
-    content_key: Key = Field("content", description="conversations: key of a message's text")
-    chosen_key: Key = Field("chosen", description="preferences: key of the preferred response")
-    rejected_key: Key = Field("rejected", description="preferences: key of the other response")
-    on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its file")
-    on_bad_file: Literal["fail", "skip"] = Field(
-        "fail", description="fail a file that cannot be read, or go on without it and count it"
-    )
-    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
-    licence: str | None = Field(None, description="licence of the texts, for the record")
-
-
-def _container(value: Any) -> str:
-    return "split" if isinstance(value, str) else "files"
-
-
-TextInput = Annotated[Annotated[Split, Tag("split")] | Annotated[Files, Tag("files")], Discriminator(_container)]
-
-
-class _Dataset(Section):
-    name: Name
-    sequence_length: int = Field(2048, ge=2, le=2**20, description="L, positions per row")
-    tokenizer: Tokenizer | None = Field(None, description="a tokenizer of its own; by default the corpus's")
-    shuffle: bool = Field(False, description="permute all rows over all files of the dataset (one file per chunk)")
-    shuffle_seed: int = Field(0, ge=0, lt=2**63)
-    ftfy: bool = Field(False, description="mend texts with ftfy before tokenizing")
-    normalization: Literal["NFC", "NFD", "NFKC", "NFKD"] | None = Field(
-        "NFC", description="with `ftfy`: Unicode form of the result"
-    )
-    wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
-    format: Literal["hdf5"] = Field("hdf5", description="output format")
-    compat: Literal["cerebras"] | None = Field(
-        None, description="rows as the original makes them; it sets the values that docs/datasets.md lists"
-    )
-
-    @model_validator(mode="after")
-    def _possible(self) -> "_Dataset":
-        try:
-            values = self.model_dump()
-            check_options(values)
-            if isinstance(values["input"], dict):
-                rules_of(values["mode"], self.name, values["input"])
-        except ConfigError as error:
-            raise ValueError(str(error)) from None
-        return self
-
-
-class _Short(_Dataset):
-    inverted_mask: bool = Field(False, description="store 0 where the loss counts and 1 elsewhere")
-    minimum_length: int = Field(6, ge=0, description="shorter sequences (tokens) are dropped and counted")
-
-
-class _Text(_Short):
-    input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
-    short_sequence_probability: float = Field(0.0, ge=0, le=1, description="share of windows cut to a random length")
-    seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
-    short_sequence_draws: Literal["keyed", "reference"] = Field(
-        "keyed", description="`reference`: by the original's generator, begun anew for every file"
-    )
-    split_text: int | None = Field(
-        None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
-    )
-    remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
-
-
-class _Windows(_Text):
-    pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
-    keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
-
-
-class LMDataset(_Windows):
+class LMDataset(Windows):
     """Language modelling: input ids, loss mask, labels (3 channels)."""
+
+    cerebras_name = "LMData"
+    cerebras_values: ClassVar[Mapping[str, Any]] = {
+        "ftfy": True,
+        "keep_tail": False,
+        "short_sequence_draws": "reference",
+    }
 
     mode: Literal["lm"] = "lm"
 
 
-class FIMDataset(_Windows):
+class FIMDataset(Windows):
     """Fill in the middle: as `lm`, with a share of the documents rearranged."""
 
+    cerebras_name = "FIM"
+    cerebras_values: ClassVar[Mapping[str, Any]] = {**LMDataset.cerebras_values, "fim_level": "row", "reference": True}
+
     mode: Literal["fim"]
-    fim_rate: float = Field(0.9, ge=0, le=1, description="share of documents that are rearranged")
+    fim_rate: float = Field(0.9, ge=0, le=1, description="share of documents (rows: passages) that are rearranged")
     spm_rate: float = Field(0.5, ge=0, le=1, description="share of these that begin with the suffix (SPM, else PSM)")
     fim_level: Literal["document", "row"] = Field(
-        "document", description="rearrange documents before packing, or segments inside packed rows as the original"
+        "document", description="rearrange documents before packing, or passages inside packed rows as Cerebras does"
     )
     prefix_token: str = Field("<|fim_prefix|>", description="token before the prefix; it must be in the vocabulary")
     middle_token: str = Field("<|fim_middle|>", description="token before the middle")
     suffix_token: str = Field("<|fim_suffix|>", description="token before the suffix")
-    reference: bool = Field(False, description="with `fim_level: row`: as the original, its defects included")
+    reference: bool = Field(False, description="with `fim_level: row`: as Cerebras does it, its defects included")
 
-    @model_validator(mode="after")
-    def _levels(self) -> "FIMDataset":
+    @override
+    def problems(self) -> Iterator[str]:
+        if self.sequence_length < SHORTEST_FIM_ROW:
+            yield f"sequence_length is {self.sequence_length}; valid with FIM: {SHORTEST_FIM_ROW} or more"
+        tokens = (self.prefix_token, self.middle_token, self.suffix_token)
+        if len(set(tokens)) < len(tokens):
+            yield f"FIM tokens are {tokens}; valid: three different ones"
         if self.fim_level == "document" and (self.split_text is not None or self.remove_bos_in_pieces):
-            raise ValueError("split_text and remove_bos_in_pieces go with fim_level row: documents are cut otherwise")
+            yield "split_text and remove_bos_in_pieces go with fim_level row: documents are cut otherwise"
         if self.fim_level == "document" and self.reference:
-            raise ValueError("reference goes with fim_level row")
-        return self
+            yield "reference goes with fim_level row"
+        yield from super().problems()
 
 
-class _Packing(Section):
-    packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
-        "best_fit", description="how sequences share rows; `nearest_previous` is the original's"
-    )
-    packing_depth: int | None = Field(None, ge=1, description="most sequences in a row")
-    packing_window: int = Field(2**24, ge=1, le=2**30, description="tokens that are packed together")
-    packing_text: Bytes | None = Field(
-        None, description="instead: text that is packed together, as the original's chunks (its `max_chunk_size`)"
-    )
+class VSLDataset(Texts, Packed):
+    """Variable sequence length: whole documents share rows and do not see each other (5 channels).
 
+    A short sequence keeps the first 2 to L tokens of a document. `minimum_length` is that of a document with its
+    end-of-text token.
+    """
 
-class VSLDataset(_Text, _Packing):
-    """Variable sequence length: whole documents share rows and do not see each other (5 channels)."""
+    cerebras_name = "LMData_VSL"
+    cerebras_values: ClassVar[Mapping[str, Any]] = {
+        "ftfy": True,
+        "short_sequence_draws": "reference",
+        "packing": "nearest_previous",
+        "packing_text": 1 << 20,
+    }
 
     mode: Literal["lm_vsl"]
     long_documents: Literal["fold", "cut", "drop"] = Field(
@@ -164,41 +87,43 @@ class VSLDataset(_Text, _Packing):
     )
 
 
-class _Pairs(_Short):
-    input: Files = Field(description="files with pairs (prompt_key, completion_key) or conversations (messages_key)")
-    separator: str | None = Field(None, description="token between prompt and completion; added when it is new")
-    prompt_prefix: str | None = Field(None, description="text before every prompt")
-    completion_prefix: str | None = Field(None, description="text before every completion, with no loss")
-
-
-class SummarizationDataset(_Pairs):
+class SummarizationDataset(Turns):
     """Pairs of prompt and completion, one per row, loss on the completion (3 channels)."""
+
+    cerebras_name = "Summarization"
+    cerebras_values: ClassVar[Mapping[str, Any]] = {"ftfy": True}
 
     mode: Literal["summarization"]
     truncate: Literal["discard", "prompt_start", "prompt_end", "completion_end"] = Field(
-        "discard", description="what goes when a pair is too long; all is counted"
+        "discard", description="how a pair that is too long is shortened; all is counted"
     )
 
 
-class SummarizationVSLDataset(_Pairs, _Packing):
+class SummarizationVSLDataset(Turns, Packed):
     """Pairs or whole conversations, several per row (5 channels)."""
 
+    cerebras_name = "Summarization_VSL"
+    cerebras_values: ClassVar[Mapping[str, Any]] = {
+        "ftfy": True,
+        "packing": "nearest_previous",
+        "packing_text": 1 << 20,
+    }
+
     mode: Literal["summarization_vsl"]
-    truncate: Literal["discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns"] = Field(
-        "discard", description="what goes when an example is too long; all is counted"
-    )
-    eos_after_prompt: bool = Field(False, description="end-of-text also after every prompt")
+    eos_after_prompt: bool = Field(False, description="end-of-text also after every prompt, before the separator")
 
 
-class ChatDataset(_Short, _Packing):
-    """Conversations through a chat template, loss on chosen roles (3 channels, or 5 when packed)."""
+class ChatDataset(Packed, Templated):
+    """Conversations through a chat template, loss on chosen roles (3 channels, or 5 when packed).
+
+    Learned are the tokens that hold a code point of a text of such a role, what the template writes between two texts
+    of one message, and what it writes after the last one up to the first control token, that token included
+    (`<|im_end|>`, `</s>`); if the next text comes before any control token, nothing after it.
+    """
 
     mode: Literal["chat"]
     input: Files = Field(description="files with conversations (messages_key) or pairs")
     pack: bool = Field(True, description="several conversations share a row and do not see each other")
-    chat_template: str | None = Field(
-        None, description="a jinja template, or the path of one; by default the tokenizer's own"
-    )
     template_values: dict[str, JsonValue] = Field(
         default={}, description="what the template may name beside the messages, such as `tools`"
     )
@@ -210,73 +135,101 @@ class ChatDataset(_Short, _Packing):
     )
     train_on: Literal["all_turns", "last_turn"] = Field("all_turns", description="which of their turns count")
     truncate: Literal["discard", "end", "oldest_turns"] = Field(
-        "oldest_turns", description="what goes when a conversation is too long; all is counted"
+        "oldest_turns",
+        description="how a conversation that is too long is shortened: not at all, by its last tokens, or by its "
+        "earliest turns, but for system messages in front; all is counted",
     )
 
+    @property
+    def fixed_day(self) -> date | None:
+        """Returns the day that a template is told."""
+        return date.fromisoformat(self.day) if self.day else None
 
-class DPODataset(_Dataset):
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        try:
+            _ = self.fixed_day
+        except ValueError:
+            yield f"day is {self.day!r}; valid: a date as 2024-12-31"
+
+
+class DPODataset(Templated):
     """Preferences: a chosen and a rejected response to one prompt (6 channels)."""
+
+    cerebras_name = "DPO"
+    cerebras_values: ClassVar[Mapping[str, Any]] = {
+        "ftfy": True,
+        "reference": True,
+        "max_prompt_length": DEFAULT_PROMPT_LENGTH,
+    }
+    shape = "preference"
 
     mode: Literal["dpo"]
     input: Files = Field(description="files with preferences (prompt_key, chosen_key, rejected_key)")
     max_prompt_length: int | None = Field(
         None,
         ge=1,
-        description="a longer prompt loses its start when a pair is too long; by default 512, or half of a short row",
+        description="a longer prompt loses its start when a pair is too long, unless a short response leaves it more; "
+        "by default 512, or half of a short row",
     )
     response_delimiter: str | None = Field(
-        None, description="text that begins the response, searched for in the formatted dialogue as the original does"
+        None,
+        description="text that begins the response, looked for where the template puts it; by default the later of "
+        "`[/INST]` and `<|assistant|>`",
     )
-    chat_template: str | None = Field(
-        None, description="a jinja template, or the path of one; by default the tokenizer's own"
-    )
-    user_role: str = "user"
-    assistant_role: str = "assistant"
-    reference: bool = Field(False, description="rows as the original makes them, its truncation included")
+    user_role: str = Field("user", description="name of the user in messages, and in dialogues written as one text")
+    assistant_role: str = Field("assistant", description="name of the assistant there")
+    reference: bool = Field(False, description="rows as Cerebras makes them, its truncation included")
+
+    @property
+    def prompt_limit(self) -> int:
+        """Returns how many ids a prompt may claim from a pair that does not fit."""
+        return self.max_prompt_length or min(DEFAULT_PROMPT_LENGTH, self.sequence_length // 2)
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        length = self.sequence_length
+        if not 1 <= self.prompt_limit < length:
+            yield f"max_prompt_length is {self.max_prompt_length}; valid: 1 to {length - 1} (sequence_length - 1)"
+        if self.response_delimiter == "":
+            yield "response_delimiter is empty; valid: text, or none"
+        if not self.user_role or not self.assistant_role or self.user_role == self.assistant_role:
+            yield f"user_role is {self.user_role!r}, assistant_role {self.assistant_role!r}; valid: two different names"
 
 
-COMPAT: dict[str, dict[str, Any]] = {
-    "lm": {"ftfy": True, "keep_tail": False, "short_sequence_draws": "reference"},
-    "fim": {
-        "ftfy": True,
-        "keep_tail": False,
-        "short_sequence_draws": "reference",
-        "fim_level": "row",
-        "reference": True,
-    },
-    "lm_vsl": {
-        "ftfy": True,
-        "short_sequence_draws": "reference",
-        "packing": "nearest_previous",
-        "packing_text": 1 << 20,
-    },
-    "summarization": {"ftfy": True},
-    "summarization_vsl": {"ftfy": True, "packing": "nearest_previous", "packing_text": 1 << 20},
-    "dpo": {"ftfy": True, "reference": True, "max_prompt_length": 512},
+AnyDataset = (
+    LMDataset | VSLDataset | FIMDataset | SummarizationDataset | SummarizationVSLDataset | ChatDataset | DPODataset
+)
+SECTIONS: Mapping[str, type[DatasetSection]] = {
+    get_args(section.model_fields["mode"].annotation)[0]: section for section in get_args(AnyDataset)
 }
-"""What `compat: cerebras` sets in each mode; what is given stands."""
+"""The section of every mode, by the mode's name in corpus.yaml."""
+_CEREBRAS_NAMES = {section.cerebras_name: mode for mode, section in SECTIONS.items() if section.cerebras_name}
+_PACKED_BY_TEXT = [mode for mode, section in SECTIONS.items() if "packing_text" in section.cerebras_values]
 
 
 def _named(entry: Any) -> Any:
     """An entry of `datasets` with our names and a mode, over the values of its profile."""
     if not isinstance(entry, dict):
         return entry
-    values = {"mode": "lm", **clear_names(entry)}
-    profile = COMPAT.get(values["mode"], {}) if values.get("compat") == "cerebras" else {}
+    values = {"mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
+    section = SECTIONS.get(values["mode"]) if isinstance(values["mode"], str) else None
+    profile = section.cerebras_values if section and values.get("compat") == "cerebras" else {}
     return {**profile, **values}
 
 
-Dataset = Annotated[
-    Annotated[
-        LMDataset | VSLDataset | FIMDataset | SummarizationDataset | SummarizationVSLDataset | ChatDataset | DPODataset,
-        Field(discriminator="mode"),
-    ],
-    BeforeValidator(_named),
-]
+Dataset = Annotated[Annotated[AnyDataset, Field(discriminator="mode")], BeforeValidator(_named)]
+
+
+def dataset_section(values: Mapping[str, Any]) -> DatasetSection:
+    """Returns the section of values that were checked before, or of those of them that rows depend on."""
+    return SECTIONS[values["mode"]].model_construct(None, **values)
 
 
 def default_datasets() -> list[Dataset]:
-    """Train without the holdout's texts, validation and test."""
+    """Returns train without the holdout's texts, validation and test."""
     return [
         LMDataset(name="train", input="decontaminated_train"),
         LMDataset(name="validation", input="validation"),

@@ -8,7 +8,7 @@ from corpus_assets.config.band_layout import band_layout
 from corpus_assets.config.section import Name, Section
 
 Rule = Literal["source", "longest", "newest", "first"]
-"""How to choose the document of a cluster that is kept."""
+"""A rule that chooses the document of a cluster that is kept."""
 
 MAX_BANDS = 1000
 MAX_PERMUTATIONS = 4096
@@ -42,7 +42,7 @@ class MinHash(Section):
         ge=64,
         le=32768,
         multiple_of=64,
-        description="bits of the sketch that candidates are checked with, beside the signature",
+        description="bits of the sketch, which is stored with the signature and checks candidates",
     )
     threshold: float | None = Field(
         None,
@@ -67,15 +67,15 @@ class MinHash(Section):
 
 
 def spelled_out(values: dict[str, Any]) -> dict[str, Any]:
-    """The section with `unit`, `width`, `bands` and `rows` in place of what they follow from.
+    """Returns the section with `unit`, `width`, `bands` and `rows` written out, in place of `shingle` and `threshold`.
 
-    `ValueError` if one thing is said in two ways.
+    `ValueError` if a value is given in two ways.
     """
     return _with_layout(_with_shingle(values))
 
 
 def _with_shingle(values: dict[str, Any]) -> dict[str, Any]:
-    """`shingle: {unit, width}` is another way to write `unit` and `width`; words have a default width of their own."""
+    """Returns the section with `shingle: {unit, width}` as `unit` and `width`; words have their own default width."""
     values = dict(values)
     shingle = values.pop("shingle", {})
     if not isinstance(shingle, dict):
@@ -89,7 +89,7 @@ def _with_shingle(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_layout(values: dict[str, Any]) -> dict[str, Any]:
-    """With a threshold, bands and rows follow from it and the permutations."""
+    """Returns the section with the bands and rows that follow from its threshold, if it has one."""
     threshold, permutations = values.get("threshold"), values.get("permutations", 128)
     if not isinstance(threshold, float) or not isinstance(permutations, int):
         return values
@@ -107,13 +107,13 @@ def _with_layout(values: dict[str, Any]) -> dict[str, Any]:
 
 
 class Guard(Section):
-    """What happens to clusters that are suspiciously large, or hold documents unlike the one that is kept."""
+    """The treatment of clusters that are suspiciously large, or that hold documents unlike the one that is kept."""
 
     action: Literal["split", "report", "off"] = Field(
         "split",
         description="`split`: documents unlike the kept one leave the cluster; `report`: they are only reported",
     )
-    max_cluster: int = Field(10_000, ge=2, description="clusters of more documents are looked at and reported")
+    max_cluster: int = Field(10_000, ge=2, description="clusters of more documents are examined and reported")
     resemblance: float = Field(
         0.5,
         ge=0,

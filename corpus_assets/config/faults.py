@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in words: the key's path, what was received, and what is valid."""
+"""Turns the faults of a configuration into sentences: the path of the key, what was received, and what is valid."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ Location = Sequence[int | str]
 
 
 def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Iterator[str]:
-    """One line per fault of `values`, checked against `model`."""
+    """Yields one line per fault that `model` found in `values`."""
     for detail in error.errors():
         of_section = detail["type"] == "value_error" and isinstance(detail["input"], BaseModel | dict)
         path = key_path(detail["loc"], values, absent=not of_section)
@@ -20,24 +20,24 @@ def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Itera
 
 
 def key_path(location: Location, values: Any, *, absent: bool) -> str:
-    """Pydantic's location as a reader of the file knows it: without the branches of unions, which are no keys.
+    """Returns the keys of Pydantic's location that are in the file; the branches of unions are not keys.
 
-    absent: the last part may be a key that the file does not have, under that name.
+    absent: the last entry may be a key that the file does not have.
     """
-    parts = []
-    for place, part in enumerate(location):
-        if isinstance(values, dict) and (part in values or (absent and place == len(location) - 1)):
-            values = values.get(part)
-        elif isinstance(values, list) and isinstance(part, int):
-            values = values[part]
+    keys = []
+    for place, entry in enumerate(location):
+        if isinstance(values, dict) and (entry in values or (absent and place == len(location) - 1)):
+            values = values.get(entry)
+        elif isinstance(values, list) and isinstance(entry, int):
+            values = values[entry]
         else:
             continue
-        parts.append(str(part))
-    return ".".join(parts)
+        keys.append(str(entry))
+    return ".".join(keys)
 
 
 def shown(value: Any) -> str:
-    """A value and its type, cut short."""
+    """Returns a value and its type as text, cut to a readable length."""
     text = repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
@@ -74,14 +74,14 @@ def _suggestion(location: Location, model: type[BaseModel]) -> str:
 
 
 def _fields_at(location: Location, model: type[BaseModel]) -> set[str]:
-    """Keys that are valid in the section at a location."""
+    """Returns the keys that are valid in the section at a location."""
     found = [model]
-    for part in location:
-        fields = [section.model_fields[part] for section in found if part in section.model_fields]
+    for entry in location:
+        fields = [section.model_fields[entry] for section in found if entry in section.model_fields]
         if fields:
             found = [section for field in fields for section in _sections(field.annotation)]
         else:
-            found = [section for section in found if _is_branch(section, part)] or found
+            found = [section for section in found if _is_branch(section, entry)] or found
     return {name for section in found for name in section.model_fields}
 
 
@@ -92,6 +92,6 @@ def _sections(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _sections(argument)
 
 
-def _is_branch(section: type[BaseModel], part: int | str) -> bool:
+def _is_branch(section: type[BaseModel], entry: int | str) -> bool:
     kinds = (section.model_fields.get(name) for name in ("kind", "mode"))
-    return any(kind is not None and part in get_args(kind.annotation) for kind in kinds)
+    return any(kind is not None and entry in get_args(kind.annotation) for kind in kinds)

@@ -18,7 +18,7 @@ MAX_CONFIG_BYTES = 4 << 20
 
 
 def load_config(path: str | Path) -> CorpusConfig:
-    """Read and check a `corpus.yaml`; `ConfigError` says every fault with its key, what was given and what is valid."""
+    """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid."""
     file = Path(path)
     try:
         if file.stat().st_size > MAX_CONFIG_BYTES:
@@ -34,7 +34,7 @@ def load_config(path: str | Path) -> CorpusConfig:
 
 
 def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
-    """Check plain values, with the chosen profile under them."""
+    """Checks plain values; a key that is not given takes its value from the chosen profile."""
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: received {shown(values)}; valid is a mapping with at least `sources`")
     merged = _with_profile(values)
@@ -46,7 +46,7 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
 
 
 def _check_places(config: CorpusConfig, file: Path) -> None:
-    """The corpus must not be among its own raw files, nor they among what it writes and removes."""
+    """Raises `ConfigError` if the store lies below a folder of raw files, or such a folder below the store."""
     root = (file.parent / config.storage.root).resolve()
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {
@@ -62,7 +62,7 @@ def _check_places(config: CorpusConfig, file: Path) -> None:
 
 
 def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
-    """The user's values over those of the chosen profile, section by section and key by key."""
+    """Returns the values of the chosen profile, replaced by the user's values section by section and key by key."""
     profile = PROFILES.get(values["compat"], {}) if isinstance(values.get("compat"), str) else {}
     if profile and isinstance(minhash := values.get("minhash"), dict):
         with suppress(ValueError):  # The model finds the same fault again, and names its place.

@@ -1,4 +1,4 @@
-"""The paths of a configuration: resolved against the folder of corpus.yaml."""
+"""Resolves the paths of a configuration against the folder of corpus.yaml."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -28,7 +28,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
 
 
 def _absolute(section: S, folder: Path) -> S:
-    """A section with its paths resolved; anything else as it is."""
+    """Returns a section with its paths resolved; anything else as it is."""
     if not isinstance(section, Section):
         return section
     found = {name: getattr(section, name, None) for name in _PATHS}

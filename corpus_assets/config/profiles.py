@@ -1,4 +1,4 @@
-"""Profiles: values that `compat` sets, each of which corpus.yaml can set otherwise."""
+"""Profiles: the values that `compat` sets; corpus.yaml can override each of them."""
 
 from typing import Any
 

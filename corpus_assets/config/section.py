@@ -1,4 +1,4 @@
-"""What every section of `corpus.yaml` is made of: the strict base model, names and sizes."""
+"""The base of every section of `corpus.yaml`: the strict model, and types for names and sizes."""
 
 import re
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ _UNITS = {
 
 
 def _byte_count(value: Any) -> Any:
-    """`4 GiB` as a number of bytes; anything else is left to the type check."""
+    """Returns a size such as `4 GiB` as a number of bytes, and anything else unchanged for the type check."""
     if not isinstance(value, str):
         return value
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)

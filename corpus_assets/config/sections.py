@@ -1,4 +1,4 @@
-"""The sections of `corpus.yaml`, each a strict, immutable model; `config.py` puts them together."""
+"""The sections of `corpus.yaml`, each a strict, immutable model; `corpus_config.py` puts them together."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ class HoldoutCount(Section):
 
 
 def _container(value: Any) -> str:
-    """Which branch of a union a value is meant for, so that a fault of it is told once."""
+    """Returns the branch of a union that a value belongs to, so that a fault in it is reported once."""
     return "many" if isinstance(value, dict | list | BaseModel) else "one"
 
 
@@ -102,7 +102,7 @@ class Mix(Section):
     )
     leave_out: list[str] = Field(
         default=["short_documents", "duplicates"],
-        description="attributes whose flagged documents stay out of the mix; an attribute of a stage of your own counts too",
+        description="attributes whose flagged documents stay out of the mix; it may name assets of your own stages",
     )
 
     @model_validator(mode="after")
@@ -140,7 +140,7 @@ Workers = Annotated[
 
 
 class EngineSection(Section):
-    """Where the work is done. Results never depend on it."""
+    """The engine, which does the work. Results never depend on it."""
 
     kind: str = Field(
         "local",
@@ -148,15 +148,15 @@ class EngineSection(Section):
     )
     workers: Workers = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
     memory: Bytes = Field(2 << 30, description="working memory for all workers of a machine together, such as `4 GiB`")
-    options: dict[str, JsonValue] = Field(default={}, description="what an engine of your own is told")
+    options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
 
 
 class StorageSection(Section):
-    """Where the corpus lives."""
+    """The store, which holds the corpus."""
 
     kind: str = Field(
         "local", description="`local`: a folder of this machine; or `module:function` of a store of your own"
     )
     root: str = Field("corpus", description="folder; relative paths start at the folder of corpus.yaml")
     sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
-    options: dict[str, JsonValue] = Field(default={}, description="what a store of your own is told")
+    options: dict[str, JsonValue] = Field(default={}, description="options for a store of your own")

@@ -1,15 +1,17 @@
-"""YAML as `corpus.yaml` uses it: plain values only, every key once, nothing that grows when it is read."""
+"""Reads YAML as `corpus.yaml` uses it: only plain values, every key once, and no anchors."""
 
 from typing import Any
 
 import yaml
+from typing_extensions import override
 
 from resources.errors import ConfigError
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """PyYAML's safe loader without anchors, whose expansion has no bound, and without silently lost keys."""
+    """PyYAML's safe loader, which here refuses anchors (they expand without a limit) and keys that are given twice."""
 
+    @override
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
@@ -17,6 +19,7 @@ class _StrictLoader(yaml.SafeLoader):
             raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         return super().compose_node(parent, index)
 
+    @override
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
@@ -28,10 +31,10 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def load_yaml(text: str, where: str) -> Any:
-    """The plain values of one YAML document.
+    """Returns the plain values of one YAML document.
 
-    Raises `ConfigError` with `where` and the line for what is no YAML, a tag that is no plain type, a key given
-    twice, an anchor, or nesting too deep to read.
+    Raises `ConfigError` with `where` and the line if the text is not YAML, or has a tag that is not a plain type, a key
+    given twice, an anchor, or nesting too deep to read.
     """
     try:
         return yaml.load(text, _StrictLoader)

@@ -23,7 +23,7 @@ class _Ending(_Tokenizer):
     pad: str | int | None = Field(
         None, description="padding token or its id; by default eos if that is given, else the tokenizer's own, else eos"
     )
-    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` spelled in a text becomes its id")
+    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` written in a text becomes its id")
 
 
 class TrainedTokenizer(_Tokenizer):
@@ -32,17 +32,17 @@ class TrainedTokenizer(_Tokenizer):
     kind: Literal["train"] = "train"
     vocabulary: int = Field(8192, ge=260, le=2**20, description="number of tokens, special ones included")
     special_tokens: list[str] = Field(
-        default=[], max_length=64, description="control tokens beside `<|endoftext|>` and `<|padding|>`"
+        default=[], max_length=64, description="control tokens in addition to `<|endoftext|>` and `<|padding|>`"
     )
     sample: Bytes = Field(8 << 20, description="bytes of text to train on, chosen by keyed hash")
     seed: int = Field(0, ge=0, lt=2**63)
     generation: int = Field(
-        1, ge=1, description="raise it to train anew; otherwise it is kept whatever the corpus does"
+        1, ge=1, description="raise it to train again; otherwise the tokenizer is kept, even if the corpus changes"
     )
 
 
 class TokenizerFile(_Ending):
-    """Any `tokenizer.json` of the tokenizers library; what lies beside it declares its tokens."""
+    """Any `tokenizer.json` of the tokenizers library; files in its folder declare its special tokens."""
 
     kind: Literal["tokenizer_json"]
     path: str = Field(min_length=1, description="path of the tokenizer.json")
@@ -63,12 +63,12 @@ class NeoxTokenizer(_Ending):
     kind: Literal["neox"]
     path: str = Field(min_length=1, description="path of the encoder file (a tokenizers-library JSON)")
     config: str | None = Field(
-        None, description="path of tokenizer_config.json; by default the one beside the file, if there is one"
+        None, description="path of tokenizer_config.json; by default the one in the folder of the file, if there is one"
     )
 
 
 class HuggingFaceFolder(_Ending):
-    """A folder as transformers saves a tokenizer."""
+    """A folder in which transformers saved a tokenizer."""
 
     kind: Literal["huggingface"]
     path: str = Field(
@@ -83,7 +83,7 @@ class SentencePieceModel(_Ending):
 
     kind: Literal["sentencepiece"]
     path: str = Field(
-        min_length=1, description="path of the .model; tokenizer_config.json beside it says what goes around a text"
+        min_length=1, description="path of the .model; tokenizer_config.json in its folder sets tokens around a text"
     )
 
 

@@ -20,28 +20,34 @@ from resources.stage.partition import Partition
 
 
 def cleaning_version(_: Mapping[str, Any]) -> dict[str, Any]:
-    """Signatures of differently cleaned texts must not be compared."""
+    """Returns the version of the cleaning: signatures of differently cleaned texts must not be compared."""
     return {"cleaning": CLEANING}
 
 
 def source_order(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The order of sources decides which document of a cluster comes first."""
+    """Returns the order of sources, which decides which document of a cluster comes first."""
     return {ORDER: [source["name"] for source in settings["sources"]]}
 
 
 def pairing_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Neighbours are paired too where pairs are checked: the first of a bucket may turn out unlike a later one."""
+    """Returns the order of sources, and whether neighbours in a bucket are paired too.
+
+    They are if pairs are checked, since the first document of a bucket may turn out unlike a later one.
+    """
     return source_order(settings) | {NEIGHBOURS: settings["dedup"]["verify"] != "none"}
 
 
 def featureless_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Documents without a shingle pair in the reference; a check would find nothing to compare."""
+    """Returns whether documents without a shingle may pair.
+
+    They do in the reference; but a check would find nothing to compare.
+    """
     dedup = settings["dedup"]
     return {FEATURELESS: dedup["short_documents"] == "include" and dedup["verify"] == "none"}
 
 
 def retention(counters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    """Returns sources that lose more documents than `dedup.max_loss` allows, and clusters that nobody could look at."""
+    """Returns the sources that lose more than `dedup.max_loss` allows, and how many clusters could not be examined."""
     losses = losses_of(counters)
     faults = broken_floors(losses["sources"], settings["dedup"]["max_loss"])
     if count := losses["unexamined_clusters"]:
@@ -59,7 +65,7 @@ def losses_of(counters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def loss_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> Iterator[str]:
-    """Small sources of which nearly all went as duplicates: too few documents to stop a build, but they are named."""
+    """Yields the sources that lose more than allowed but have too few documents to stop a build."""
     allowed = settings["dedup"]["max_loss"]
     for partition in partitions:
         for source, loss in losses_of(partition.record.numbers)["sources"].items():

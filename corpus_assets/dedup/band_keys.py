@@ -9,7 +9,7 @@ from resources.stage.task import Task
 
 
 def band_keys(task: Task) -> None:
-    """Write a shard's band keys, shape (bands, rows); documents that take no part have key 0."""
+    """Writes a shard's band keys, shape (bands, rows); documents that take no part have the key 0."""
     signed = task.input("minhashes")
     signatures = signed.array(".signatures.npy")
     taking_part = takes_part(task, task.input("short_documents"))

@@ -1,7 +1,7 @@
-"""No source loses more than it may: the blocking check between clusters and what is made of them."""
+"""The blocking check between the clusters and the stages that read them: no source loses more than it may."""
 
 from inspect import getdoc
-from typing import Any
+from itertools import islice
 
 import dagster as dg
 
@@ -39,7 +39,7 @@ def retention_of_sources(corpus: Built) -> dg.AssetChecksDefinition:
 
 
 def _worst(corpus: Built, components: Partition, *, with_texts: bool) -> str:
-    """The worst clusters; texts are looked up only when they are needed, since that reads whole shards."""
+    """Returns the worst clusters as Markdown; looks up texts only if asked to, since that reads whole shards."""
     try:
         report = components.json("report.json")
         texts = _texts(corpus, sampled(report)) if with_texts else {}
@@ -49,22 +49,13 @@ def _worst(corpus: Built, components: Partition, *, with_texts: bool) -> str:
 
 
 def _texts(corpus: Built, wanted: set[tuple[str, int]]) -> dict[tuple[str, int], str]:
-    """Texts by shard and row."""
+    """Returns the wanted texts by shard and row."""
     rows: dict[str | None, set[int]] = {}
     for shard, row in wanted:
         rows.setdefault(shard, set()).add(row)
     found: dict[tuple[str, int], str] = {}
     for documents in current_partitions(corpus, "normalized_documents"):
-        ours = rows.get(documents.key)
-        if ours:
-            found |= {(documents.key or "", row): text for row, text in _some_texts(documents, ours)}
+        if ours := rows.get(documents.key):
+            some = enumerate(islice(documents.documents(), max(ours) + 1))
+            found |= {(documents.key or "", row): document.text for row, document in some if row in ours}
     return found
-
-
-def _some_texts(shard: Partition, rows: set[int]) -> Any:
-    last = max(rows)
-    for row, document in enumerate(shard.documents()):
-        if row in rows:
-            yield row, document.text
-        if row == last:
-            return

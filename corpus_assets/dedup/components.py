@@ -1,7 +1,7 @@
 """The asset `components`: clusters of near-duplicates over the whole corpus, and the document kept of each."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.clusters.guard import GuardRules
 from corpus_assets.dedup.clusters.keep import Facts, ranks_of_documents, source_ranks
-from corpus_assets.dedup.clusters.kept_ids import IdTables, names_of
+from corpus_assets.dedup.clusters.kept_ids import IdTables, ids_of
 from corpus_assets.dedup.clusters.resolve import Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
@@ -25,46 +25,27 @@ from corpus_assets.dedup.shared import (
     takes_part,
 )
 from resources.formats.row_tables import TEXT
+from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 
 def components(task: Task) -> None:
-    """Join the pairs into clusters, choose the document to keep of each, and look again at the suspicious ones."""
+    """Joins the pairs into clusters, chooses the document to keep of each, and examines the suspicious ones."""
     documents = task.inputs("normalized_documents")
     numbering = numbering_of(documents)
     paired = [task.input("exact_duplicates"), task.input("verified_pairs")]
     require_numbering(numbering, paired, "shards.json")
-
-    def pairs() -> Iterator[Edges]:
-        return (block for found in paired for block in blocks_of(found.array("pairs.npy")))
-
-    rules, facts = task["dedup.keep"], _facts(task, numbering)
     sets = UnionFind(numbering.total)
-    for block in pairs():
+    for block in _pairs(paired):
         sets.add(block)
-    settled = Settled(sets, rules, facts)
-    sketches, sketched = sketches_of(task, numbering)
-    worst = Worst()
-    for finding in guard_clusters(
-        settled,
-        pairs(),
-        rules=rules,
-        facts=facts,
-        guard=GuardRules(
-            *(task[f"dedup.guard.{name}"] for name in ("action", "max_cluster", "resemblance", "max_examined"))
-        ),
-        sketches=sketches,
-        scale=Scale(numbering.total, sketched.bits, task.memory, task.scratch),
-    ):
-        worst.add(finding.kept, finding.members, finding.examined, finding.size)
-    for kept, size, members in settled.largest(WORST):
-        worst.add_unsuspected(kept, size, members)
+    settled = Settled(sets, task["dedup.keep"], _facts(task, numbering))
+    worst = _guarded(task, numbering, settled, _pairs(paired))
     removed = _write_clusters(task, numbering, settled)
     eligible = numbering.by_source_of_shard(
         int(takes_part(task, shard).sum()) for shard in task.inputs("short_documents")
     )
     sources = losses(removed, eligible)
-    report = worst.report(_namer(task, numbering, worst.documents()), sources)
+    report = worst.report(_describer(task, numbering, worst.documents()), sources)
     task.save_json("components/report.json", report, rows=len(report["clusters"]))
     task.save_json("components/shards.json", numbering.table(), rows=len(documents))
     examined = report["examined"]
@@ -73,16 +54,39 @@ def components(task: Task) -> None:
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
 
-def _namer(task: Task, numbering: Numbering, wanted: list[int]) -> Callable[[int], dict[str, str | int]]:
-    """Source, id, shard and row of these documents (ascending)."""
-    ids: dict[int, str] = {}
-    for block, names, _ in names_of(numbering, np.array(wanted, dtype=numbering.dtype), _ids(task)):
-        ids |= {number: name.decode("utf-8", "replace") for number, name in zip(block.tolist(), names, strict=True)}
-    return lambda number: {"id": ids[number], **numbering.described(number)}
+def _pairs(paired: Sequence[Partition]) -> Iterator[Edges]:
+    """Yields the pairs of exact and of verified duplicates, in blocks."""
+    return (block for found in paired for block in blocks_of(found.array("pairs.npy")))
 
 
-def _ids(task: Task) -> IdTables:
-    """Where to find the ids of a shard."""
+def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Iterator[Edges]) -> Worst:
+    """Splits the clusters that the guard splits; returns the worst ones, and the largest that were not suspicious."""
+    sketches, sketched = sketches_of(task, numbering)
+    names = ("action", "max_cluster", "resemblance", "max_examined")
+    worst = Worst()
+    guard_clusters(
+        settled,
+        pairs,
+        guard=GuardRules(*(task[f"dedup.guard.{name}"] for name in names)),
+        sketches=sketches,
+        scale=Scale(numbering.total, sketched.bits, task.memory, task.scratch),
+        on_finding=worst.add,
+    )
+    for kept, size, members in settled.largest(WORST):
+        worst.add_unsuspected(kept, size, members)
+    return worst
+
+
+def _describer(task: Task, numbering: Numbering, wanted: list[int]) -> Callable[[int], dict[str, str | int]]:
+    """Returns a function that gives source, id, shard, row and cluster of each of these documents (ascending)."""
+    known: dict[int, str] = {}
+    for block, ids, _ in ids_of(numbering, np.array(wanted, dtype=numbering.dtype), _id_tables(task)):
+        known |= {number: found.decode("utf-8", "replace") for number, found in zip(block.tolist(), ids, strict=True)}
+    return lambda number: {"id": known[number], **numbering.described(number)}
+
+
+def _id_tables(task: Task) -> IdTables:
+    """Returns a function that opens the ids of a shard."""
     documents = task.inputs("normalized_documents")
     return lambda position: (
         documents[position].array(".texts.npy")["id_end"],
@@ -91,7 +95,7 @@ def _ids(task: Task) -> IdTables:
 
 
 def _facts(task: Task, numbering: Numbering) -> Facts:
-    """What the keep rules look at."""
+    """Returns the values that the keep rules compare."""
     documents = task.inputs("normalized_documents")
     texts = Column(numbering, lambda position: documents[position].array(".texts.npy"), np.empty(0, TEXT))
     ranks = dict(zip(task[ORDER], source_ranks(task[ORDER], task["dedup.priority"]), strict=True))
@@ -103,9 +107,9 @@ def _facts(task: Task, numbering: Numbering) -> Facts:
 
 
 def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Counter[str]:
-    """Every member of a cluster with the document kept and the size; by source, how many documents go."""
+    """Writes every member of a cluster with the document kept and the size; returns how many documents go by source."""
     kept_documents = settled.kept_for_others()
-    hashes = _write_names(task, numbering, kept_documents)
+    hashes = _write_ids(task, numbering, kept_documents)
     removed: Counter[str] = Counter()
     marks = ShardMarks(numbering)
     rows = clusters = largest = 0
@@ -123,19 +127,19 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
     return removed
 
 
-def _write_names(task: Task, numbering: Numbering, kept: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint64]:
-    """The ids of documents that are kept in others' stead; returns a hash of each."""
+def _write_ids(task: Task, numbering: Numbering, kept: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint64]:
+    """Writes the ids of the documents that are kept while others go; returns a hash of each."""
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     end = 0
     with (
         task.array("components/kept.ends.npy", np.uint64) as ends,
         task.array("components/kept.ids.npy", np.uint8) as characters,
     ):
-        for _, names, hashed in names_of(numbering, kept, _ids(task)):
-            lengths = np.cumsum([len(name) for name in names], dtype=np.uint64) + np.uint64(end)
-            ends.append(lengths)
-            characters.append(np.frombuffer(b"".join(names), dtype=np.uint8))
+        for _, ids, hashed in ids_of(numbering, kept, _id_tables(task)):
+            block = np.cumsum([len(found) for found in ids], dtype=np.uint64) + np.uint64(end)
+            ends.append(block)
+            characters.append(np.frombuffer(b"".join(ids), dtype=np.uint8))
             hashes.append(hashed)
-            end = int(lengths[-1])
+            end = int(block[-1])
     task.save_array("components/kept.documents.npy", kept)
     return np.concatenate(hashes)

@@ -15,7 +15,7 @@ from resources.stage.task import Task
 
 
 def duplicate_pairs(task: Task) -> None:
-    """Write the candidate pairs of one band over all shards, as document numbers, and the numbering they use."""
+    """Writes the candidate pairs of one band over all shards, as document numbers, and the numbering they use."""
     band = task.key
     shards = task.inputs("band_keys")
     stored_scheme(shards)
@@ -41,7 +41,7 @@ def numbering_of_keys(shards: Sequence[Partition]) -> Numbering:
 def _keys_of_band(
     shards: Sequence[Partition], band: int, numbering: Numbering, left_out: NDArray[np.unsignedinteger[Any]]
 ) -> Iterator[NDArray[np.uint64]]:
-    """Each shard's keys of a band, which is one row of its file; documents left out (ascending) have none."""
+    """Yields each shard's keys of a band, one row of its file; documents left out (ascending) have no key."""
     for shard, name in zip(shards, numbering.shards, strict=True):
         keys = shard.array_rows(".bands.npy", band, band + 1)[0]
         keys[numbering.rows_in(name, left_out)] = NO_KEY

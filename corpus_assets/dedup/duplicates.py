@@ -1,19 +1,19 @@
-"""The asset `duplicates`: what the clusters mean for each shard."""
+"""The asset `duplicates`: the documents of each shard that go, with the documents kept instead."""
 
-from corpus_assets.dedup.clusters.kept_ids import Kept
+from corpus_assets.dedup.clusters.kept_ids import KeptIds
 from corpus_assets.dedup.shared import stored_numbering
 from resources.formats.attributes import CLUSTER_SIZE, DUPLICATE, SHORT, attribute_rows
 from resources.stage.task import Task
 
 
 def duplicates(task: Task) -> None:
-    """Mark the duplicates of a shard, as a row-aligned Dolma attribute that names the document kept instead."""
+    """Marks the duplicates of a shard, as a row-aligned Dolma attribute that names the document kept instead."""
     clusters = task.input("components")
     numbering = stored_numbering(clusters)
     block = numbering.block(clusters.array("clusters.npy"), task.shard.key)
     first = numbering.first(task.shard.key)
     removed = {int(member) - first: (int(kept), int(size)) for member, kept, size in block if member != kept}
-    kept_names = Kept(*(clusters.array(f"kept.{column}.npy") for column in ("documents", "ends", "ids")))
+    kept_ids = KeptIds(*(clusters.array(f"kept.{column}.npy") for column in ("documents", "ends", "ids")))
     # Nothing reads a table of these flags, and the digest says when they change.
     with task.attributes("duplicates", flag_table=None) as out:
         for row, document in enumerate(attribute_rows(task.input("short_documents").lines())):
@@ -23,7 +23,7 @@ def duplicates(task: Task) -> None:
             kept, size = removed[row]
             _, end, _ = document.attributes[SHORT][0]
             spans = {DUPLICATE: [(0, end, 1.0)], CLUSTER_SIZE: [(0, end, float(size))]}
-            why = {"id": kept_names.id_of(kept), **numbering.described(kept)}
+            why = {"id": kept_ids.id_of(kept), **numbering.described(kept)}
             out.add(document, spans, flagged=True, kept=why)
     task.count(rows_in=out.rows, rows_out=out.rows, duplicates=len(removed))
     task.count(duplicate_share=round(len(removed) / max(1, out.rows), 6))

@@ -14,7 +14,7 @@ _RANGE = 1 << 20
 
 
 def exact_duplicates(task: Task) -> None:
-    """Write the pairs of documents with equal texts, each with the first of its kind; mark by shard the later ones."""
+    """Writes the pairs of documents with equal texts, each with the first of its kind; digests the later by shard."""
     documents, short = task.inputs("normalized_documents"), task.inputs("short_documents")
     numbering = numbering_of(documents)
     half, spill = task.memory // 2, task.scratch

@@ -10,7 +10,7 @@ from resources.stage.task import Task
 
 
 def minhashes(task: Task) -> None:
-    """Write the MinHash signature and the sketch of every document of a shard, and the scheme they are made by."""
+    """Writes the MinHash signature and the sketch of every document of a shard, and the scheme of both."""
     wanted = scheme_of(task)
     scheme, bits = wanted.scheme, wanted.bits
     documents = task.input("normalized_documents")

@@ -1,4 +1,4 @@
-"""What the stages of this folder share: numbers, sketches and parameters of all shards."""
+"""Helpers that the stages of this folder share: numbers, sketches and parameters of all shards."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from resources.stage.task import Task
 ORDER = "order of sources"
 NEIGHBOURS = "pairs of neighbours"
 LOSSES = "losses"
-"""Counters of `components`: what each source loses, and clusters that nobody could examine."""
+"""Counters of `components`: what each source loses, and how many clusters could not be examined."""
 
 FEATURELESS = "featureless documents take part"
 SCHEME = ("minhash.family", "minhash.permutations", "minhash.seed", "minhash.width", "minhash.unit")
@@ -25,12 +25,12 @@ _BLOCK = 1 << 18
 
 
 def scheme_of(task: Task) -> Sketched:
-    """The configured scheme of signatures and sketches."""
+    """Returns the configured scheme of signatures and sketches."""
     return Sketched(SignatureScheme(*(task[key] for key in SCHEME)), task["minhash.sketch"])
 
 
 def stored_scheme(shards: Sequence[Partition]) -> Any:
-    """What lies beside the arrays of all shards, as plain values; `LedgerError` if it is not the same everywhere."""
+    """Returns the scheme stored next to the arrays of all shards, as plain values; `LedgerError` if they differ."""
     found = [shard.json(".scheme.json") for shard in shards]
     for shard, scheme in zip(shards, found, strict=True):
         if scheme != found[0]:
@@ -39,35 +39,35 @@ def stored_scheme(shards: Sequence[Partition]) -> Any:
 
 
 def takes_part(task: Task, short_documents: Partition) -> NDArray[np.bool_]:
-    """Which rows of a shard may be duplicates at all, as a new array."""
+    """Returns which rows of a shard may be duplicates at all, as a new array."""
     short = np.array(short_documents.array(".short.npy"))
     return ~short if task["dedup.short_documents"] == "exclude" else np.ones(len(short), dtype=np.bool_)
 
 
 def numbering_of(shards: Sequence[Partition], suffix: str = ".texts.npy") -> Numbering:
-    """The numbers of all documents, from what the shards' records say of their rows."""
+    """Returns the numbers of all documents, from the row counts in the shards' records."""
     return Numbering.of((shard.key or "", shard.file(suffix).rows or 0) for shard in shards)
 
 
 def stored_numbering(whole: Partition) -> Numbering:
-    """The numbers that a whole-corpus partition was made with."""
+    """Returns the numbers with which a whole-corpus partition was made."""
     return Numbering.of((row["shard"], row["rows"]) for row in whole.json("shards.json"))
 
 
 def require_numbering(numbering: Numbering, paired: Sequence[Partition], suffix: str) -> None:
-    """`LedgerError` unless all were made over the shards that there are."""
+    """Raises `LedgerError` unless all pairs were made over the present shards."""
     if any(found.json(suffix) != numbering.table() for found in paired):
-        raise LedgerError("pairs were made over other shards than there are; run `corpus build` to renew them")
+        raise LedgerError("pairs were made over other shards than the present ones; run `corpus build` to renew them")
 
 
 def blocks_of(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """A mapped array piece by piece, so that little of it is held."""
+    """Yields a mapped array in blocks, so that little of it is held."""
     for start in range(0, len(array), _BLOCK):
         yield np.array(array[start : start + _BLOCK])
 
 
 def sketches_of(task: Task, numbering: Numbering) -> tuple[Column, Sketched]:
-    """The sketches of all documents by number, and what they are made by."""
+    """Returns the sketches of all documents by number, and their scheme."""
     shards = task.inputs("minhashes")
     sketched = Sketched.read(stored_scheme(shards))
     empty = np.empty((0, sketched.bits // 8), dtype=np.uint8)

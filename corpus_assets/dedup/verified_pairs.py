@@ -14,7 +14,7 @@ from resources.stage.task import Task
 
 
 def verified_pairs(task: Task) -> None:
-    """Write the pairs of all bands, each once, whose documents are similar enough."""
+    """Writes the pairs of all bands, each once, whose documents are similar enough."""
     bands, numbering = task.inputs("duplicate_pairs"), numbering_of(task.inputs("minhashes"), ".sketch.npy")
     require_numbering(numbering, bands, ".shards.json")
     sketches, sketched = sketches_of(task, numbering)
@@ -38,7 +38,7 @@ def verified_pairs(task: Task) -> None:
 
 
 def _texts(shards: Sequence[Partition], numbering: Numbering, bitmap: NDArray[np.uint8]) -> Iterator[tuple[int, str]]:
-    """Number and text of each document in a bitmap; shards without any are not opened."""
+    """Yields the number and text of each document in a bitmap; opens no shard without any."""
     for shard, start, stop in zip(shards, numbering.starts[:-1], numbering.starts[1:], strict=True):
         chosen = occurring(bitmap, start, stop)
         if chosen.any():

@@ -1,6 +1,6 @@
-"""Mixing: pass 1 scatters each shard over the chunks, pass 2 shuffles each chunk."""
+"""Stages of mixing: pass 1 scatters each shard over the chunks, pass 2 shuffles each chunk."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat, takewhile
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 
 from corpus_assets.mix.scatter import scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
-from resources.errors import LedgerError
+from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import FLAGS
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.row_tables import ROW, pack_row, packed_rows
@@ -23,11 +23,11 @@ from resources.stage.task import Task
 LEAVE_OUT = "mix.leave_out"
 DEFAULT_LEAVE_OUT = ["short_documents", "duplicates"]
 REASONS = {"short_documents": "short", "duplicates": "duplicate"}
-"""Why a flagged document is dropped, where that is not the name of the attribute."""
+"""The reason for which a flagged document is dropped, if it is not the name of the attribute."""
 
 
 def mixed_pass1(task: Task) -> None:
-    """Scatter a shard's kept documents over the chunks: one seekable file with a segment per chunk."""
+    """Scatters a shard's kept documents over the chunks: writes one seekable file with a segment per chunk."""
     source, path = task.shard.source, f"mixed/pass1/{task.shard.source}/{task.shard.name}"
     chunks = [chunk_key(chunk) for chunk in range(task["mix.chunks"])]
     packed = {chunk: bytearray() for chunk in chunks}
@@ -54,7 +54,7 @@ def mixed_pass1(task: Task) -> None:
 
 
 class _Kept:
-    """A shard's documents without those that an attribute flags, which are counted by the first that does."""
+    """A shard's documents without the flagged ones, which are counted under the first attribute that flags them."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -80,7 +80,7 @@ class _Kept:
 
 
 def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, ...]]:
-    """For each document, whether each attribute flags it; `LedgerError` for an attribute that does not say."""
+    """Yields for each document whether each attribute flags it; `LedgerError` for an attribute without flags."""
     for attribute in attributes:
         if FLAGS not in attribute.record.segments:
             raise LedgerError(f"{LEAVE_OUT}: {attribute.name} does not say which documents are flagged")
@@ -88,7 +88,7 @@ def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, .
 
 
 def mixed_pass2(task: Task) -> None:
-    """Shuffle one chunk: the segments of all shards, in keyed order."""
+    """Shuffles one chunk: writes its segments of all shards in keyed order."""
     chunk = task.key
     shards = task.inputs("mixed_pass1")
     cuts = [_cut(shard, chunk) for shard in shards]
@@ -111,25 +111,38 @@ def mixed_pass2(task: Task) -> None:
 
 
 def _cut(shard: Partition, chunk: str) -> tuple[int, Segment]:
-    """Where a chunk's segment of a shard lies, and the number of its first row in the shard's row table."""
+    """Returns the number of the first row of a chunk in a shard's row table, and the chunk's segment of the shard."""
     index = shard.segments()
     before = takewhile(lambda name: name != chunk, index)
     return sum(index[name].rows for name in before), index[chunk]
 
 
 def mix_stages(leave_out: Sequence[str]) -> list[Stage]:
-    """Returns the two passes. leave_out: attributes whose flagged documents stay out of the mix."""
+    """Returns the stages of the two passes. leave_out: attributes whose flagged documents stay out of the mix."""
     return [replace(PASS_1, inputs=_pass1_inputs(leave_out), derived_parameters=left_out), PASS_2]
 
 
+def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> None:
+    """Raises `ConfigError` unless each name is an asset with a row for every document of a shard."""
+    known = {stage.name: stage for stage in stages}
+    for name in leave_out:
+        if name not in known:
+            raise ConfigError(f"{LEAVE_OUT}: no asset named {name!r}; assets are: {', '.join(known)}")
+        stage = known[name]
+        if (stage.partitioning, stage.io, stage.shard_set) != (Partitioning.SHARD, "documents", None):
+            raise ConfigError(
+                f"{LEAVE_OUT}: {name!r} is not an attribute, which has a row for every document of a shard"
+            )
+
+
 def _pass1_inputs(leave_out: Sequence[str]) -> tuple[Input, ...]:
-    # The list of short documents is read whole, as in version 0.1, so that its recipes stay what they are.
+    # The list of short documents is read whole, as in version 0.1, so that recipes do not change.
     edges = (same(name, segment=None if name == "short_documents" else FLAGS) for name in leave_out)
     return (same("normalized_documents"), *edges)
 
 
 def left_out(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that pass 1 looks at; version 0.1 had no choice, and the recipes of its choice stay the same."""
+    """Returns the attributes that pass 1 reads as a parameter; none for those of version 0.1, whose recipes stay."""
     chosen = settings["mix"]["leave_out"]
     return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
 

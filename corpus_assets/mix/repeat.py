@@ -1,10 +1,10 @@
-"""Exact epochs: how often each kept document is used."""
+"""Exact epochs: decides how often each kept document is used."""
 
 from resources.hashing import keyed_hash
 
 
 def copies(epochs: float, seed: int, source: str, identifier: str) -> int:
-    """Number of times a document is used: the whole epochs, plus one for a keyed-hash share of the documents.
+    """Returns how often a document is used: the whole epochs, plus one for a keyed-hash share of the documents.
 
     1.0 uses every document exactly once; 2.5 uses each twice and half of them a third time; 0.25 uses a quarter.
     """

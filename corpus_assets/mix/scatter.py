@@ -1,7 +1,7 @@
-"""Pass 1: sends each kept document of a shard to its chunk, raw line by raw line.
+"""Pass 1: sends each kept document of a shard to its chunk, as the stored line.
 
 Chunk and order come from a keyed hash of (seed, source, id, copy), so that adding a shard leaves every other
-document where it was. The reference draws with replacement from generators that all readers share
+document where it was. SlimPajama draws with replacement from generators that all readers share
 (docs/formats/slimpajama.md "Pass 1", "Defect: epochs are draws with replacement").
 """
 
@@ -15,13 +15,13 @@ from resources.hashing import keyed_hash
 
 
 class Identity(msgspec.Struct):
-    """The part of a document line that mixing looks at."""
+    """The fields of a document that mixing reads."""
 
     id: str
 
 
 class Placed(NamedTuple):
-    """One use of one document: the chunk it goes to, its raw line, and its row data."""
+    """One use of one document: the chunk it goes to, its stored line, and its row data."""
 
     chunk: int
     line: bytes
@@ -37,10 +37,9 @@ _IDENTITY = msgspec.json.Decoder(Identity)
 def scatter(
     rows: Iterable[tuple[bytes, bytes, int]], *, source: str, epochs: float, seed: int, chunks: int
 ) -> Iterator[Placed]:
-    """Place every use of the given rows.
+    """Yields one `Placed` for every use of the given rows; none for a document that is not used (epochs below 1).
 
-    rows: (line, SHA-256 of the text, bytes of the text) of each document that is kept. Yields one `Placed` per copy;
-    a document that gets no copy (epochs below 1) yields nothing.
+    rows: (line, SHA-256 of the text, bytes of the text) of each document that is kept.
     """
     for line, digest, size in rows:
         identifier = _IDENTITY.decode(line).id

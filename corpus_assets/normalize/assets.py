@@ -1,4 +1,4 @@
-"""Normalized documents, one row per raw row kept, and the list of those too short to train on."""
+"""Stages that write normalized documents, and the list of those that are too short to train on."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -7,7 +7,7 @@ import numpy as np
 import xxhash
 
 from corpus_assets.normalize.text import normalizer
-from corpus_assets.raw.bad_rows import dropped_notes, kept_rows, write_kept
+from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE
@@ -25,12 +25,12 @@ _BLOCK = 4096
 
 
 def normalized_documents(task: Task) -> None:
-    """Read one raw file in whatever format, normalize its texts, write Dolma documents and their digests."""
+    """Reads one raw file in any format, normalizes its texts, and writes Dolma documents and their digests."""
     shard = task.shard
     path = f"documents/{shard.source}/{shard.name}"
     fix = normalizer(task["normalize.method"])
     write = partial(_write_documents, task, path, fix)
-    write_kept(task, _good_rows(task, shard), task["source.on_bad_file"], write)
+    write_good_rows(task, _documents(task, shard), task["source.on_bad_file"], write)
 
 
 def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Iterator[Document]) -> None:
@@ -52,7 +52,7 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
 
 
 class _TextTable:
-    """What is known of each text, and the ids one after another, written block by block."""
+    """Writes size, digest and date of each text, and the ids one after another, block by block."""
 
     def __init__(self, texts: ArrayWriter, ids: ArrayWriter) -> None:
         self._texts = texts
@@ -86,8 +86,8 @@ class _TextTable:
         self._held_ids.clear()
 
 
-def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
-    """Documents of a raw file."""
+def _documents(task: Task, shard: Shard) -> Iterator[Document]:
+    """Yields the documents of a raw file."""
     rules = RowRules(
         source=shard.source,
         format=task["source.format"],
@@ -99,11 +99,11 @@ def _good_rows(task: Task, shard: Shard) -> Iterator[Document]:
     )
     limits = Limits(line_bytes=task["source.longest_row"])
     rows = read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    return kept_rows(task, rows, task["source.on_bad_row"])
+    return good_rows(task, rows, task["source.on_bad_row"])
 
 
 def short_documents(task: Task) -> None:
-    """Mark the documents whose cleaned text is under the threshold, as a row-aligned Dolma attribute."""
+    """Marks the documents whose cleaned text is shorter than the threshold, as a row-aligned Dolma attribute."""
     threshold = task["short_documents.threshold"]
     short = 0
     with task.attributes("short_documents", SHORT_FLAG_TABLE) as out:
@@ -118,7 +118,7 @@ STAGES = [
     Stage(
         name="normalized_documents",
         group="normalize",
-        description="Documents of one raw file in the Dolma schema, texts normalized, rows in order, metadata kept.",
+        description="Documents of one raw file in the Dolma schema: texts normalized, order and metadata kept.",
         partitioning=Partitioning.SHARD,
         compute=normalized_documents,
         code_version="2",
@@ -142,7 +142,7 @@ STAGES = [
     Stage(
         name="short_documents",
         group="normalize",
-        description="Which documents are too short to train on: fewer cleaned characters than the threshold.",
+        description="Marks documents that are too short to train on: fewer cleaned characters than the threshold.",
         partitioning=Partitioning.SHARD,
         compute=short_documents,
         code_version="2",

@@ -1,4 +1,4 @@
-"""Attributes lie row by row beside their documents."""
+"""Checks that an attribute has one row for each document, in the same order."""
 
 from itertools import zip_longest
 
@@ -21,7 +21,7 @@ _DECODER = msgspec.json.Decoder(_Id)
 
 
 def misaligned(documents: Partition, attributes: Partition) -> str | None:
-    """The first row where the ids of documents and attributes differ, in words; None when all agree."""
+    """Returns in words the first row where the ids of documents and attributes differ; None if all agree."""
     try:
         for row, pair in enumerate(zip_longest(documents.lines(), attributes.lines())):
             ids = [None if line is None else _DECODER.decode(line).id for line in pair]
@@ -33,7 +33,7 @@ def misaligned(documents: Partition, attributes: Partition) -> str | None:
 
 
 def row_alignment(corpus: Built, asset: str) -> dg.AssetChecksDefinition:
-    """Row counts of all shards, and the ids of every row of up to 64 shards (chosen by hash)."""
+    """Compares the row counts of all shards, and the ids of every row of up to 64 shards (chosen by hash)."""
 
     @dg.asset_check(asset=asset_key(asset), name=ROW_ALIGNMENT, description=row_alignment.__doc__)
     def check() -> dg.AssetCheckResult:
@@ -50,6 +50,6 @@ def row_alignment(corpus: Built, asset: str) -> dg.AssetChecksDefinition:
 
 
 def _other_count(documents: Partition, attributes: Partition) -> str | None:
-    """Row counts as recorded, compared; None when they agree."""
+    """Returns in words how the recorded row counts differ; None if they agree."""
     rows = [shard.file(".jsonl.gz").rows for shard in (documents, attributes)]
     return None if rows[0] == rows[1] else f"{documents.key}: {rows[0]} documents, {rows[1]} attribute rows"

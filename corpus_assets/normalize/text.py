@@ -18,26 +18,26 @@ _WITH_HTML = TextFixerConfig(explain=False, normalization="NFC")
 _WITHOUT_HTML = _WITH_HTML._replace(unescape_html=False)
 
 # Every character that one of ftfy's character fixers replaces or removes: control characters (escape
-# sequences start with one), ligatures and width variants by ftfy's own tables, then quotes, line breaks, C1
-# and surrogates.
+# sequences start with one), ligatures and width variants from ftfy's own tables, quotes, line breaks, C1
+# controls and surrogates.
 _TABLES = "".join(re.escape(chr(code)) for table in (CONTROL_CHARS, LIGATURES, WIDTH_MAP) for code in table)
 _REPLACED = re.compile(f"[{_TABLES}\u02bc\u2018-\u201f\r\x80-\x9f\u2028\u2029\ud800-\udfff]")
 
-# ftfy's own search for mojibake is the slow part. All it can find has two adjacent characters of those its
-# pattern names outside ASCII, or one of these: C1 controls, the ligature oe, A with tilde or circumflex.
+# ftfy's own search for mojibake is slow. Everything it can find has two adjacent characters that its pattern
+# names outside ASCII, or one of these: C1 controls, the ligature oe, A with tilde or circumflex.
 _NAMED = "".join(re.findall(r"[^\x00-\x7f](?:-[^\x00-\x7f])?", BADNESS_RE.pattern))
 _MAY_BE_BAD = re.compile(f"[{_NAMED}]{{2}}|[\x80-\x9f\u0152\u0153\xc2\xc3]")
 
-# What makes a line worth a look: anything but the ASCII that ftfy never changes, or the start of an entity.
+# A line needs fixing only if it has a character outside the ASCII that ftfy never changes, or the start of an entity.
 _SUSPECT = re.compile(r"[^\t\n\x0c\x20-\x7e]")
 _SUSPECT_OR_ENTITY = re.compile(r"[^\t\n\x0c\x20-\x7e]|&")
 
 
 def nfc(text: str) -> str:
-    """Unicode normalization form C, by the Unicode version of this Python.
+    """Returns a text in Unicode normalization form C, by the Unicode version of this Python.
 
-    Form C never joins anything across a line feed, so a text in a dense script is done line by line: one line that
-    needs work does not slow the others down.
+    Form C never joins characters across a line feed, so a text with many bytes per character is normalized line by
+    line: one line that needs work does not slow the others down.
     """
     if 4 * len(text.encode("utf-8", "surrogatepass")) < 5 * len(text):
         return unicodedata.normalize("NFC", text)
@@ -45,11 +45,11 @@ def nfc(text: str) -> str:
 
 
 def fix(text: str) -> str:
-    """Exactly `ftfy.fix_text(text, normalization="NFC")` (docs/formats/slimpajama.md "Normalization"), only faster.
+    """Returns `ftfy.fix_text(text, normalization="NFC")` (docs/formats/slimpajama.md "Normalization"), but faster.
 
-    ftfy treats every line by itself, so only lines with something to fix go through it. What crosses lines is
-    kept: the first line with a `<` switches HTML decoding off for itself and all that follow, and lines of
-    more than 1,000,000 code points are cut (such a text takes the plain call).
+    ftfy fixes every line by itself, so only lines with something to fix go through it. Two rules of ftfy cross
+    lines: the first line with a `<` switches HTML decoding off for itself and all that follow, and lines of more than
+    1,000,000 code points are cut (for such a text ftfy itself is called).
     """
     tag = text.find("<")
     pieces: list[str] = []
@@ -65,7 +65,7 @@ def fix(text: str) -> str:
 
 
 def _fix_line(line: str, html: bool) -> str:
-    """One segment as ftfy fixes it; where nothing but curly quotes needs fixing, only they are fixed."""
+    """Returns a line as ftfy fixes it; if only its curly quotes need fixing, without calling ftfy."""
     if not (html and "&" in line) and not _looks_bad(line):
         straight = uncurl_quotes(line)
         settled = straight == line or not _looks_bad(straight)
@@ -83,7 +83,7 @@ def _keep(text: str) -> str:
 
 
 def normalizer(method: Method) -> Callable[[str], str]:
-    """The normalization function of that name, pure and picklable. `ConfigError` for an unknown name."""
+    """Returns the normalization function of that name, pure and picklable. `ConfigError` for an unknown name."""
     methods: dict[str, Callable[[str], str]] = {"nfc": nfc, "ftfy": fix, "none": _keep}
     if method not in methods:
         raise ConfigError(f"normalize.method is {method!r}; valid: {', '.join(methods)}")

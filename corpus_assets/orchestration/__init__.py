@@ -1,0 +1,1 @@
+"""Everything that drives Dagster: assets, builds, jobs, the sensor and the instance."""

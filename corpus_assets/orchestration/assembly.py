@@ -21,12 +21,12 @@ class Assembly:
     resources: dict[str, Any]
 
     def job(self) -> dg.JobDefinition:
-        """The job that materializes any of the assets, without their checks."""
+        """Returns the job that materializes any of the assets, without their checks."""
         found = dg.Definitions(assets=self.assets, resources=self.resources, executor=dg.in_process_executor)
         return found.resolve_implicit_global_asset_job_def()
 
     def check_job(self, checks: Sequence[dg.AssetChecksDefinition]) -> dg.JobDefinition:
-        """A job that runs the given checks and nothing else."""
+        """Returns a job that runs only the given checks."""
         chosen = dg.define_asset_job("asset_checks", dg.AssetSelection.checks(*checks))
         found = dg.Definitions(
             assets=self.assets,
@@ -39,7 +39,7 @@ class Assembly:
 
 
 def assemble(corpus: Corpus, on_outcome: OnOutcome | None = None) -> Assembly:
-    """Returns assets, checks and resources of a corpus; `on_outcome` is called for every partition that is computed."""
+    """Returns assets, checks and resources of a corpus; its assets call `on_outcome` for every computed partition."""
     managers = io_managers(corpus.storage, corpus.ledger)
     return Assembly(
         [stage_asset(corpus, stage, on_outcome) for stage in corpus.graph],

@@ -1,4 +1,4 @@
-"""The factory: one Dagster asset from one stage. Ledger, engine, events, metadata and lineage live here once."""
+"""Makes one Dagster asset from one stage; it computes through the engine, and reports events, metadata and lineage."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,13 +24,13 @@ OnOutcome = Callable[[Outcome], None]
 
 
 class StepConfig(dg.Config):
-    """What a person may set when materializing by hand."""
+    """Options for a person who materializes by hand. force: compute fresh partitions too."""
 
     force: bool = False
 
 
 def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str] | None:
-    """Dagster's partitions of a stage."""
+    """Returns Dagster's partitions of a stage."""
     if stage.partitioning is Partitioning.SHARD:
         return shards(stage.shard_set)
     if stage.partitioning is Partitioning.BAND:
@@ -41,7 +41,7 @@ def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str]
 
 
 def stage_asset(corpus: Corpus, stage: Stage, on_outcome: OnOutcome | None = None) -> dg.AssetsDefinition:
-    """The asset of a stage, over any set of its partitions; computes those of them that are not fresh."""
+    """Returns the asset of a stage, over any set of its partitions; it computes those that are not fresh."""
 
     @dg.multi_asset(
         name=re.sub(r"[^a-zA-Z0-9_]", "_", stage.name),
@@ -78,10 +78,10 @@ def stage_asset(corpus: Corpus, stage: Stage, on_outcome: OnOutcome | None = Non
 def _step(
     corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig, on_outcome: OnOutcome | None
 ) -> Iterator[Any]:
-    """Compute, commit and report. A failed partition keeps no other from being reported.
+    """Computes and commits partitions, and yields Dagster's events; a failed partition does not stop the others.
 
-    The `Output` lets the steps after this one run, and makes Dagster mark every partition that was asked for; so it
-    is given only when none failed. Each partition's own event comes after it and carries its own data version.
+    The `Output` lets the steps after this one run, and makes Dagster mark every requested partition; so it is
+    given only if none failed. Each partition's own event comes after it and has its own data version.
     """
     if stage.lists_shards:
         register_shards(corpus.planner(), context.instance)
@@ -102,7 +102,7 @@ def _step(
 def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Failure:
     shown = "\n".join(failures[:_MAX_LISTED])
     more = f"\nand {len(failures) - _MAX_LISTED} more" if len(failures) > _MAX_LISTED else ""
-    hint = f"\nWhat is missing is built by: corpus build --select +{stage.name}" if step.blocked else ""
+    hint = f"\nTo build the missing inputs: corpus build --select +{stage.name}" if step.blocked else ""
     return dg.Failure(
         f"{len(failures)} of {asked} partitions failed:\n{shown}{more}{hint}",
         metadata={"failed": dg.MetadataValue.json(failures)},
@@ -113,7 +113,7 @@ def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Fa
 def _look_outside(
     corpus: Corpus, stage: Stage, keys: Sequence[str | None], context: dg.AssetExecutionContext
 ) -> Iterator[dg.AssetMaterialization]:
-    """Look at the raw files anew before anything is made of them, so that any asset can be materialized alone."""
+    """Brings stages that scan the raw files up to date first, so that any asset can be materialized alone."""
     for upstream in (corpus.graph[edge.asset] for edge in stage.inputs):
         if not upstream.looks_outside:
             continue
@@ -138,19 +138,19 @@ def _note(context: dg.AssetExecutionContext, outcome: Outcome, on_outcome: OnOut
 
 def _summary(record: Record) -> str:
     numbers = record.statistics
-    parts = [
+    phrases = [
         f"{numbers[name]:,} {name.replace('_', ' ')}"
         for name in ("rows_in", "rows_out")
         if numbers.get(name) is not None
     ]
-    parts += [f"{count:,} dropped as {reason}" for reason, count in numbers.get("dropped", {}).items() if count]
-    return ", ".join([*parts, f"{numbers.get('seconds', 0)} s"])
+    phrases += [f"{count:,} dropped as {reason}" for reason, count in numbers.get("dropped", {}).items() if count]
+    return ", ".join([*phrases, f"{numbers.get('seconds', 0)} s"])
 
 
 def _events(
     corpus: Corpus, step: Step, provenance: Mapping[str, str], *, fresh_too: bool
 ) -> Iterator[dg.AssetMaterialization]:
-    """One event per partition with its own data version; the plan's reason becomes its metadata."""
+    """Yields one event per partition with its own data version; its metadata has the plan's reason."""
     why = {decision.partition: decision.reason for decision in step.due}
     new = {outcome.partition for outcome in step.outcomes}
     reasons = drop_reasons(corpus.ledger.records(step.stage.name).values())
@@ -169,7 +169,7 @@ def _events(
 
 
 def _provenance(stage: Stage, instance: dg.DagsterInstance) -> dict[str, str]:
-    """Tags by which Dagster's own staleness knows the newest inputs this step saw."""
+    """Returns tags that tell Dagster's own staleness which inputs this step read."""
     tags: dict[str, str] = {}
     for edge in stage.inputs:
         key = asset_key(edge.asset)

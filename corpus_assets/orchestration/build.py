@@ -1,7 +1,7 @@
-"""`corpus build`: runs the plan stage by stage through Dagster, so that everything shows in the web UI.
+"""`corpus build`: runs the plan stage by stage through Dagster, so that the web UI shows everything.
 
-Each stage is one in-process Dagster run per contiguous range of its not-fresh partitions, of the very assets that the
-web UI and `dagster asset materialize` use; the work inside is spread over the engine's workers.
+Each stage is one in-process Dagster run per contiguous range of its partitions that are not fresh, of the same assets
+that the web UI and `dagster asset materialize` use; the engine spreads the work of a run over its workers.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def build(
     checks: bool = True,
     instance: dg.DagsterInstance | None = None,
 ) -> Report:
-    """Bring the given stages up to date, in order. What fails does not keep other partitions from being built."""
+    """Brings the given stages up to date, in order. A partition that fails does not stop the others."""
     started = time.monotonic()
     report = Report()
-    for stage in stages:  # A file that the configuration names and that is not there is told before hours of work.
+    for stage in stages:  # Reports a missing file that the configuration names before hours of work.
         corpus.settings.derived_parameters(stage)
     with corpus.exclusive():
         corpus.storage.remove_abandoned()
@@ -81,13 +81,16 @@ def _build(
 
 
 def _is_whole(planner: Planner, stage: Stage) -> bool:
-    """Whether all of a finished stage can be checked now; a gate is looked at before what reads it is made."""
+    """Returns whether the checks of a stage can run at the end: all of it is fresh, and it has no gate.
+
+    The checks of a stage with a gate run before any stage reads it.
+    """
     decisions = planner.decisions(stage).values()
     return stage.gate is None and all(decision.status is Status.FRESH for decision in decisions)
 
 
 def _is_used(planner: Planner, stage: Stage) -> bool:
-    """Whether a finished stage is about to be read by anything: its gate is then looked at anew."""
+    """Returns whether a fresh stage is about to be read by a stage that is not, so that its gate must be checked."""
     if any(decision.status is not Status.FRESH for decision in planner.decisions(stage).values()):
         return False
     readers = planner.graph.readers(stage.name)

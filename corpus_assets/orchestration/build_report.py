@@ -1,4 +1,4 @@
-"""What a build reports: while it goes on, and at its end."""
+"""The progress of a build, and the report at its end."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -11,15 +11,15 @@ class Progress(Protocol):
     """Follows a build."""
 
     def stage(self, stage: Stage, due: int) -> None:
-        """A stage starts, with so many partitions to compute."""
+        """Called when a stage starts. due: the number of partitions to compute."""
 
     def outcome(self, outcome: Outcome) -> None:
-        """One partition is done, or failed."""
+        """Called when one partition is done or has failed."""
 
 
 @dataclass
 class Report:
-    """The result of a build. held_back: what closed gates say, each once; their readers are among `waiting`."""
+    """The result of a build. held_back: the reasons of closed gates, each once; their readers are among `waiting`."""
 
     recomputed: int = 0
     fresh: int = 0
@@ -34,11 +34,11 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything that was asked for is fresh now, and every check passed."""
+        """True if everything that was asked for is fresh now, and every check passed."""
         return not (self.failed or self.waiting or self.failed_checks)
 
     def add(self, outcome: Outcome) -> None:
-        """Count one partition."""
+        """Counts one partition."""
         if outcome.error is not None:
             self.failed.append(f"{outcome.name}: {outcome.error}")
             return

@@ -1,4 +1,4 @@
-"""Which Dagster instance the project uses: `$DAGSTER_HOME`, or `.dagster_home` beside corpus.yaml."""
+"""The Dagster instance of a corpus: `$DAGSTER_HOME`, or `.dagster_home` in the folder of corpus.yaml."""
 
 import os
 import shutil
@@ -26,10 +26,10 @@ _UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.Dag
 
 
 def prepare(folder: Path) -> Path:
-    """Make sure there is a DAGSTER_HOME with a dagster.yaml in it, and return it.
+    """Makes sure that there is a DAGSTER_HOME with a dagster.yaml in it, and returns its path.
 
-    The corpus' own folder always takes the dagster.yaml beside corpus.yaml; a `$DAGSTER_HOME` that has one keeps it.
-    With neither it gets the project's defaults: nothing is sent anywhere, and one run at a time.
+    `.dagster_home` always gets a copy of the dagster.yaml next to corpus.yaml; a `$DAGSTER_HOME` that has one keeps its
+    own. Without either it gets the project's defaults: no telemetry, and one run at a time.
     """
     given = os.environ.get("DAGSTER_HOME")
     home = Path(given or folder / FOLDER).absolute()
@@ -44,7 +44,7 @@ def prepare(folder: Path) -> Path:
 
 
 def project_instance(folder: Path) -> dg.DagsterInstance:
-    """The instance that records runs and that the web UI shows."""
+    """Returns the instance that records runs and that the web UI shows."""
     prepare(folder)
     instance = dg.DagsterInstance.get()
     close_abandoned_runs(instance)
@@ -52,13 +52,13 @@ def project_instance(folder: Path) -> dg.DagsterInstance:
 
 
 def process_tags() -> dict[str, str]:
-    """Tags that say which process drives a run, by which the runs of a killed build are known."""
+    """Returns tags that name the process that drives a run; they identify the runs of a killed build."""
     started = psutil.Process().create_time()
     return {PROCESS_TAG: f"{socket.gethostname()} {os.getpid()} {started:.2f}"}
 
 
 def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
-    """Mark runs as failed whose build was killed on this machine: they would count as active for ever."""
+    """Marks runs as failed whose build was killed on this machine; otherwise they would stay active for ever."""
     closed = 0
     for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
         if PROCESS_TAG in run.tags and not _runs(run.tags[PROCESS_TAG]):
@@ -68,7 +68,7 @@ def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
 
 
 def _runs(process: str) -> bool:
-    """Whether a tagged process still runs; one on another machine is taken to."""
+    """Returns whether a tagged process still runs; True for a process on another machine."""
     host, pid, started = process.rsplit(" ", 2)
     if host != socket.gethostname():
         return True
@@ -88,9 +88,9 @@ def _check_port(host: str, port: int) -> None:
 
 
 def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
-    """Become `dagster dev` on this corpus; its shard partitions are registered first.
+    """Registers the shard partitions, and replaces this process by `dagster dev` on this corpus.
 
-    It runs in the DAGSTER_HOME, and takes modules of the user's own stages from the folder of corpus.yaml.
+    It runs in the DAGSTER_HOME, and imports modules of the user's own stages from the folder of corpus.yaml.
     """
     _check_port(host, port)
     chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")

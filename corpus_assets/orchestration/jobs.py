@@ -11,7 +11,7 @@ from resources.stage.job import Outcome
 
 
 def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
-    """`corpus build` as a job, for everything or up to one group: each stage as a run of its own."""
+    """Returns `corpus build` as a job, for everything or up to one group: each stage as a run of its own."""
     stages = corpus.graph.select([f"+group:{group}"]) if group else list(corpus.graph)
 
     @dg.op(name=f"update_{group or 'everything'}")
@@ -22,12 +22,12 @@ def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
             problems = [*report.failed, *report.waiting, *report.failed_checks]
             raise dg.Failure("\n".join(problems[:20]), allow_retries=False)
 
-    what = f"The assets of group {group}, and all that they read" if group else "All assets"
+    what = f"The assets of group {group}, and everything they read" if group else "All assets"
     select = f" --select +group:{group}" if group else ""
 
     @dg.job(
         name=f"build_{group or 'corpus'}",
-        description=f"{what}: whatever the plan says is not fresh, in order; the same as `corpus build{select}`.",
+        description=f"{what}: builds all partitions that are not fresh, in order; the same as `corpus build{select}`.",
         executor_def=dg.in_process_executor,
     )
     def job() -> None:
@@ -37,7 +37,7 @@ def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
 
 
 def group_jobs(corpus: Corpus) -> list[dg.JobDefinition]:
-    """One job per group, in the order the data flows."""
+    """Returns one job per group, in the order the data flows."""
     return [build_job(corpus, group) for group in corpus.graph.groups()]
 
 
@@ -56,10 +56,10 @@ class _LogProgress(Progress):
 
 
 def corpus_schedule(job: dg.JobDefinition) -> dg.ScheduleDefinition:
-    """The whole plan, every night at three; off until switched on."""
+    """Returns the schedule that builds the whole corpus every night at three; it is off until switched on."""
     return dg.ScheduleDefinition(
         name="nightly_build",
         job=job,
         cron_schedule="0 3 * * *",
-        description="Every night at three: everything the plan says is not fresh.",
+        description="Every night at three: builds everything that is not fresh.",
     )

@@ -1,4 +1,4 @@
-"""What the web UI shows of an asset and of each of its partitions."""
+"""The descriptions and metadata that the web UI shows for an asset and for each of its partitions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,13 +16,13 @@ _NOT_SHOWN = {"seconds", "cpu_seconds", "modified"}
 
 
 def description(stage: Stage) -> str:
-    """The description of an asset."""
+    """Returns the description of an asset."""
     unit = "the whole corpus" if stage.partitioning is Partitioning.NONE else f"one {stage.partitioning.value}"
     return f"{stage.description}\n\nOne partition is {unit}. Algorithm version {stage.code_version}."
 
 
 def definition_metadata(stage: Stage) -> dict[str, Any]:
-    """Columns of an asset and the configuration keys it depends on."""
+    """Returns the columns of an asset and the configuration keys it depends on."""
     metadata: dict[str, Any] = {}
     if stage.columns:
         columns = [dg.TableColumn(name, kind) for name, kind in stage.columns.items()]
@@ -33,12 +33,12 @@ def definition_metadata(stage: Stage) -> dict[str, Any]:
 
 
 def drop_reasons(records: Iterable[Record]) -> list[str]:
-    """Every reason for which any of the partitions dropped rows, sorted."""
+    """Returns all reasons for which any of the partitions dropped rows, sorted."""
     return sorted({reason for record in records for reason in record.statistics.get("dropped", {})})
 
 
 def partition_metadata(record: Record, reasons: Iterable[str], recomputed: bool, why: str) -> dict[str, Any]:
-    """The same numbers on every partition of an asset, zeros included, so that a plot has no holes.
+    """Returns the same numbers for every partition of an asset, zeros included, so that a plot has no gaps.
 
     reasons: the drop reasons of the asset, each of which becomes a number.
     """
@@ -59,7 +59,7 @@ def partition_metadata(record: Record, reasons: Iterable[str], recomputed: bool,
 
 
 def _numbers(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Counts of the stage under readable names; bytes of content in MB."""
+    """Returns the counts of the stage under readable names; bytes of content in MB."""
     found: dict[str, Any] = {}
     for name, value in statistics.items():
         if name in _LABELS:
@@ -101,5 +101,5 @@ def _file_list(record: Record) -> str:
 
 
 def _list(lines: Iterable[str]) -> str:
-    """A Markdown list; text from outside is shown as code, never interpreted."""
+    """Returns a Markdown list; its lines are shown as code, so that text from raw files is never interpreted."""
     return "\n".join(f"- `{line[:300].replace('`', chr(39))}`" for line in lines)

@@ -1,4 +1,4 @@
-"""Sentences at the end of a build: what a person should know of it that is no failure."""
+"""Notes at the end of a build: sentences that a person should read, but that are not failures."""
 
 from collections.abc import Iterator
 

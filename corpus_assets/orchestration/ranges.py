@@ -1,4 +1,4 @@
-"""Ranges of partitions: a Dagster run takes one range, not a set."""
+"""Ranges of partitions, because a Dagster run takes one range, and not a set."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,9 +9,10 @@ RANGE_END = "dagster/asset_partition_range_end"
 def ranges(
     chosen: Sequence[str], order: Sequence[str], most: int, never: Collection[str] = ()
 ) -> list[tuple[str, str]]:
-    """Returns contiguous ranges of `order` that cover `chosen`, at most `most`; the smallest gaps are bridged.
+    """Returns at most `most` contiguous ranges of `order` that cover `chosen`, by closing the smallest gaps.
 
-    Fresh partitions inside a range are left alone. Keys in `never` lie in no range, however many ranges that makes.
+    Fresh partitions inside a range are not computed again. No range contains a key in `never`, even if that needs more
+    than `most` ranges.
     """
     wanted, walls = set(chosen), set(never)
     places = [place for place, key in enumerate(order) if key in wanted]

@@ -24,7 +24,7 @@ _QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITI
 
 
 class Runner:
-    """Starts Dagster runs. Made only when there is something to run: importing Dagster takes seconds."""
+    """Starts Dagster runs. A build makes it only when there is something to run: importing Dagster takes seconds."""
 
     def __init__(self, corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None) -> None:
         self._corpus = corpus
@@ -40,7 +40,7 @@ class Runner:
         self._report.add(outcome)
 
     def run(self, stage: Stage, due: Sequence[Decision], blocked: Sequence[Decision]) -> None:
-        """Materialize the given partitions of one stage, and none of those that wait for something."""
+        """Materializes the partitions of one stage that are due, and none of the blocked ones."""
         keys = {decision.partition for decision in due}
         waiting = {decision.partition for decision in blocked if decision.partition is not None}
         if stage.partitioning is Partitioning.NONE:
@@ -51,7 +51,7 @@ class Runner:
             self._materialize(stage, {RANGE_START: start, RANGE_END: end})
 
     def _order(self, stage: Stage) -> list[str]:
-        """Partition keys in the order in which Dagster cuts ranges."""
+        """Returns the partition keys in the order in which Dagster cuts ranges."""
         if stage.partitioning is Partitioning.SHARD:
             register_shards(self._corpus.planner(), self._instance)
             return list(self._instance.get_dynamic_partitions(shard_set_name(stage.shard_set)))
@@ -70,7 +70,7 @@ class Runner:
             self._note_crash(stage, result)
 
     def _note_crash(self, stage: Stage, result: dg.ExecuteInProcessResult) -> None:
-        """A step that failed for another reason than a partition's own error must not pass unseen."""
+        """Adds the error of a step to the report if no partition reported one."""
         for event in result.filter_events(lambda event: event.is_step_failure):
             error = event.step_failure_data.error
             if error and error.cls_name == "DagsterExecutionInterruptedError":
@@ -78,7 +78,7 @@ class Runner:
             self._report.failed.append(f"{stage.name}: {error.message.strip() if error else 'step failed'}")
 
     def check(self, names: Iterable[str]) -> None:
-        """Run the asset checks of these assets."""
+        """Runs the asset checks of these assets."""
         keys = [asset_key(name) for name in names]
         chosen = [check for check in self._assembly.checks if any(k.asset_key in keys for k in check.check_keys)]
         if not chosen:

@@ -1,4 +1,4 @@
-"""The sensor: launches runs for what the plan says is not fresh and could start now."""
+"""The sensor, which launches runs for partitions that are not fresh and whose inputs are."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,19 +24,19 @@ RETRY_SECONDS = 3600
 def next_requests(
     planner: Planner, shard_order: Callable[[str], Sequence[str]], now: float = 0
 ) -> Iterator[dg.RunRequest]:
-    """Runs for everything that could start now: not fresh, and what it reads is.
+    """Yields runs for all partitions that are not fresh and whose inputs are.
 
-    Each run takes one range of partitions of one asset, at most `MAX_PARTITIONS` of an asset at a time. Its key names
-    the state it was asked in, so that a partition that fails is tried again when something changed, and otherwise once
-    in `RETRY_SECONDS`.
+    Each run takes one range of partitions of one asset, at most `MAX_PARTITIONS` of an asset at a time. Its key holds
+    the state of the partitions, so that a partition that failed is tried again when something changed, and otherwise
+    once in `RETRY_SECONDS`.
 
     shard_order: partitions of a set of shards, by the set's name, as Dagster orders them. now: seconds since the epoch.
     """
     for stage in planner.graph:
         decisions = planner.decisions(stage)
         ready = {key: d for key, d in decisions.items() if d.status is not Status.FRESH and not d.blocked}
-        for part, tags in _batches(stage, decisions, ready, shard_order):
-            chosen = [ready[key] for key in part]
+        for keys, tags in _batches(stage, decisions, ready, shard_order):
+            chosen = [ready[key] for key in keys]
             more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
             yield dg.RunRequest(
                 run_key=_run_key(planner, chosen, now),
@@ -51,7 +51,7 @@ def _batches(
     ready: Mapping[str | None, Decision],
     shard_order: Callable[[str], Sequence[str]],
 ) -> Iterator[tuple[list[str | None], dict[str, str]]]:
-    """The ready partitions of a stage, cut into runs; with each the tags that say which range it is."""
+    """Yields the ready partitions of a stage, cut into runs, each with the tags that give its range to Dagster."""
     if not ready:
         return
     if stage.partitioning is Partitioning.NONE:
@@ -67,7 +67,7 @@ def _batches(
 
 
 def _run_key(planner: Planner, chosen: list[Decision], now: float) -> str:
-    """Changes with the state of the partitions: why they are not fresh, what they were, their raw files."""
+    """Returns a key that changes with the partitions: why they are not fresh, their records, inputs and raw files."""
     shards = planner.listing.by_key()
     state: list[str] = [chosen[0].asset, str(int(now // RETRY_SECONDS))]
     for decision in chosen:
@@ -88,22 +88,21 @@ _ACTIVE = [
 
 
 def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
-    """Looks at the plan every two minutes; off until switched on."""
+    """Returns the sensor, which makes a plan every two minutes; it is off until switched on."""
 
     @dg.sensor(
         name="build_what_is_not_fresh",
         asset_selection=dg.AssetSelection.all(),
         minimum_interval_seconds=INTERVAL_SECONDS,
-        description="Launches runs for what the plan says is not fresh and could start now, stage after stage. "
-        "Waits while any run is active; a partition that failed is tried again when something changed, or after "
-        "an hour.",
+        description="Launches runs for partitions that are not fresh and whose inputs are, stage after stage. "
+        "Waits while any run is active. Tries a partition that failed again when something changed, or after an hour.",
     )
     def sensor(context: dg.SensorEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
         close_abandoned_runs(context.instance)
         active = context.instance.get_runs(dg.RunsFilter(statuses=_ACTIVE), limit=3)
         if active:
             names = ", ".join(run.run_id[:8] for run in active)
-            return dg.SkipReason(f"runs are active ({names}); the plan is looked at again when they are done")
+            return dg.SkipReason(f"runs are active ({names}); the next plan is made when they are done")
         planner = corpus.planner()
         register_shards(planner, context.instance)
         requests = list(next_requests(planner, context.instance.get_dynamic_partitions, time.time()))[:MAX_RUNS]

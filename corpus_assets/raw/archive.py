@@ -1,4 +1,4 @@
-"""Members of a tar of compressed JSON lines, streamed in order: nothing extracted, no link followed."""
+"""Reads the members of a tar of compressed JSON lines in order, without extracting files or following links."""
 
 import tarfile
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ class Member(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A member that holds no data for us: its name in the archive, and what it is."""
+    """A member that holds no data for us: its name in the archive, and its kind."""
 
     name: str
     kind: str
 
 
 class _BoundedReads:
-    """Refuses single reads that a damaged header would stretch to the whole file."""
+    """Refuses very large single reads, which a damaged header can ask for."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -43,12 +43,12 @@ class _BoundedReads:
 
 
 def members(raw: BinaryIO, where: str) -> Iterator[Member | Skipped]:
-    """Regular members that end in `.jsonl.zst`, in archive order; equal names are all data.
+    """Yields the regular members that end in `.jsonl.zst`, in archive order, even if several have the same name.
 
-    Files of other names, links and devices come as `Skipped`, so that a caller can count them; folders and
-    AppleDouble files (`._*`, written by the archiver, not by the author) are passed over. A member's stream
-    is valid until the next one is asked for. Raises `BadFileError` or `tarfile.TarError` unless every header
-    is sound and the archive ends with its end mark: a block of zeros with nothing but zeros after it.
+    Files with other names, links and devices come as `Skipped`, so that a caller can count them. Folders and
+    AppleDouble files (`._*`, written by the archiver, not by the author) are left out. A member's stream
+    is valid until the next member is asked for. Raises `BadFileError` or `tarfile.TarError` unless every header
+    is sound and the archive ends with its end mark: a block of zeros with only zeros after it.
     """
     source = cast(BinaryIO, _BoundedReads(raw))
     try:
@@ -79,7 +79,10 @@ def _kind(member: tarfile.TarInfo) -> str:
 
 
 def _check_end(raw: BinaryIO, offset: int, where: str) -> None:
-    """The tar module takes a damaged header or a missing end mark for the end; data could follow."""
+    """Raises `BadFileError` unless the end mark is at `offset`, with only zeros after it.
+
+    The tar module takes a damaged header or a missing end mark for the end, and data could follow.
+    """
     raw.seek(offset)
     mark = raw.read(tarfile.BLOCKSIZE)
     if len(mark) < tarfile.BLOCKSIZE:

@@ -1,4 +1,4 @@
-"""The raw side of the graph: the inventory of raw files, and the content version of each."""
+"""Stages that read raw files: their inventory, the content version of each, and the examples of datasets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from corpus_assets import dataset_names
-from corpus_assets.raw.bad_rows import dropped_notes, kept_rows, write_kept
+from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import Limits, RawFile, read_examples, rules_of
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes
 from resources.hashing import content_digest
@@ -19,7 +19,7 @@ from resources.stage.task import Task
 
 
 def inventory(task: Task) -> dict[str, str]:
-    """Write the table of raw files; the listing itself is its input."""
+    """Writes the table of raw files; returns the listing as its inputs."""
     with task.lines("inventory/shards.jsonl.gz") as table:
         for shard in task.shards:
             row = {"shard": shard.key, "source": shard.source, "file": shard.label, "bytes": shard.bytes}
@@ -30,11 +30,11 @@ def inventory(task: Task) -> dict[str, str]:
 
 
 def raw_source(task: Task) -> dict[str, str]:
-    """Record the content digest of one raw file. Nothing is copied: the file stays where it is.
+    """Records the content digest of one raw file, and copies nothing.
 
-    Its name is part of the content: the suffix chooses the reader, and derived ids are made from it.
-    What can never be read (a dangling link, a pipe) has its fault as content; `source.on_bad_file` then decides
-    whether normalizing it fails.
+    The file's name is content too: its suffix chooses the reader, and derived ids are made from it. The content of
+    a file that can never be read (a dangling link, a pipe) is its fault; `source.on_bad_file` then decides whether
+    normalizing it fails.
     """
     shard = task.shard
     digest = content_digest(b"problem", shard.problem.encode()) if shard.problem else shard.digest()
@@ -46,14 +46,14 @@ def raw_source(task: Task) -> dict[str, str]:
 
 
 def examples(task: Task) -> None:
-    """Read one file of a dataset's own, in whatever format, as examples of the shape that its mode takes."""
+    """Reads one file of a dataset's own, in any format, and writes examples of the shape that its mode takes."""
     shard = task.shard
     options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
     rules = rules_of(options["mode"], shard.source, options)
     limits = Limits(line_bytes=options["longest_row"])
     rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    kept = kept_rows(task, rows, options["on_bad_row"])
-    write_kept(task, kept, options["on_bad_file"], partial(_write_examples, task))
+    good = good_rows(task, rows, options["on_bad_row"])
+    write_good_rows(task, good, options["on_bad_file"], partial(_write_examples, task))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
@@ -71,14 +71,14 @@ _NO_CONTENT = {"location", "glob", "licence"}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What the examples of a dataset depend on: keys, format, and the mode, which says what shape they have."""
+    """Returns the values that a dataset's examples depend on: keys, format, and the mode, which sets their shape."""
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
     return {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": dataset["mode"]}.items()}
 
 
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
-    """For each dataset that reads files of its own: their content versions, and their examples."""
+    """Yields two stages for each dataset with its own files: their content versions, and their examples."""
     (raw,) = (stage for stage in STAGES if stage.partitioning is Partitioning.SHARD)
     for name in (dataset["name"] for dataset in datasets if isinstance(dataset["input"], Mapping)):
         own = dataset_names.group(name)
@@ -114,7 +114,7 @@ STAGES = [
     Stage(
         name="inventory",
         group="raw",
-        description="Table of all raw files of all sources; adds and removes the shard partitions.",
+        description="Table of all raw files of all sources, which are the shard partitions.",
         partitioning=Partitioning.NONE,
         compute=inventory,
         code_version="1",
@@ -126,7 +126,7 @@ STAGES = [
     Stage(
         name="raw_source",
         group="raw",
-        description="Content version of one raw file: a digest of its bytes, taken again only when touched.",
+        description="Content version of one raw file: a digest of its bytes, taken again only if it was rewritten.",
         partitioning=Partitioning.SHARD,
         compute=raw_source,
         code_version="1",

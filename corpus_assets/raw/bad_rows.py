@@ -1,4 +1,4 @@
-"""The good rows of a raw file; the bad ones are counted with their reason, or fail the shard."""
+"""Takes the good rows of a raw file; counts the bad ones with their reason, or fails the shard."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,8 +14,11 @@ T = TypeVar("T")
 OnFault = Literal["skip", "fail"]
 
 
-def kept_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault) -> Iterator[T]:
-    """Rows that are good. Raises `BadFileError` for a bad one with `fail`, and when the file changed meanwhile."""
+def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault) -> Iterator[T]:
+    """Yields the good rows, and drops the bad ones with their reason.
+
+    Raises `BadFileError` for a bad row if `on_bad_row` is `fail`, and `StorageError` if the file changed meanwhile.
+    """
     shard = task.shard
     for row in rows:
         if not isinstance(row, BadRow):
@@ -28,8 +31,8 @@ def kept_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault) -> It
         raise StorageError(f"{shard.label} changed while it was being read; build again")
 
 
-def write_kept(task: Task, rows: Iterator[T], on_bad_file: OnFault, write: Callable[[Iterator[T]], None]) -> None:
-    """Write the rows of a file; one that cannot be read fails the shard, or counts as one that has none."""
+def write_good_rows(task: Task, rows: Iterator[T], on_bad_file: OnFault, write: Callable[[Iterator[T]], None]) -> None:
+    """Writes the rows of a file; a file that cannot be read fails the shard, or is dropped as if it had no rows."""
     try:
         write(rows)
     except BadFileError as error:
@@ -46,7 +49,7 @@ def _named(shard: Shard, error: BadFileError) -> BadFileError:
 
 
 def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: str = "source") -> Iterator[str]:
-    """Yields raw rows that gave no document or example, by source and reason; nothing is lost without a word.
+    """Yields a sentence for each source whose raw rows did not all give a document or example, with the reasons.
 
     what: `source`, or `dataset` for files of a dataset's own.
     """

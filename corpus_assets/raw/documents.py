@@ -1,4 +1,4 @@
-"""One raw row to one document: text, id and metadata by rules, or a typed reason why not."""
+"""Turns one raw row into one document, or into the reason why it is not one."""
 
 import json
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from resources.formats.documents import NO_METADATA, Document
 
 @dataclass(frozen=True)
 class RowRules(SourceRules):
-    """How the rows of one source become documents.
+    """The rules by which the rows of one source become documents.
 
-    `lone_surrogates`: whether a text with an escape of half a surrogate pair is a bad row, or keeps
-    it for a normalization that repairs it (as the reference does; docs/formats/slimpajama.md "Normalization").
+    `lone_surrogates`: `refuse` makes a row bad if its text has an escape of half a surrogate pair; `keep` keeps
+    the escape for a normalization that repairs it, as SlimPajama does (docs/formats/slimpajama.md "Normalization").
     """
 
     text_key: str = "text"
@@ -26,7 +26,7 @@ class RowRules(SourceRules):
 
 
 class _Dolma(msgspec.Struct, forbid_unknown_fields=True):
-    """A row that is a Dolma document and nothing more: it decodes in one pass."""
+    """A row with only the fields of a Dolma document: it decodes in one pass."""
 
     id: str
     text: str
@@ -44,10 +44,10 @@ class RowReader:
 
     Every method raises `RowError` for a row that gives no document.
 
-    Nothing given is dropped. `added`, `created` and the metadata key are Dolma fields when they hold a
-    string, a string and an object; null there, and a `source` equal to the configured one, say nothing and
-    are left out. Every other top-level key, those with another type included (metadata that is a list stays
-    `{"metadata": [...]}`), is merged into the metadata object as `RowNames` does it.
+    No value of a row is lost. `added` and `created` are Dolma fields if they hold a string, the metadata key if it
+    holds an object. If they are null they are left out, and so is a `source` equal to the configured one.
+    `RowNames` merges every other top-level key into the metadata object, also those of another type (metadata that
+    is a list becomes `{"metadata": [...]}`).
     """
 
     def __init__(self, rules: RowRules, limits: Limits) -> None:
@@ -59,7 +59,7 @@ class RowReader:
         self._may_be_dolma = usual and rules.ids != "derived"
 
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Document:
-        """Document of one JSON line; None stands for a line over the limit. Derived ids begin with `place`.
+        """Returns the document of one JSON line; None is a line over the limit. Derived ids begin with `place`.
 
         With `bare_strings` a line that is a JSON string is a text (docs/formats/cerebras-hdf5.md "Reading input").
         """
@@ -74,7 +74,7 @@ class RowReader:
             raise decode_error(line, fault) from None
 
     def _values(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
-        """The text of a row, and its other values."""
+        """Returns the text of a row, and its other values."""
         if bare_strings and line.lstrip().startswith(b'"'):
             return STRING.decode(line), {}
         fields = OBJECT.decode(line)
@@ -86,16 +86,16 @@ class RowReader:
         return STRING.decode(text), fields
 
     def _with_surrogates(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
-        """As `_values`, with lone surrogates kept in the text, and U+FFFD in their place anywhere else."""
+        """Returns the same as `_values`, with lone surrogates kept in the text, and replaced by U+FFFD elsewhere."""
         _, fields = self._values(ESCAPE.sub(replaced, line), bare_strings)
-        # Numbers stay strings: only the text is taken, and a long integer would be refused.
+        # Numbers stay strings: only the text is used, and `json` refuses very long integers.
         row = json.loads(line.decode(), parse_int=str, parse_float=str)
         return (row if isinstance(row, str) else row[self._rules.text_key]), fields
 
     def _dolma(self, line: bytes, place: str) -> Document | None:
-        """The document of a plain Dolma row, in one pass; None when the row wants the general way.
+        """Returns the document of a plain Dolma row, decoded in one pass; None if the row needs the general way.
 
-        A file whose rows are of another shape is not tried again: the outcome is the same either way.
+        After a row of another shape the rest of the file takes the general way, which gives the same documents.
         """
         try:
             row = _DOLMA.decode(line)
@@ -110,10 +110,10 @@ class RowReader:
         return Document(given, row.text, self._rules.source, row.added, row.created, held)
 
     def from_values(self, values: dict[str, object], place: str) -> Document:
-        """Document of one row of typed columns; a value may be the `RowError` met when it was converted.
+        """Returns the document of one row of typed columns; a value may be the `RowError` of its conversion.
 
-        Text and id may be bytes that are UTF-8. Values in metadata take their JSON form (`json_fields`). A null
-        id is no id.
+        Text and id may be UTF-8 bytes. Values in metadata take their JSON form (`json_fields`). A null id counts as
+        missing.
         """
         self._names.next_values(values)
         text = values.pop(self._rules.text_key, None)
@@ -122,7 +122,7 @@ class RowReader:
         return self._document(str(utf8(text)), json_fields(values), place)
 
     def from_text(self, text: str, place: str) -> Document:
-        """Document of a text that comes with nothing else."""
+        """Returns the document of a text without other values."""
         self._names.next_row()
         return self._document(text, {}, place)
 

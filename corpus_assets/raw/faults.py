@@ -1,4 +1,4 @@
-"""What can be wrong with a row, and finding it in the JSON bytes."""
+"""The faults of a row, and finding them in its JSON bytes."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _MAYBE_HUGE: Final = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{199})")
 
 
 class BadRow(NamedTuple):
-    """A row that gives no document: `where` for a person, `reason` a stable word to count by."""
+    """A row that gives no document: `where` is its place for a person, `reason` a stable word to count by."""
 
     where: str
     reason: str
@@ -24,7 +24,7 @@ class BadRow(NamedTuple):
 
 
 class RowError(Exception):
-    """Why a row gives no document; the format module adds the place and yields a `BadRow`."""
+    """The reason why a row gives no document; the format module adds the place and yields a `BadRow`."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -32,14 +32,14 @@ class RowError(Exception):
         self.detail = detail
 
     def at(self, where: str) -> BadRow:
-        """The bad row with its place."""
+        """Returns the bad row with its place."""
         return BadRow(where, self.reason, self.detail)
 
 
 def check_json(raw: bytes, nesting: int) -> None:
-    """Refuse JSON that common readers cannot take: bytes that are no UTF-8, deep nesting, infinite numbers.
+    """Raises an error for JSON that common readers refuse: bytes that are not UTF-8, deep nesting, infinite numbers.
 
-    The decoder skips over values that nobody asked for, so their strings have not been looked at yet.
+    The decoder skips values that nobody asked for, so their strings have not been checked before.
     """
     if not raw.isascii():
         raw.decode()
@@ -55,21 +55,21 @@ def check_json(raw: bytes, nesting: int) -> None:
         elif token in (b"]", b"}"):
             depth -= 1
         elif not token.startswith(b'"') and math.isinf(float(token)):
-            raise RowError("number_out_of_range", f"metadata holds {token[:20].decode()}..., beyond a double")
+            raise RowError("number_out_of_range", f"metadata holds {token[:20].decode()}..., too large for a double")
 
 
 def has_lone_surrogate(line: bytes) -> bool:
-    """Whether a JSON line has a \\u escape of half a surrogate pair."""
+    """Returns whether a JSON line has a \\u escape of half a surrogate pair."""
     return (b"\\ud" in line or b"\\uD" in line) and any(escape[1] for escape in ESCAPE.finditer(line))
 
 
 def replaced(escape: re.Match[bytes]) -> bytes:
-    """An escape found by `ESCAPE`, with half a surrogate pair as U+FFFD."""
+    """Returns an escape found by `ESCAPE`, with half a surrogate pair replaced by U+FFFD."""
     return rb"\ufffd" if escape[1] else escape[0]
 
 
 def decode_error(line: bytes, fault: Exception) -> RowError:
-    """The reason word for what the JSON decoder met."""
+    """Returns an error of the JSON decoder as the reason why a row is bad."""
     if isinstance(fault, UnicodeDecodeError):
         return RowError("invalid_utf8", f"byte 0x{fault.object[fault.start]:02x}: {fault.reason}")
     if isinstance(fault, RecursionError):
@@ -77,5 +77,5 @@ def decode_error(line: bytes, fault: Exception) -> RowError:
     if isinstance(fault, msgspec.ValidationError):
         return RowError("not_an_object", str(fault))
     if has_lone_surrogate(line):
-        return RowError("lone_surrogate", "a \\u escape of half a surrogate pair is no character")
+        return RowError("lone_surrogate", "a \\u escape of half a surrogate pair is not a character")
     return RowError("invalid_json", str(fault))

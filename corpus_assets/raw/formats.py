@@ -1,11 +1,11 @@
-"""Which format a raw file has: what its name promises, checked against its first bytes."""
+"""Finds the format of a raw file from its name, and checks it against the first bytes."""
 
 from typing import Final
 
 from resources.errors import BadFileError
 
 FORMATS: Final = ("jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list")
-"""`txt_list` is never chosen by name: a list of text files ends in `.txt` like a text."""
+"""The formats of raw files. `txt_list` is never chosen by name: a list of text files ends in `.txt`, as a text does."""
 
 HEAD_BYTES: Final = 512
 UTF8_BOM: Final = b"\xef\xbb\xbf"
@@ -33,7 +33,7 @@ _TAR_MAGIC: Final = slice(257, 262)
 
 
 def resolve_format(name: str, declared: str = "auto") -> str:
-    """The declared format, or for `auto` the longest known suffix of `name` in any letter case.
+    """Returns the declared format, or for `auto` the longest known suffix of `name` in any letter case.
 
     Raises `BadFileError` for a suffix or a declared format that is not in `FORMATS`.
     """
@@ -50,7 +50,7 @@ def resolve_format(name: str, declared: str = "auto") -> str:
 
 
 def identify(head: bytes) -> str:
-    """Name of the container that the first `HEAD_BYTES` of a file show; `plain` when none is recognized."""
+    """Returns the name of the container that the first `HEAD_BYTES` of a file show; `plain` if none is recognized."""
     for magic, container in _MAGIC:
         if head.startswith(magic):
             return container
@@ -60,7 +60,7 @@ def identify(head: bytes) -> str:
 
 
 def check_content(where: str, kind: str, head: bytes) -> None:
-    """Raise `BadFileError` when the first bytes contradict the format `kind`; empty files pass."""
+    """Raises `BadFileError` if the first bytes contradict the format `kind`; empty files pass."""
     expected, found = _CONTAINER.get(kind, "plain"), identify(head)
     if not head or found == expected:
         return
@@ -72,6 +72,6 @@ def check_content(where: str, kind: str, head: bytes) -> None:
 
 
 def check_utf8_start(where: str, head: bytes) -> None:
-    """Raise `BadFileError` when decoded content starts like UTF-16 or UTF-32 instead of UTF-8."""
+    """Raises `BadFileError` if decoded content starts like UTF-16 or UTF-32 instead of UTF-8."""
     if head.startswith(_WIDE_STARTS):
         raise BadFileError(where, "starts like UTF-16 or UTF-32; valid is UTF-8")

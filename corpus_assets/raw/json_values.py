@@ -1,4 +1,4 @@
-"""Values of a row, held as JSON bytes: what kind they are, and the texts and messages they hold."""
+"""Reads the values of a row, held as JSON bytes: their kinds, and the texts and messages in them."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -31,18 +31,18 @@ BLANK_LINE: Final = "\n\n"
 
 
 def kind_of(raw: msgspec.Raw) -> str:
-    """JSON type of a value: string, number, boolean, null, list or object."""
+    """Returns the JSON type of a value: string, number, boolean, null, list or object."""
     return _KINDS.get(memoryview(raw)[0], "number")
 
 
 def says_nothing(raw: msgspec.Raw, expected: str) -> bool:
-    """Whether a value is null, or the string that is known anyway."""
+    """Returns whether a value adds nothing: it is null, or the expected string."""
     kind = kind_of(raw)
     return kind == "null" or (kind == "string" and STRING.decode(raw) == expected)
 
 
 def take_string(fields: Fields, key: str) -> str | None:
-    """Remove and return a string, remove a null; leave any other type where it is."""
+    """Removes and returns a string; removes a null; leaves a value of another type in `fields`, and returns None."""
     raw = fields.get(key)
     if raw is None or (kind := kind_of(raw)) not in ("string", "null"):
         return None
@@ -51,7 +51,7 @@ def take_string(fields: Fields, key: str) -> str | None:
 
 
 def utf8(value: object) -> object:
-    """A typed value with all bytes in it, at any depth, as text; raises `RowError` where they are no UTF-8."""
+    """Returns a typed value with all bytes in it, at any depth, as text; raises `RowError` if they are not UTF-8."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -65,12 +65,11 @@ def utf8(value: object) -> object:
 
 
 def text_value(raw: msgspec.Raw | None, name: str, place: str) -> str | None:
-    """Text that a value stands for; None when it is missing or null.
+    """Returns a value as a text; None if it is missing or null.
 
-    A number is its JSON text (0 is "0", 3.5 is "3.5"), a list of strings is joined by blank lines, an empty list
-    is the empty string (docs/formats/cerebras-hdf5.md "Reading input").
-    Raises `RowError` `<name>_not_text` for anything
-    else; `place` tells a person where the value stood.
+    A number is used as written in the JSON (0 is "0", 3.5 is "3.5"), a list of strings is joined by blank lines, an
+    empty list is the empty string (docs/formats/cerebras-hdf5.md "Reading input"). Raises `RowError`
+    `<name>_not_text` for anything else; `place` tells a person where the value is.
     """
     kind = "null" if raw is None else kind_of(raw)
     if raw is None or kind == "null":
@@ -80,15 +79,15 @@ def text_value(raw: msgspec.Raw | None, name: str, place: str) -> str | None:
     if kind == "number":
         return bytes(raw).decode()
     if kind == "list":
-        parts = _LIST.decode(raw)
-        if all(kind_of(part) == "string" for part in parts):
-            return BLANK_LINE.join(map(STRING.decode, parts))
+        items = _LIST.decode(raw)
+        if all(kind_of(item) == "string" for item in items):
+            return BLANK_LINE.join(map(STRING.decode, items))
         kind = "list of other things than strings"
     raise RowError(f"{name}_not_text", f"{place} holds {kind}; valid: string, number, list of strings")
 
 
 def holds_objects(raw: msgspec.Raw | None) -> bool:
-    """Whether a value is a list that begins with an object: messages, were they meant to be a text or not."""
+    """Returns whether a value is a list that begins with an object, as messages do."""
     return (
         raw is not None and kind_of(raw) == "list" and [kind_of(item) for item in _LIST.decode(raw)[:1]] == ["object"]
     )
@@ -97,13 +96,14 @@ def holds_objects(raw: msgspec.Raw | None) -> bool:
 def messages_value(
     raw: msgspec.Raw, place: str, keys: tuple[str, str], nesting: int, *, roles_by_turn: bool = False
 ) -> Messages:
-    """Messages of a list of objects, or of strings (user and assistant by turns): `role`, `content`, other keys.
+    """Returns the messages of a list of objects, or of strings (user and assistant by turns).
 
-    `keys` names role and content; objects with neither are read as ShareGPT (`from`, `value`), whose role names
-    become user and assistant. Content follows `text_value`; it may be empty, and missing only beside a call of a
-    tool. Other keys stay as they are, but for nulls, which a table has wherever a key is absent; one called role
-    or content gets an underscore. `roles_by_turn`: a message without a role has the one of its turn, user or assistant.
-    Raises `RowError` for anything else.
+    A message has `role`, `content` and other keys. `keys` names role and content in the raw object; objects with
+    neither are read as ShareGPT (`from`, `value`), whose role names become user and assistant. Content follows
+    `text_value`; it may be empty, and may be missing only if the message calls a tool. Other keys stay as they are,
+    without nulls, which a table has wherever a key is absent; a key that is called role or content gets an underscore.
+    `roles_by_turn`: a message without a role gets that of its turn, user or assistant. Raises `RowError` for anything
+    else.
     """
     if (kind := kind_of(raw)) != "list":
         hint = "; JSON inside a string is not read" if kind == "string" else ""
@@ -157,12 +157,12 @@ def _role(raw: msgspec.Raw | None, place: str) -> str | None:
 
 
 def free_key(key: str, taken: dict[str, Any]) -> str:
-    """The key with underscores appended until it is not among those taken."""
+    """Returns the key with underscores appended until it is not among those taken."""
     while key in taken:
         key += "_"
     return key
 
 
 def names(fields: Fields) -> str:
-    """The first keys of a row, for messages."""
+    """Returns the first keys of a row, for error messages."""
     return ", ".join(repr(key[:40]) for key in list(fields)[:10]) or "no keys"

@@ -1,4 +1,4 @@
-"""Rows of a stream of JSON lines, with bounded memory per line."""
+"""Reads rows from a stream of JSON lines, with bounded memory per line."""
 
 import io
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ Row = TypeVar("Row")
 
 
 def bounded_lines(stream: io.BufferedReader, limit: int) -> Iterator[bytes | None]:
-    r"""Lines with their `\n` (the only byte that ends one); None for a line of more than `limit` bytes.
+    r"""Yields lines with their `\n` (the only byte that ends one); None for a line of more than `limit` bytes.
 
-    Such a line is passed over in pieces of at most `limit` bytes.
+    Such a line is skipped in pieces of at most `limit` bytes.
     """
     read = partial(stream.readline, limit + 1)
     for line in iter(read, b""):
@@ -38,7 +38,7 @@ def read_rows(
     *,
     bare_strings: bool = False,
 ) -> Iterator[Row | BadRow]:
-    """What a parser makes of JSON lines, and bad rows; blank lines are no rows, a UTF-8 byte order mark is skipped.
+    """Yields the rows that a parser makes from JSON lines, and bad rows; skips blank lines and a byte order mark.
 
     `where` names the stream in messages, `place` begins derived ids. `bare_strings` allows one JSON string
     per line, and refuses a file that is one JSON value over several lines. Raises `BadFileError` for such a

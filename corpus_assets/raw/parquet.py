@@ -1,4 +1,4 @@
-"""Rows of a parquet file, batch by batch."""
+"""Reads the rows of a parquet file, batch by batch."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO, TypeVar
@@ -17,10 +17,10 @@ MAX_BATCH_ROWS = 256
 
 
 def read_rows(raw: BinaryIO, parser: RowParser[Row], where: str) -> Iterator[Row | BadRow]:
-    """What a parser makes of the rows, and bad rows.
+    """Yields the rows that a parser makes from a parquet file, and bad rows.
 
     The parser's textual columns may be string, binary that is UTF-8, or a dictionary of these, in any width. Raises
-    `BadFileError` for another schema, `pyarrow.ArrowException` or `OSError` for damage.
+    `BadFileError` for another schema, and `pyarrow.ArrowException` or `OSError` for a damaged file.
     """
     file = pq.ParquetFile(raw, pre_buffer=False, page_checksum_verification=True)
     _check_schema(file.schema_arrow, parser, where)
@@ -64,14 +64,14 @@ def _is_textual(column: Any) -> bool:
 
 
 def _batch_rows(metadata: Any) -> int:
-    """Rows per batch, so that a batch of the group with the longest rows holds about `BATCH_BYTES`."""
+    """Returns the rows per batch with which a batch of the group with the longest rows holds about `BATCH_BYTES`."""
     groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
     row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
     return int(min(max(BATCH_BYTES // max(row_bytes, 1), 1), MAX_BATCH_ROWS))
 
 
 def _column_values(column: Any) -> list[object]:
-    """Python values of a column; where one cannot be converted, the `RowError` stands in its place."""
+    """Returns the Python values of a column; a value that cannot be converted is replaced by its `RowError`."""
     try:
         return list(column.to_pylist())
     except (ValueError, OverflowError):

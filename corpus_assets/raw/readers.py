@@ -1,4 +1,4 @@
-"""Rows of a raw file in any of the input formats, one by one: as documents, or as another parser makes of them."""
+"""Reads the rows of a raw file in any input format, one by one, as documents or through another parser."""
 
 import io
 import tarfile
@@ -30,7 +30,7 @@ DEFAULT_LIMITS: Final = Limits()
 class RawFile:
     """A raw file as the readers see it.
 
-    `name`: path relative to the source root, used in ids and messages. `open`: a new seekable binary stream.
+    `name`: path relative to the source root, used in ids and messages. `open`: opens a new seekable binary stream.
     `member`: opens a path that a list of text files names, relative to the list; it refuses paths that leave
     the source.
     """
@@ -41,9 +41,9 @@ class RawFile:
 
 
 def read_documents(file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Document | BadRow]:
-    """Documents and bad rows of a file in reading order, one at a time; see `read_rows`.
+    """Yields the documents and bad rows of a file in reading order, one at a time, as `read_rows` does.
 
-    A line of a `.json.gz` may be a bare JSON string. Every column of a table beside the text and the Dolma fields
+    A line of a `.json.gz` may be a bare JSON string. Every column of a table except the text and the Dolma fields
     becomes metadata.
     """
     bare_strings = resolve_format(printable(file.name), rules.format) == "json.gz"
@@ -53,13 +53,13 @@ def read_documents(file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMI
 def read_rows(
     file: RawFile, declared: str, limits: Limits, new_parser: Callable[[], RowParser[Row]], *, bare_strings: bool
 ) -> Iterator[Row | BadRow]:
-    """What a parser makes of the rows of a file, and bad rows, in reading order, one at a time.
+    """Yields the rows that a parser makes from a file, and bad rows, in reading order, one at a time.
 
-    `declared` is a format or `auto`; `new_parser` is called for the file, in a list of texts for each text.
-    `bare_strings`: see `jsonl.read_rows`. A derived id is `name:row`, in an archive `name/member:row`, with `row`
-    counting the rows of the file, bad ones included, from 0. A file of zero bytes has no rows, in any format but
-    parquet. Raises `BadFileError` when the file as a whole cannot be trusted: wrong content for its name, cut,
-    corrupt, wrong schema. It may come after good rows, which are then no whole file.
+    `declared` is a format or `auto`; `new_parser` is called once per file, or once per text of a list of texts.
+    `bare_strings` is passed to `jsonl.read_rows`. A derived id is `name:row`, in an archive `name/member:row`; `row`
+    counts the rows of the file from 0, bad ones included. A file of zero bytes has no rows, in any format except
+    parquet. Raises `BadFileError` if the file as a whole cannot be trusted: wrong content for its name, cut, corrupt,
+    wrong schema. The error may come after good rows, which then are not the whole file.
     """
     where = printable(file.name)
     kind = resolve_format(where, declared)
@@ -83,14 +83,14 @@ def read_rows(
 
 
 def listed_members(file: RawFile) -> list[str]:
-    """Paths that a list of text files names, in its order; raises `BadFileError` when it is no UTF-8."""
+    """Returns the paths that a list of text files names, in its order; raises `BadFileError` if it is not UTF-8."""
     where = printable(file.name)
     with _faults(where), file.open() as raw:
         return [path for _, path in text.listed_paths(text.read_text(raw, where, DEFAULT_LIMITS.line_bytes))]
 
 
 def _open_lines(raw: BinaryIO, kind: str, limits: Limits) -> io.BufferedReader:
-    """The decompressed bytes of a file of JSON lines."""
+    """Returns a stream of the decompressed bytes of a file of JSON lines."""
     if kind == "jsonl":
         return io.BufferedReader(cast(io.RawIOBase, raw), BUFFER_BYTES)
     allowed = limits.decompressed(raw.seek(0, io.SEEK_END))
@@ -115,13 +115,13 @@ def _archive_rows(
 def _listed_rows(
     file: RawFile, raw: BinaryIO, new_parser: Callable[[], RowParser[Row]], limits: Limits
 ) -> Iterator[Row | BadRow]:
-    """A listed text gets the id that it would get as a file of its own: its path from the source root."""
+    """Yields the rows of listed texts; a text gets the id that it has as a file of its own: its path from the root."""
     where = printable(file.name)
     folder = where[: where.rfind("/") + 1]
     for number, path in text.listed_paths(text.read_text(raw, where, limits.line_bytes)):
         line = f"{where} line {number} ({path})"
         if not path.lower().endswith(".txt"):
-            raise BadFileError(line, "a list of text files may name .txt files only")
+            raise BadFileError(line, "a list of text files may name only .txt files")
         if file.member is None:
             raise BadFileError(line, "listed files cannot be opened from here")
         with _faults(line), file.member(path) as stream:
@@ -129,7 +129,7 @@ def _listed_rows(
 
 
 def _text_row(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, place: str) -> Iterator[Row | BadRow]:
-    """One row, or none for an empty file."""
+    """Yields the one row of a text file, or none if the file is empty."""
     content = text.read_text(raw, where, limits.line_bytes)
     if content:
         try:
@@ -140,7 +140,7 @@ def _text_row(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str,
 
 @contextmanager
 def _faults(where: str) -> Iterator[None]:
-    """Faults of files and codecs become `BadFileError` with the place; errors with a place pass."""
+    """Raises faults of files and codecs as `BadFileError` with the place; errors that have a place pass."""
     try:
         yield
     except CodecError as fault:

@@ -1,4 +1,4 @@
-"""What rows of every shape share: limits, ids given or derived, and metadata of all that is given beside."""
+"""Rules for rows of every shape: limits, ids that are given or derived, and metadata from all other values."""
 
 import re
 from collections.abc import Sequence
@@ -20,12 +20,11 @@ _INTEGER: Final = re.compile(rb"-?[0-9]+")
 
 @dataclass(frozen=True)
 class SourceRules:
-    """How the rows of one source are told apart, and what else they bring.
+    """The rules for ids and metadata of the rows of one source.
 
-    `ids`: `given` demands an id in every row, `derived` makes one from file and row for every row, `auto`
-    follows the first good row of each file: with an id there, rows without one are bad; without, only rows
-    that have none get a derived one. `metadata_key` None means `metadata`, or `meta` where a row has no
-    `metadata`.
+    `ids`: `given` requires an id in every row; `derived` makes one from file and row for every row; `auto`
+    follows the first good row of each file: if it has an id, rows without one are bad; if not, rows without one
+    get a derived id. `metadata_key` None means `metadata`, or `meta` if a row has no `metadata`.
     """
 
     source: str
@@ -41,11 +40,11 @@ class SourceRules:
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on what is read from outside.
+    """Limits for raw files.
 
-    `line_bytes`: one line, or one whole text file. `nesting`: depth of lists and objects in metadata, below
-    what the JSON parsers of this project and of its readers take. `ratio`: decompressed to compressed size,
-    once more than `free_bytes` came out (gzip cannot pass 1032).
+    `line_bytes`: bytes of one line, or of one whole text file. `nesting`: depth of lists and objects in metadata,
+    less than the JSON parsers of this project and of its readers take. `ratio`: decompressed to compressed size,
+    for more than `free_bytes` of decompressed bytes (gzip never has more than 1032).
     """
 
     line_bytes: int = 256 << 20
@@ -54,28 +53,28 @@ class Limits:
     free_bytes: int = 64 << 20
 
     def decompressed(self, compressed_bytes: int) -> int:
-        """Bytes that a compressed stream of this size may decompress to."""
+        """Returns the number of bytes that a compressed stream of this size may decompress to."""
         return max(self.free_bytes, compressed_bytes * self.ratio)
 
 
 class RowParser(Protocol[Built_co]):
-    """Turns the raw rows of one file, in reading order, into what they hold.
+    """Turns the raw rows of one file, in reading order, into documents or examples.
 
     `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text. Every
-    method raises `RowError` for a row that gives nothing.
+    method raises `RowError` for a bad row.
     """
 
     required: Sequence[Sequence[str]]
     textual: Sequence[str]
 
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Built_co:
-        """One JSON line; None stands for a line over the limit. Derived ids begin with `place`."""
+        """Returns the content of one JSON line; None is a line over the limit. Derived ids begin with `place`."""
 
     def from_values(self, values: dict[str, object], place: str) -> Built_co:
-        """One row of typed columns; a value may be the `RowError` met when it was converted."""
+        """Returns the content of one row of typed columns; a value may be the `RowError` of its conversion."""
 
     def from_text(self, text: str, place: str) -> Built_co:
-        """A text that comes with nothing else."""
+        """Returns the content of a text without other values."""
 
 
 class RowNames:
@@ -88,20 +87,20 @@ class RowNames:
         self._id_required: bool | None = {"auto": None, "given": True, "derived": False}[rules.ids]
 
     def next_row(self) -> None:
-        """Count a row, whatever becomes of it."""
+        """Counts a row, good or bad."""
         self._row += 1
 
     def next_line(self, line: bytes | None) -> bytes:
-        """Count a row of JSON lines; raises `RowError` for None, a line over the limit."""
+        """Counts and returns a row of JSON lines; raises `RowError` for None, which is a line over the limit."""
         self.next_row()
         if line is None:
             raise RowError("line_too_long", f"over the limit of {self._limits.line_bytes} bytes (`longest_row`)")
         return line
 
     def next_values(self, values: dict[str, object]) -> None:
-        """Count a row of typed columns; its id may be bytes that are UTF-8, a null id is no id.
+        """Counts a row of typed columns, and turns an id of UTF-8 bytes into text; a null id counts as missing.
 
-        Raises the `RowError` that stands in place of a value, or that the id is no UTF-8.
+        Raises the `RowError` that is in the place of a value, or one for an id that is not UTF-8.
         """
         self.next_row()
         for value in values.values():
@@ -112,7 +111,7 @@ class RowNames:
             values[self._rules.id_key] = utf8(given)
 
     def take_id(self, fields: Fields) -> str | None:
-        """The row's own id, taken out of `fields`; None when one is to be derived."""
+        """Removes the row's own id from `fields` and returns it; None if an id has to be derived."""
         if self._rules.ids == "derived":
             return None
         raw = fields.pop(self._rules.id_key, None)
@@ -130,16 +129,16 @@ class RowNames:
         raise RowError("bad_id", f"key {self._rules.id_key!r} holds {kind}; valid: non-empty string, integer")
 
     def settle(self, given: str | None, place: str) -> str:
-        """Id of a row that is good in all else; the first such row of a file decides whether all need one."""
+        """Returns the id of a row that is otherwise good; the first such row of a file decides if all need one."""
         if self._id_required is None:
             self._id_required = given is not None
         return f"{place}:{self._row}" if given is None else given
 
     def metadata(self, fields: Fields) -> msgspec.Raw:
-        """The metadata object with all other `fields` merged in, less a `source` that is known anyway.
+        """Returns the metadata with all other `fields` merged in, without a `source` equal to the configured one.
 
-        Where the object has a key already, underscores are appended until it is free. Metadata alone keeps its
-        bytes; metadata of another type than object or null is a field like any other.
+        If the object has a key already, underscores are appended until the key is free. Metadata without other fields
+        keeps its bytes; metadata that is not an object or null is merged in like any other field.
         """
         source = fields.get("source")
         if source is not None and says_nothing(source, self._rules.source):
@@ -161,12 +160,12 @@ class RowNames:
         return self.checked(encoded)
 
     def checked(self, metadata: bytes) -> msgspec.Raw:
-        """A metadata object within the limits, on one line."""
+        """Returns a metadata object on one line; raises an error if it exceeds the limits."""
         check_json(metadata, self._limits.nesting)
         # A carriage return between JSON tokens would end the line for readers with universal newlines.
         return msgspec.Raw(metadata.replace(b"\r", b" "))
 
 
 def json_fields(values: dict[str, object]) -> Fields:
-    """Values of typed columns in their JSON form: times as ISO 8601, bytes as base64, NaN and infinities as null."""
+    """Returns values of typed columns as JSON: times as ISO 8601, bytes as base64, NaN and infinities as null."""
     return {key: msgspec.Raw(msgspec.json.encode(value, enc_hook=str)) for key, value in values.items()}

@@ -1,7 +1,7 @@
-"""The sample corpus: raw shards in every input format, made of texts that any Python installation holds.
+"""Writes the sample corpus: raw shards in every input format, made of texts that any Python installation has.
 
-A tool for a first run with nothing to download (`corpus sample`), not a stage: it and `sample_sources` are
-the only modules of this folder that work on paths.
+It serves a first run without a download (`corpus sample`), and is not a stage: this module and `sample_sources` are
+the only ones in this folder that work on paths.
 """
 
 import gzip
@@ -42,7 +42,7 @@ PARQUET_SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class SourceSummary:
-    """What was written for one source: `pattern` matches its shards below the sample's root."""
+    """Counts of one written source; `pattern` matches its shards below the sample's root."""
 
     pattern: str
     text_key: str
@@ -83,16 +83,16 @@ class _Source:
 
 
 def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
-    """Write about `megabytes` (10^6 bytes) of text to `root/<source>/`; a sample made before stays as it is.
+    """Writes about `megabytes` (10^6 bytes) of text to `root/<source>/`, unless the same sample is there already.
 
-    The same interpreter with the same packages gives the same bytes; an installation that is short of some
-    kind of text gives a smaller source. All is written beside `root` and renamed at the end, so `root` is
-    whole or absent. A sample of another installation or size is replaced, unless files were added or altered.
+    The same interpreter with the same packages gives the same bytes; an installation that has little of some
+    kind of text gives a smaller source. All files are written next to `root` and renamed at the end, so `root` is
+    complete or absent. A sample of another installation or size is replaced, unless files were added or altered.
 
-    Raises ConfigError for a size out of range and StorageError when `root` holds something that is no sample.
+    Raises ConfigError for a size out of range, and StorageError if `root` has files that are not of a sample.
     """
     if not MIN_MEGABYTES <= megabytes <= MAX_MEGABYTES:
-        raise ConfigError(f"sample of {megabytes} MB: give {MIN_MEGABYTES} to {MAX_MEGABYTES} megabytes of text")
+        raise ConfigError(f"sample: received {megabytes} MB; valid: {MIN_MEGABYTES} to {MAX_MEGABYTES} MB of text")
     root = root.resolve()
     installed = texts.installation()
     recipe = content_digest(*(part.encode() for part in (f"{VERSION} {megabytes:g}", *installed.versions())))
@@ -159,7 +159,7 @@ def _write_sources(root: Path, installed: texts.Installation, size: int) -> Samp
 
 
 def _write_conversations(folder: Path, installed: texts.Installation, count: int) -> None:
-    """Files for a dataset of their own: no source of the corpus, so they are in no summary."""
+    """Writes files for a dataset of their own; they are not a source of the corpus, so no summary counts them."""
     usable = (turns for turns in texts.conversations(installed) if all(_encoded_size(text) for _, text in turns))
     rows: list[dict[str, object]] = [
         {"messages": [{"role": r, "content": text} for r, text in turns]} for turns in islice(usable, count)
@@ -173,7 +173,7 @@ def _write_source(folder: Path, source: _Source, installed: texts.Installation, 
     documents = [msgspec.structs.replace(row, source=source.name) for row in take(source.texts(installed), budget)]
     folder.mkdir(parents=True)
     for number in range(source.shards):
-        # Dealt out in turn: every shard is filled at any size, and near-duplicates meet across shards.
+        # Documents go to the shards in turn: no shard is empty at any size, and near-duplicates are in several shards.
         source.write(folder / source.shard_name.format(f"{number:02d}"), documents[number :: source.shards])
     return SourceSummary(
         pattern=f"{source.name}/{source.shard_name.format('*')}",
@@ -185,7 +185,7 @@ def _write_source(folder: Path, source: _Source, installed: texts.Installation, 
 
 
 def take(documents: Iterable[Document], budget: int) -> Iterator[Document]:
-    """Documents until `budget` bytes are full, passing over blank, oversized and unencodable texts."""
+    """Yields documents until they have `budget` bytes; skips blank, oversized and unencodable texts."""
     left = budget
     for document in documents:
         size = _encoded_size(document.text)
@@ -197,7 +197,7 @@ def take(documents: Iterable[Document], budget: int) -> Iterator[Document]:
 
 
 def _encoded_size(text: str) -> int | None:
-    """UTF-8 bytes; None for a text with lone surrogates, which a docstring can hold by an escape."""
+    """Returns the number of UTF-8 bytes; None for a text with lone surrogates, as escapes in a docstring can give."""
     try:
         return len(text.encode())
     except UnicodeEncodeError:
@@ -226,7 +226,7 @@ def _write_meta_tar(path: Path, documents: Sequence[Document]) -> None:
 
 
 def _meta_rows(documents: Iterable[Document]) -> bytes:
-    """Rows as in RedPajama, `{"text", "meta"}` and no id (docs/formats/slimpajama.md "Input rows")."""
+    """Returns rows as in RedPajama, `{"text", "meta"}` without an id (docs/formats/slimpajama.md "Input rows")."""
     return _lines({"text": document.text, "meta": document.metadata} for document in documents)
 
 
@@ -249,7 +249,7 @@ def _write_parquet(path: Path, documents: Sequence[Document]) -> None:
 
 
 def _write_text_list(path: Path, documents: Sequence[Document]) -> None:
-    """One `.txt` file per document, and the list of their paths (docs/formats/cerebras-hdf5.md "Reading input")."""
+    """Writes one `.txt` file per document, and the list of paths (docs/formats/cerebras-hdf5.md "Reading input")."""
     names = [f"texts/{document.id}.txt" for document in documents]
     for name, document in zip(names, documents, strict=True):
         file = path.parent / name

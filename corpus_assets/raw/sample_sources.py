@@ -1,7 +1,7 @@
-"""The texts of the sample corpus: what every Python installation holds, as documents ready to be written.
+"""Finds the texts of the sample corpus in any Python installation, and yields them as documents.
 
-Nothing that is documented here is imported: files are read as text, docstrings come from the syntax tree.
-Every function yields in an order that depends on names alone: the same installation gives the same documents.
+No file that it finds is imported: files are read as text, and docstrings come from the syntax tree.
+Every function yields in an order that depends only on names: the same installation gives the same documents.
 """
 
 import ast
@@ -26,10 +26,10 @@ from resources.formats.documents import Document
 from resources.hashing import content_digest, keyed_hash
 
 OWN_NAME = "corpus-assets"
-# No date is known of an installed file; a fixed one keeps the rows the same after a reinstallation.
+# The date of an installed file is unknown; a fixed one keeps the rows the same after a reinstallation.
 UNKNOWN_DATE = "1980-01-01T00:00:00.000Z"
 LARGE_FILE = 500_000
-# Settings of the build and of the machine, the latter often a link that leads out of the library.
+# Settings of the build and of the machine; the latter are often links that lead out of the library.
 MACHINE_OWN = ("_sysconfigdata", "sitecustomize", "usercustomize")
 
 PYTHON = frozenset({".py"})
@@ -48,7 +48,7 @@ NOT_CODE = frozenset({"__pycache__", "site-packages", "dist-packages", "test", "
 
 @dataclass(frozen=True)
 class Origin:
-    """What a text came with. `license` is a SPDX expression, a classifier or "unknown"."""
+    """The package of a text. `license` is a SPDX expression, a classifier or "unknown"."""
 
     package: str
     version: str
@@ -73,7 +73,7 @@ class Installation:
     descriptions: Sequence[tuple[Origin, str]]
 
     def versions(self) -> list[str]:
-        """`name==version` of Python, of its Unicode data and of every package that was found."""
+        """Returns `name==version` of Python, of its Unicode data and of every package that was found."""
         origins = [origin for origin, _ in self.descriptions]
         return [
             f"python=={sys.version}",
@@ -86,7 +86,7 @@ SourceTexts = Callable[[Installation], Iterator[Document]]
 
 
 def installation() -> Installation:
-    """The running interpreter's standard library and the packages installed for it, this project left out."""
+    """Returns the running interpreter's standard library and the packages installed for it, without this project."""
     files: dict[str, InstalledFile] = {}
     descriptions = []
     for name, (distribution, headers) in sorted(_installed_distributions().items()):
@@ -131,7 +131,7 @@ def _description(headers: Message) -> str:
 
 def _distribution_files(distribution: Distribution, origin: Origin) -> Iterator[InstalledFile]:
     for file in distribution.files or []:
-        # Scripts lie outside the library folder; an editable install is no more than a path of one machine.
+        # Scripts are outside the library folder; an editable install is only a path of one machine.
         if ".." not in file.parts and not file.is_absolute() and "__editable__" not in file.name:
             yield InstalledFile(file.as_posix(), Path(str(distribution.locate_file(file))), origin)
 
@@ -147,16 +147,16 @@ def _standard_files(root: Path) -> list[InstalledFile]:
 
 
 def _ranked(files: Iterable[InstalledFile], suffixes: frozenset[str]) -> list[InstalledFile]:
-    """The files with one of the suffixes in a fixed random order.
+    """Returns the files with one of the suffixes in a fixed random order.
 
-    The rank hangs on the last two parts of the name, so copies of a file (vendored packages) come together.
+    The order depends on the last two parts of the path, so copies of a file (vendored packages) come together.
     """
     chosen = [file for file in files if PurePosixPath(file.name).suffix.lower() in suffixes]
     return sorted(chosen, key=lambda file: (keyed_hash("sample", 0, *file.name.split("/")[-2:]), file.name))
 
 
 def _read(file: InstalledFile) -> str:
-    """The file's text; empty, hence no document, when it is gone, unreadable or not UTF-8."""
+    """Returns the file's text; empty, so that it gives no document, if it is gone, unreadable or not UTF-8."""
     try:
         return file.path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
@@ -180,18 +180,18 @@ def _whole(files: Iterable[InstalledFile]) -> Iterator[Document]:
 
 
 def standard_code(installed: Installation) -> Iterator[Document]:
-    """Python source of the standard library, its few very large files first so that a sample has some."""
+    """Yields Python source of the standard library, its few very large files first so that a sample has some."""
     ranked = _ranked(installed.standard, PYTHON)
     return _whole(sorted(ranked, key=lambda file: file.path.stat().st_size < LARGE_FILE))
 
 
 def package_code(installed: Installation) -> Iterator[Document]:
-    """Python source of the installed packages, vendored copies beside their originals."""
+    """Yields Python source of the installed packages, vendored copies next to the files they are copies of."""
     return _whole(_ranked(installed.packages, PYTHON))
 
 
 def native_code(installed: Installation) -> Iterator[Document]:
-    """C, C++ and Cython sources and headers that packages install."""
+    """Yields C, C++ and Cython sources and headers that packages install."""
     return _whole(_ranked(installed.packages, NATIVE))
 
 
@@ -200,7 +200,7 @@ Turns = list[tuple[str, str]]
 
 
 def docstrings(installed: Installation) -> Iterator[Document]:
-    """One document per docstring of a class or function, of a few characters up to many pages."""
+    """Yields one document per docstring of a class or function, of a few characters up to many pages."""
     for file in _ranked([*installed.standard, *installed.packages], PYTHON):
         for node in _nodes(_read(file)):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -208,7 +208,7 @@ def docstrings(installed: Installation) -> Iterator[Document]:
 
 
 def conversations(installed: Installation) -> Iterator[Turns]:
-    """Questions about functions of the standard library, answered by the paragraphs of their docstrings."""
+    """Yields questions about functions of the standard library, answered by the paragraphs of their docstrings."""
     for file in _ranked(installed.standard, PYTHON):
         module = file.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for node in _nodes(_read(file)):
@@ -219,7 +219,7 @@ def conversations(installed: Installation) -> Iterator[Turns]:
 
 
 def package_texts(installed: Installation) -> Iterator[Document]:
-    """Package descriptions, then readme-like files, then the docstrings of packages' modules."""
+    """Yields package descriptions, then readme-like files, then the docstrings of packages' modules."""
     for origin, text in installed.descriptions:
         yield _document("description", text, origin)
     prose = _ranked(installed.packages, PROSE)
@@ -229,7 +229,7 @@ def package_texts(installed: Installation) -> Iterator[Document]:
 
 
 def licences(installed: Installation) -> Iterator[Document]:
-    """Licence files, then each wording of the licence headers in source files once."""
+    """Yields licence files, then each wording of the licence headers in source files once."""
     files = [*installed.standard, *installed.packages]
     yield from _whole(file for file in _ranked(files, PROSE | {""}) if LICENCE_NAME.search(file.name))
     seen: set[str] = set()
@@ -242,7 +242,7 @@ def licences(installed: Installation) -> Iterator[Document]:
 
 
 def reference(installed: Installation) -> Iterator[Document]:
-    """Topics of the language reference, charts of Unicode scripts, manuals of the standard library."""
+    """Yields topics of the language reference, charts of Unicode scripts, manuals of the standard library."""
     origin = Origin("python", platform.python_version(), "PSF-2.0")
     charts = Origin("unicode", unicodedata.unidata_version, "Unicode-3.0")
     texts = [_document(f"topics/{name}", text, origin) for name, text in _topics(installed.standard)]
@@ -256,14 +256,14 @@ def _nodes(text: str) -> Iterator[ast.AST]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
-    # Some packages ship sources of other Python versions, and tests of parsers that no parser takes.
+    # Some packages have sources for other Python versions, or test files that no parser accepts.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     yield from ast.walk(tree)
 
 
 def _module_docstring(text: str) -> str:
-    """The docstring found by its place alone: parsing whole modules would take most of the sample's time."""
+    """Returns a module's docstring, found by its place: parsing whole modules would take most of the sample's time."""
     found = MODULE_DOCSTRING.match(text)
     modules = (node for node in _nodes(found[1]) if isinstance(node, ast.Module)) if found else ()
     return next((ast.get_docstring(node) or "" for node in modules), "")
@@ -277,7 +277,7 @@ def _licence_header(text: str) -> str:
 
 
 def _wording(header: str, file_name: str) -> str:
-    """The header less file name and numbers, in which the headers of a package differ at most."""
+    """Returns a header without file name and numbers; the headers of a package differ only in these."""
     return NUMBERS.sub("", "\n".join(line for line in header.splitlines() if file_name not in line))
 
 
@@ -290,7 +290,7 @@ def _topics(standard: Iterable[InstalledFile]) -> Iterator[tuple[str, str]]:
 
 
 def _unicode_charts() -> Iterator[tuple[str, str]]:
-    """One chart per first word of the character names, mostly the script, without the huge numbered ones."""
+    """Yields one chart per first word of the character names, usually the script, without the huge numbered ones."""
     charts: dict[str, list[str]] = defaultdict(list)
     for code in range(sys.maxunicode + 1):
         name = unicodedata.name(chr(code), "")

@@ -1,4 +1,4 @@
-"""Plain text files: one file is one document; and lists of such files."""
+"""Reads plain text files, each of which is one document, and lists of such files."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -8,9 +8,9 @@ from resources.errors import BadFileError
 
 
 def read_text(stream: BinaryIO, where: str, limit: int) -> str:
-    """The whole file as text, line ends as they are, a UTF-8 byte order mark skipped.
+    """Returns the whole file as text, with its line ends, without a UTF-8 byte order mark.
 
-    Raises `BadFileError` when it is no UTF-8 or has more than `limit` bytes.
+    Raises `BadFileError` if it is not UTF-8 or has more than `limit` bytes.
     """
     content = stream.read(limit + 1)
     if len(content) > limit:
@@ -24,9 +24,9 @@ def read_text(stream: BinaryIO, where: str, limit: int) -> str:
 
 
 def listed_paths(listing: str) -> Iterator[tuple[int, str]]:
-    r"""Line number (from 1) and path of every line of a metadata list that is not blank (one path per line).
+    r"""Yields line number (from 1) and path of every line of a list of files that is not blank (one path per line).
 
-    Only `\n` ends a line; white space around a path is no part of it (docs/formats/cerebras-hdf5.md "Reading input").
+    Only `\n` ends a line; white space around a path is removed (docs/formats/cerebras-hdf5.md "Reading input").
     """
     for number, line in enumerate(listing.split("\n"), 1):
         if path := line.strip():

@@ -1,4 +1,4 @@
-"""Splits: train and holdout of each chunk, validation and test, and train without what the holdout holds."""
+"""Stages of splitting: train and holdout of each chunk, validation and test, and train without held-out texts."""
 
 from collections.abc import Iterator, Mapping
 from itertools import compress
@@ -24,7 +24,7 @@ from resources.stage.task import Task
 
 
 def holdout_selection(task: Task) -> None:
-    """Write the threshold of each source: a document whose keyed content hash lies below it is held out."""
+    """Writes the threshold of each source: a document whose keyed content hash is below it is held out."""
     default = task["split.holdout"]
     thresholds = {}
     for name, own in sorted(task["holdout by source"].items()):
@@ -53,7 +53,7 @@ def _held_out(task: Task, rows: RowTable) -> NDArray[np.bool_]:
 
 
 def train(task: Task) -> None:
-    """Write a chunk without its held-out documents."""
+    """Writes a chunk without its held-out documents."""
     chunk = task.input("mixed_pass2")
     rows = chunk.array(".rows.npy")
     held = _held_out(task, rows)
@@ -62,7 +62,7 @@ def train(task: Task) -> None:
 
 
 def holdout(task: Task) -> None:
-    """Write the held-out documents of a chunk, each once however many epochs its source has."""
+    """Writes the held-out documents of a chunk, each once, even if its source has several epochs."""
     chunk = task.input("mixed_pass2")
     rows = chunk.array(".rows.npy")
     held = _held_out(task, rows)
@@ -73,14 +73,14 @@ def holdout(task: Task) -> None:
 
 
 def validation(task: Task) -> None:
-    """Write the held-out documents of a chunk that are for validation."""
+    """Writes the held-out documents of a chunk that are for validation."""
     chunk, rows, chosen = _validation(task)
     task.drop("test", int((~chosen).sum()))
     _write_selected(task, "validation", chunk, rows, chosen)
 
 
 def test(task: Task) -> None:
-    """Write the held-out documents of a chunk that are for the final test."""
+    """Writes the held-out documents of a chunk that are for the final test."""
     chunk, rows, chosen = _validation(task)
     task.drop("validation", int(chosen.sum()))
     _write_selected(task, "test", chunk, rows, ~chosen)
@@ -94,7 +94,7 @@ def _validation(task: Task) -> tuple[Partition, RowTable, NDArray[np.bool_]]:
 
 
 def holdout_hashes(task: Task) -> None:
-    """Write the distinct SHA-256 digests of all held-out texts, sorted."""
+    """Writes the distinct SHA-256 digests of all held-out texts, sorted."""
     blocks = (chunk.array(".rows.npy")["digest"] for chunk in task.inputs("holdout"))
     unique = unique_digests(blocks)
     task.save_array("splits/holdout_hashes.npy", unique)
@@ -103,7 +103,7 @@ def holdout_hashes(task: Task) -> None:
 
 
 def decontaminated_train(task: Task) -> None:
-    """Write a train chunk without the documents whose exact text is in any holdout."""
+    """Writes a train chunk without the documents whose exact text is in any holdout."""
     chunk = task.input("train")
     rows = chunk.array(".rows.npy")
     bad = contaminated(digests(rows), task.input("holdout_hashes").array(".npy"))
@@ -112,7 +112,7 @@ def decontaminated_train(task: Task) -> None:
 
 
 def _write_selected(task: Task, split: str, chunk: Partition, rows: RowTable, chosen: NDArray[np.bool_]) -> None:
-    """Copy the chosen lines as they are, with their row table."""
+    """Writes the chosen lines unchanged, with their row table."""
     path = f"splits/{split}/{task.key}"
     with task.lines(f"{path}.jsonl.gz") as out:
         for line in compress(chunk.lines(), chosen.tolist()):
@@ -124,7 +124,7 @@ def _write_selected(task: Task, split: str, chunk: Partition, rows: RowTable, ch
 
 
 def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The holdout of each source that has its own."""
+    """Returns the holdout of each source as a parameter; None for a source without its own."""
     return {"holdout by source": {source["name"]: source["holdout"] for source in settings["sources"]}}
 
 
@@ -150,7 +150,7 @@ STAGES = [
     Stage(
         name="holdout_selection",
         group="split",
-        description="How far into the content hashes of each source the holdout reaches: a share, or a count.",
+        description="Threshold of each source: documents whose content hash is below it are held out.",
         partitioning=Partitioning.NONE,
         compute=holdout_selection,
         code_version="1",
@@ -177,14 +177,14 @@ STAGES = [
     ),
     _split_stage(
         "validation",
-        "The chunk of the holdout to steer training by.",
+        "The held-out documents of a chunk for validation during training.",
         validation,
         ("holdout",),
         ("split.seed", "split.validation"),
     ),
     _split_stage(
         "test",
-        "The chunk of the holdout for the final test.",
+        "The held-out documents of a chunk for the final test.",
         test,
         ("holdout",),
         ("split.seed", "split.validation"),
@@ -192,7 +192,7 @@ STAGES = [
     Stage(
         name="holdout_hashes",
         group="split",
-        description="SHA-256 digests of all held-out texts, against which train is cleaned.",
+        description="SHA-256 digests of all held-out texts, which are removed from train.",
         partitioning=Partitioning.NONE,
         compute=holdout_hashes,
         code_version="1",

@@ -1,4 +1,4 @@
-"""No row is lost between raw and splits, and no held-out text is left in train."""
+"""Checks that no row is lost between raw and splits, and that no held-out text is left in train."""
 
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
@@ -42,7 +42,7 @@ _COUNTED = (
 
 
 def flows(records: Mapping[str, Sequence[Record]]) -> tuple[dict[str, int], list[Flow]]:
-    """Counts from raw rows to splits, and every equation between them whose assets are all among `records`.
+    """Returns the counts from raw rows to splits, and every equation between them whose assets are all in `records`.
 
     records: the commit records of all partitions, by asset.
     """
@@ -78,9 +78,9 @@ def flows(records: Mapping[str, Sequence[Record]]) -> tuple[dict[str, int], list
 
 
 def conservation_of_rows(corpus: Built) -> dg.AssetChecksDefinition:
-    """Raw rows = train + holdout + everything dropped, stage by stage, from the commit records.
+    """Checks that raw rows = train + holdout + all dropped rows, stage by stage, from the commit records.
 
-    An equation is judged when all partitions of its assets are fresh: between two builds they say different things.
+    An equation is checked only when all partitions of its assets are fresh; in the middle of a build it need not hold.
     """
 
     @dg.asset_check(
@@ -106,14 +106,14 @@ def _table(equations: Sequence[Flow]) -> dg.MetadataValue:
 
 
 def leaks(chunk: Partition, holdout: NDArray[np.uint8], *, reread: bool) -> int:
-    """Rows of a train chunk whose text is in the holdout; `reread` digests the texts again."""
+    """Returns the number of rows of a train chunk whose text is in the holdout; `reread` digests the texts again."""
     rows = digests(chunk.array(".rows.npy"))
     known = [text_digest(document.text)[1] for document in chunk.documents()] if reread else rows
     return int(contaminated(known, holdout).sum())
 
 
 def no_holdout_text_in_train(corpus: Built) -> dg.AssetChecksDefinition:
-    """No text of decontaminated train is in the holdout: by row table for all chunks, by text for a few."""
+    """Checks that no text of decontaminated train is in the holdout: by row table for all chunks, by text for a few."""
 
     @dg.asset_check(
         asset=asset_key("decontaminated_train"), name=NO_HOLDOUT_TEXT, description=getdoc(no_holdout_text_in_train)

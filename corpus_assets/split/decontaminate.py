@@ -1,4 +1,4 @@
-"""Removes from train what the holdout holds. Memory is bounded by the holdout, never by train."""
+"""Finds the rows of train whose text is in the holdout. Memory is bounded by the holdout, never by train."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def unique_digests(blocks: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint8]:
-    """Sorted distinct SHA-256 digests of all blocks, shape (n, 32)."""
+    """Returns the sorted distinct SHA-256 digests of all blocks, shape (n, 32)."""
     held = [np.unique(np.ascontiguousarray(block).view("V32").ravel()) for block in blocks if len(block)]
     if not held:
         return np.empty((0, 32), dtype=np.uint8)
@@ -15,7 +15,7 @@ def unique_digests(blocks: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint8]:
 
 
 def contaminated(digests: Sequence[bytes], holdout: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Whether each train row's text stands in the holdout, by SHA-256 of the exact text.
+    """Returns for each train row whether its text is in the holdout, by SHA-256 of the exact text.
 
     Rule: docs/formats/slimpajama.md "Train against holdout".
     """

@@ -1,4 +1,4 @@
-"""Which documents are held out: by content hash, per source, before any repetition."""
+"""Chooses the documents that are held out: by content hash, per source, before any repetition."""
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,12 @@ ALL = 2**64
 
 
 def share_threshold(share: float) -> int:
-    """Threshold below which a uniform 64-bit hash falls with probability `share`."""
+    """Returns the threshold below which a uniform 64-bit hash falls with probability `share`."""
     return round(share * ALL)
 
 
 def count_threshold(hashes: Iterable[int], count: int) -> int:
-    """Threshold below which exactly the `count` smallest hashes lie (fewer when there are fewer documents).
+    """Returns the threshold below which exactly the `count` smallest hashes are (fewer if there are fewer documents).
 
     Equal hashes (equal texts of one source) stay together. Memory is `count` numbers.
     """
@@ -26,21 +26,21 @@ def count_threshold(hashes: Iterable[int], count: int) -> int:
 
 
 def holdout_hash(seed: int, source: str, digest: bytes) -> int:
-    """The number that decides: uniform, the same for equal texts of one source, whatever the rest of the corpus."""
+    """Returns the number that decides on a text: uniform, and the same for equal texts of one source in any corpus."""
     return keyed_hash("holdout", seed, source, digest)
 
 
 def held_out(
     sources: Sequence[str], digests: Sequence[bytes], seed: int, thresholds: Mapping[str, int]
 ) -> NDArray[np.bool_]:
-    """Whether each row's text belongs to the holdout; shape (rows,)."""
+    """Returns for each row whether its text belongs to the holdout; shape (rows,)."""
     pairs = zip(sources, digests, strict=True)
     flags = (holdout_hash(seed, source, digest) < thresholds.get(source, 0) for source, digest in pairs)
     return np.fromiter(flags, dtype=np.bool_, count=len(sources))
 
 
 def leading(rows: int, share: float) -> NDArray[np.bool_]:
-    """The reference's holdout: the first `int(rows * share)` rows of the shuffled chunk.
+    """Returns SlimPajama's holdout: the first `int(rows * share)` rows of the shuffled chunk.
 
     Rule: docs/formats/slimpajama.md "Pass 2".
     """
@@ -50,7 +50,7 @@ def leading(rows: int, share: float) -> NDArray[np.bool_]:
 
 
 def is_validation(sources: Sequence[str], digests: Sequence[bytes], seed: int, share: float) -> NDArray[np.bool_]:
-    """Whether each held-out row goes to validation (the rest is test); shape (rows,)."""
+    """Returns for each held-out row whether it belongs to validation (the others are test); shape (rows,)."""
     limit = share_threshold(share)
     pairs = zip(sources, digests, strict=True)
     flags = (keyed_hash("validation", seed, source, digest) < limit for source, digest in pairs)

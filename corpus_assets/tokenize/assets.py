@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets import dataset_section
 from corpus_assets.tokenize import sequences, tokenizer, tokens
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.statistics import COUNTERS
@@ -45,7 +46,7 @@ class Dataset:
 
     @property
     def shuffled(self) -> bool:
-        """Whether its rows are permuted over its files."""
+        """True if its rows are permuted over its files."""
         return bool(self.values["shuffle"])
 
 
@@ -55,7 +56,7 @@ def _entry(settings: Settings, name: str) -> Settings:
 
 
 def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
-    """What the rows of a dataset depend on: its settings, the content of its template, and the files of a shuffle."""
+    """Returns what rows depend on: options of the dataset, the content of its template, and the files of a shuffle."""
     entry = _entry(settings, name)
     options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT}
     if isinstance(entry["input"], Mapping):
@@ -135,7 +136,7 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
 
 
 def _tokenizer(settings: Settings, dataset: str | None) -> tuple[Settings, str]:
-    """The settings of a tokenizer, and where they stand."""
+    """Returns the settings of a tokenizer, and where they stand."""
     if dataset is None:
         return settings["tokenizer"], "tokenizer"
     return _entry(settings, dataset)["tokenizer"], f"datasets.{dataset}.tokenizer"
@@ -175,7 +176,7 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
 def _rows_stage(
     dataset: Dataset, compute: Callable[..., None], partitioning: Partitioning, inputs: tuple[Input, ...]
 ) -> Stage:
-    """The token files, whose rows are in input order or shuffled."""
+    """Returns the token files, whose rows are in input order or shuffled."""
     order = "shuffled" if dataset.shuffled else "in order"
     return replace(
         _hdf5_stage(dataset, f"rows {order}"),
@@ -189,7 +190,7 @@ def _rows_stage(
 
 
 def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple[Input, ...]) -> Stage:
-    """The rows of a shuffled dataset before they are merged."""
+    """Returns the rows of a shuffled dataset before they are merged."""
     return replace(
         _hdf5_stage(dataset, "rows in the order of their shuffle keys"),
         name=names.sequences(dataset.name),
@@ -202,12 +203,13 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
 
 
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
-    """What the stages of a dataset that write rows have in common."""
-    mode = mode_of(dataset.values)
+    """Returns what the stages of a dataset that write rows have in common."""
+    mode = mode_of(dataset_section(dataset.values))
+    layout = mode.layout
     return Stage(
         name=names.tokens(dataset.name),
         group=names.group(dataset.name),
-        description=f"{mode.words} made from {dataset.rows_from}, {order}: HDF5 (rows, {len(mode.features)}, L) int32.",
+        description=f"{mode.words} made from {dataset.rows_from}, {order}: HDF5 (rows, {layout.channels}, L) int32.",
         partitioning=Partitioning.CHUNK,
         compute=partial(_tokens, dataset=dataset),
         code_version=CODE_VERSION,
@@ -215,7 +217,7 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         derived_parameters=partial(dataset_parameters, name=dataset.name),
         local_files=partial(dataset_files, name=dataset.name),
         run_options=partial(dataset_run_options, name=dataset.name),
-        columns=dict.fromkeys(mode.features, "int32[L]"),
+        columns=dict.fromkeys(layout.features, "int32[L]"),
         kinds=("hdf5",),
         former_group="tokenize",
     )

@@ -8,6 +8,7 @@ import dagster as dg
 
 from corpus_assets import dataset_names as names
 from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
+from corpus_assets.config.datasets import dataset_section
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
@@ -21,7 +22,7 @@ _SHARED = {"n_examples": "num_sequences", "num_tokens": "num_tokens", "loss_vali
 
 
 def faults_of(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> list[str]:
-    """What is wrong with one token file, in words. dataset: its entry in the configuration."""
+    """Returns what is wrong with one token file, in words. dataset: its entry in the configuration."""
     try:
         with tokens.open(".h5") as raw, read_hdf5(raw, str(tokens.key)) as rows:
             faults = list(_faults(tokens, rows, dataset, tokenizer))
@@ -31,8 +32,8 @@ def faults_of(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenize
 
 
 def _faults(tokens: Partition, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> Iterator[str]:
-    mode, recorded = mode_of(dataset), tokens.record
-    expected = (recorded.statistics["rows_out"], len(mode.features), dataset["sequence_length"])
+    mode, recorded = mode_of(dataset_section(dataset)), tokens.record
+    expected = (recorded.statistics["rows_out"], mode.layout.channels, dataset["sequence_length"])
     if (shape := (rows.n, len(rows.features), rows.sequence_length)) != expected:
         yield f"shape {shape}, expected {expected}"
         return
@@ -40,7 +41,7 @@ def _faults(tokens: Partition, rows: HDF5Rows, dataset: Mapping[str, Any], token
         yield "content differs from what was recorded"
     found = count(
         rows.blocks(),
-        mode.arrays,
+        mode.layout,
         eos_id=tokenizer.eos_id,
         pad_id=tokenizer.pad_id,
         sizes=tokenizer.text_sizes(),
@@ -63,7 +64,7 @@ def _differences(found: Mapping[str, Any], recorded: Mapping[str, Any]) -> Itera
 
 
 def sums_of(counted: list[Partition], files: list[Partition], params: Partition) -> list[str]:
-    """Where `data_params.json` is not the sum of the partitions' statistics.
+    """Returns where `data_params.json` is not the sum of the partitions' statistics.
 
     counted: partitions with counters; files: partitions with rows. They are the same unless rows are shuffled.
     """

@@ -22,7 +22,7 @@ PROCESSING = {
     "middle_token": "fim_middle_tok",
     "suffix_token": "fim_suffix_tok",
 }
-"""Our names of the parameters in section `processing`, with the original's:
+"""Our names of the parameters in section `processing`, with those of Cerebras' Model Zoo:
 docs/formats/cerebras-hdf5.md "Parameter names"."""
 
 DATASET = {
@@ -45,9 +45,9 @@ def data_params(
     arrays: Mapping[str, int],
     tokenizer: Tokenizer,
 ) -> dict[str, Any]:
-    """Object of `data_params.json`: sections setup, processing, dataset, post-process, h5_dataset_stats, features.
+    """Returns `data_params.json`: sections setup, processing, dataset, post-process, h5_dataset_stats, features.
 
-    mode: the original's name of it. options: parameters that the content depends on, under our names, no path among
+    mode: Cerebras' name of it. options: parameters that the content depends on, under our names, no path among
     them: the file travels with the data. `post-process` holds `statistics`, counted while rows were made;
     `h5_dataset_stats` holds `arrays`, counted from the rows (definitions: `Statistics`, `recount.H5DatasetStats`).
     `features` names the channels in order, so that readers do not have to guess them (docs/formats/cerebras-hdf5.md
@@ -69,5 +69,5 @@ def data_params(
 
 
 def encode_data_params(params: Mapping[str, Any]) -> bytes:
-    """UTF-8 JSON, indent 4, sorted keys, as the trainers' tools write it."""
+    """Returns UTF-8 JSON, indent 4, sorted keys, as the trainers' tools write it."""
     return json.dumps(params, indent=4, sort_keys=True, ensure_ascii=False).encode()

@@ -35,7 +35,7 @@ class Ragged:
 
     @classmethod
     def of(cls, lists: Iterable[Sequence[int] | NDArray[np.integer]]) -> "Ragged":
-        """The lists one after another."""
+        """Returns the lists one after another."""
         arrays = [np.asarray(ids, np.int32) for ids in lists]
         ids = np.concatenate(arrays) if arrays else np.empty(0, np.int32)
         return cls(ids, np.cumsum([0, *map(len, arrays)], dtype=np.int64))

@@ -1,4 +1,7 @@
-"""The assets `<dataset>_sequences` and `<dataset>_tokens` of a shuffled dataset: rows of every partition in the order of their keys, then files that are ranges of keys."""
+"""The assets `<dataset>_sequences` and `<dataset>_tokens` of a shuffled dataset.
+
+Sequences are the rows of every partition in the order of their keys; token files are ranges of keys.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -42,7 +45,7 @@ def gathered(task: Task, build: DatasetBuild, source: str, file: int, files: int
     sequences_of_all = task.inputs(source)
     runs = [Run(rows.array(".keys.npy"), partial(_rows_of, rows)) for rows in sequences_of_all]
     low, high = key_range(file, files)
-    row_bytes = 4 * len(build.mode.features) * build.length
+    row_bytes = 4 * build.mode.layout.channels * build.length
     blocks = gather(runs, low, high, limit_rows=max(1, task.memory // 8 // row_bytes))
     given = content_digest(*(rows.record.digest_of(task.key).encode() for rows in sequences_of_all))
     count = write_rows(task, build, f"tokens/{build.name}/{task.key}.h5", blocks, given)
@@ -55,12 +58,12 @@ def _rows_of(sequences: Partition, first: int, end: int) -> Block:
 
 
 def _spilled(blocks: Iterator[Block], scratch: BinaryIO, build: DatasetBuild) -> Block:
-    """All rows as one array on disk."""
+    """Returns all rows as one array on disk."""
     rows = 0
     for block in blocks:
         scratch.write(np.ascontiguousarray(block).data)
         rows += len(block)
-    shape = (rows, len(build.mode.features), build.length)
+    shape = (rows, build.mode.layout.channels, build.length)
     scratch.flush()
     return np.memmap(scratch, np.int32, "r", shape=shape) if rows else np.empty(shape, np.int32)
 
@@ -74,7 +77,7 @@ class _Runs:
         self._row = 0
 
     def seen(self, block: Block) -> Block:
-        """The same block."""
+        """Returns the same block."""
         for hasher, first, end in zip(self._hashers, self._bounds, self._bounds[1:], strict=False):
             held = block[max(0, first - self._row) : max(0, end - self._row)]
             if held.size:
@@ -83,5 +86,5 @@ class _Runs:
         return block
 
     def digests(self) -> list[str]:
-        """One per run."""
+        """Returns one digest per run."""
         return [hasher.hexdigest() for hasher in self._hashers]

@@ -113,7 +113,7 @@ class Statistics:
                 counter[reason] += count
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON object with the counters and what follows from them; inverse of `from_dict`."""
+        """Returns a JSON object with the counters and what follows from them; inverse of `from_dict`."""
         counters = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {
             **{name: dict(value) if isinstance(value, Counter) else value for name, value in counters.items()},
@@ -126,7 +126,7 @@ class Statistics:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Statistics":
-        """Counters out of a record; keys that are not counters are ignored, absent counters are 0."""
+        """Returns counters out of a record; keys that are not counters are ignored, absent counters are 0."""
         statistics = cls()
         for entry in fields(cls):
             if entry.name in record:
@@ -136,7 +136,7 @@ class Statistics:
 
 
 def merge(statistics: Iterable[Statistics]) -> Statistics:
-    """Counters of several files as one; averages follow from the sums."""
+    """Returns counters of several files as one; averages follow from the sums."""
     total = Statistics()
     for part in statistics:
         for entry in fields(Statistics):

@@ -68,7 +68,7 @@ def _spec(settings: Settings) -> TokenizerSpec:
 
 
 def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
-    """A keyed-hash sample of the train split, about `sample` bytes of text."""
+    """Yields a keyed-hash sample of the train split, about `sample` bytes of text."""
     chunks = task.inputs("decontaminated_train")
     total = sum(int(chunk.array(".rows.npy")["bytes"].sum(dtype=np.uint64)) for chunk in chunks)
     limit = 2.0**64 * min(1.0, settings["sample"] / max(1, total))
@@ -79,12 +79,12 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _content(key: str, path: str) -> bytes:
-    """Content of a file, or a chat template that stands in the configuration itself."""
+    """Returns the content of a file, or a chat template that stands in the configuration itself."""
     return path.encode() if is_template(path) else read_outside(key, path, MAX_FILE_BYTES)
 
 
 def _files(settings: Settings) -> dict[str, tuple[str, str]]:
-    """A tokenizer's files by the names the loader knows: the key that names each, and its path.
+    """Returns a tokenizer's files by the names the loader knows: the key that names each, and its path.
 
     Declared tokens lie beside the main file, where they may be absent.
     """
@@ -104,7 +104,7 @@ def _files(settings: Settings) -> dict[str, tuple[str, str]]:
 
 
 def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict[str, Any]:
-    """What a tokenizer depends on: its settings, and the content of its files rather than their place.
+    """Returns what a tokenizer depends on: its settings, and the content of its files rather than their place.
 
     How texts are encoded faster (`backend`) has no influence on ids, so it is not among them. section: where in the
     configuration the settings stand, for messages.

@@ -10,9 +10,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.config.datasets import DatasetSection, dataset_section
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
-from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS, Backend, BackendDiffers, accelerate
-from corpus_assets.tokenize.modes.registry import IdentifiedText, Mode, example_blocks, mode_of, text_blocks
+from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS, BackendDiffers, LibraryName, accelerate
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
+from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
@@ -25,7 +27,6 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 FIRST_TEXTS = 64
-VSL_CHANNELS = 5
 MAX_TEMPLATE_BYTES = 1 << 20
 MUCH = 0.1  # share of discarded documents that is worth a word
 BACKEND, TEMPLATE = "backend", "chat_template"
@@ -35,7 +36,7 @@ Block = NDArray[np.int32]
 
 
 class _Text(msgspec.Struct):
-    """What of a stored document is tokenized, and what it is known by."""
+    """The part of a stored document that is tokenized, and what identifies it."""
 
     id: str
     source: str
@@ -59,22 +60,25 @@ def template_source(given: str, key: str) -> bytes:
 
 @dataclass(frozen=True)
 class DatasetBuild:
-    """What all partitions of a dataset share: its parameters under our names, its mode, and its tokenizer."""
+    """The things that all partitions of a dataset share: parameters, plain and as a section, mode and tokenizer."""
 
     name: str
     options: Mapping[str, Any]
-    mode: Mode
+    section: DatasetSection
+    mode: AnyMode
     tokenizer: Tokenizer
     template: str | None
 
     @classmethod
     def of(cls, task: Task, name: str, tokenizer: str) -> "DatasetBuild":
-        """From the parameters of a task; `tokenizer` is the asset that holds the tokenizer."""
+        """Returns the build of a task; `tokenizer` is the asset that holds the tokenizer."""
         options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
+        section = dataset_section(options)
         return cls(
             name=name,
             options=options,
-            mode=mode_of(options),
+            section=section,
+            mode=mode_of(section),
             tokenizer=load_tokenizer_of(task.input(tokenizer), options.get("separator")),
             template=task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None,
         )
@@ -82,13 +86,13 @@ class DatasetBuild:
     @property
     def length(self) -> int:
         """L, positions per row."""
-        return int(self.options["sequence_length"])
+        return self.section.sequence_length
 
     def attributes(self, given: str) -> dict[str, str | int]:
-        """What every file says of itself. given: digest of what it was made from."""
+        """Returns the attributes of every file. given: digest of what it was made from."""
         tokenizer = self.tokenizer
         return {
-            "mode": self.mode.name,
+            "mode": self.mode.cerebras_name,
             "dataset": self.name,
             "input": str(self.options["input"]),
             "tokenizer": tokenizer.digest,
@@ -97,16 +101,16 @@ class DatasetBuild:
             "pad_id": tokenizer.pad_id,
             "seed": int(self.options.get("seed", 0)),
             "sequence_length": self.length,
-            "packed": int(self.options.get("pack", len(self.mode.features) == VSL_CHANNELS)),
+            "packed": int(self.options.get("pack", self.mode.layout.packed)),
             "inverted_mask": int(self.options.get("inverted_mask", False)),
             "input_digest": given,
         }
 
     def recount(self) -> ArrayStatistics:
-        """A counter of what the rows say by themselves."""
+        """Returns a counter of what the rows say by themselves."""
         tokenizer = self.tokenizer
         return ArrayStatistics(
-            self.mode.arrays,
+            self.mode.layout,
             eos_id=tokenizer.eos_id,
             pad_id=tokenizer.pad_id,
             sizes=tokenizer.text_sizes(),
@@ -126,7 +130,7 @@ def tokens(task: Task, build: DatasetBuild, source: str) -> None:
 
 def make_rows(task: Task, build: DatasetBuild, given: Partition, write: Write) -> None:
     """Make the rows with the fastest tokenizer that is proved right; once more with the reference if it was not."""
-    fast = accelerate(build.tokenizer, cast(Backend, task.run_options[BACKEND]), _first_texts(build, given))
+    fast = accelerate(build.tokenizer, cast(LibraryName, task.run_options[BACKEND]), _first_texts(build, given))
     fell_back = None
     try:
         statistics = _attempt(task, build, given, fast, write)
@@ -145,19 +149,13 @@ def _attempt(task: Task, build: DatasetBuild, given: Partition, tokenizer: Token
     def on_fault(example: Example, fault: str) -> None:
         task.drop(fault.partition(":")[0], 0, f"{example.source}/{example.id}: {fault}")
 
-    if build.mode.takes_texts:
-        blocks = text_blocks(build.options, _documents(given), tokenizer, statistics)
-    else:
-        examples = map(decode_example, given.lines())
-        blocks = example_blocks(
-            build.options, examples, tokenizer, statistics, template=build.template, on_fault=on_fault
-        )
-    write(blocks)
+    items = _documents(given) if build.mode.takes_texts else map(decode_example, given.lines())
+    write(build.mode.rows(build.section, items, Tools(tokenizer, statistics, build.template, on_fault)))
     return statistics
 
 
 def _documents(given: Partition) -> Iterator[IdentifiedText]:
-    """Identities and texts. A document that is used twice is two: `copy` is in the table beside the documents."""
+    """Yields identities and texts. A document used twice is two: `copy` is in the table beside the documents."""
     tables = [file.path for file in given.record.files if file.path.endswith(".rows.npy")]
     copies = given.array(tables[0])["copy"] if tables else repeat(0)
     for line, copy in zip(given.lines(), copies, strict=bool(tables)):
@@ -166,7 +164,7 @@ def _documents(given: Partition) -> Iterator[IdentifiedText]:
 
 
 def _first_texts(build: DatasetBuild, given: Partition) -> list[str]:
-    """How the first texts of a partition begin, for the test of a faster tokenizer."""
+    """Returns how the first texts of a partition begin, to test a faster tokenizer on them."""
     if build.mode.takes_texts:
         found = (_TEXT.decode(line).text for line in given.lines())
     else:
@@ -181,7 +179,7 @@ def write_rows(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Bloc
         task.create(path),
         arrays.watch(blocks),
         build.attributes(given),
-        features=build.mode.features,
+        features=build.mode.layout.features,
         sequence_length=build.length,
         recipe=task.recipe,
     )
@@ -219,8 +217,8 @@ def params(task: Task, build: DatasetBuild, counted: str, written: str, read: st
     for tokens_of_file in task.inputs(written):
         arrays.update(tokens_of_file.counters(H5_DATASET_STATS))
     value = data_params(
-        build.mode.name,
-        build.mode.features,
+        build.mode.cerebras_name,
+        build.mode.layout.features,
         build.options,
         statistics=total,
         arrays=arrays,

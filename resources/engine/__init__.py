@@ -1,4 +1,4 @@
-"""Engines: where the work is done."""
+"""Engines run the jobs of a build; this module opens the one that corpus.yaml names."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ ENGINES = {"local": "resources.engine.local:open_local"}
 
 
 def open_engine(section: Mapping[str, Any], folder: Path) -> Engine:
-    """Open the engine that section `engine` of corpus.yaml describes; its workers start with the first job.
+    """Opens the engine that section `engine` of corpus.yaml describes; its workers start with the first job.
 
     Its `kind` is one of `ENGINES`, or the `module:function` of an engine of the user's own; the function takes the
     section. folder: that of corpus.yaml. Raises `ConfigError` for anything else.

@@ -18,7 +18,7 @@ PRELOADED = ["numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources
 
 
 class Engine(Protocol):
-    """Runs jobs somewhere. Their content depends on nothing but the jobs.
+    """Runs jobs somewhere. What they write depends only on the jobs.
 
     workers: how many jobs run at the same time. workers_per_machine: how many of them share a machine's memory.
     """
@@ -27,7 +27,7 @@ class Engine(Protocol):
     workers_per_machine: int
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Yield one outcome per job, in order of completion. Jobs are taken as they are needed, never all at once."""
+        """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once."""
 
     def close(self) -> None:
-        """Stop the workers."""
+        """Stops the workers."""

@@ -15,13 +15,6 @@ from typing_extensions import override
 from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine
 from resources.stage.job import Job, Outcome, run_job
 
-_PRELOAD = ["numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.stage.job"]
-_ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "RAYON_NUM_THREADS": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-}
 _AHEAD = 2
 
 
@@ -36,7 +29,7 @@ class LocalEngine(Engine):
 
     @override
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """A worker that dies fails its own job only: the others in flight are run again."""
+        """Yields one outcome per job. A worker that dies fails only its own job: the engine runs the others again."""
         if self.workers == 0:
             yield from map(self._work, jobs)
             return
@@ -45,7 +38,7 @@ class LocalEngine(Engine):
             yield from map(self._alone, suspects)
 
     def _pooled(self, queue: Iterator[Job]) -> Generator[Outcome, None, list[Job]]:
-        """Outcomes until all is done or the pool breaks; returns the jobs that the broken pool left without one."""
+        """Yields outcomes until all jobs are done or the pool breaks; returns the jobs that then have no outcome."""
         waiting: dict[Future[Outcome], Job] = {}
         suspects: list[Job] = []
         while not suspects and self._submit(queue, waiting, suspects):
@@ -57,7 +50,7 @@ class LocalEngine(Engine):
         return suspects
 
     def _submit(self, queue: Iterator[Job], waiting: dict[Future[Outcome], Job], suspects: list[Job]) -> bool:
-        """Keep a few jobs ready per worker, so that a long list is never held in the pool's queue."""
+        """Submits a few jobs per worker, so that the pool never queues a long list; returns whether any are left."""
         while len(waiting) < self.workers * _AHEAD and not suspects:
             job = next(queue, None)
             if job is None:
@@ -87,7 +80,7 @@ class LocalEngine(Engine):
 def _settled(
     futures: Iterable[Future[Outcome]], waiting: dict[Future[Outcome], Job], suspects: list[Job]
 ) -> Iterator[Outcome]:
-    """Outcomes of settled futures, which wait no more; jobs whose pool broke become suspects."""
+    """Yields the outcomes of finished futures, which no longer wait; jobs whose pool broke become suspects."""
     for future in futures:
         job = waiting.pop(future)
         try:
@@ -108,7 +101,7 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _start_worker() -> None:
-    """No worker without its parent: a killed run leaves nothing behind."""
+    """Makes the worker exit when its parent does, so that a killed run leaves no process behind."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
@@ -121,11 +114,11 @@ def _leave_with(sentinel: int) -> None:
 
 
 def open_local(section: Mapping[str, Any]) -> LocalEngine:
-    """The engine of `engine.kind: local`."""
+    """Returns the engine of `engine.kind: local`."""
     workers = section["workers"]
     return LocalEngine(_cores() if workers == "auto" else workers)
 
 
 def _cores() -> int:
-    """Cores that this process may use."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

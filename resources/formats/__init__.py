@@ -1,0 +1,1 @@
+"""The file formats of the store: readers and writers of each."""

@@ -19,9 +19,9 @@ _MAGIC = b"\x93NUMPY\x01\x00"
 
 
 class ArrayWriter(Writer):
-    """Rows to one `.npy` file whose number is known only at the end.
+    """Writes rows to one `.npy` file; their number need not be known before the end.
 
-    Blocks of shape (rows, *shape) are appended; the header, of fixed size, is written last.
+    `append` takes blocks of shape (rows, *shape); the header, of fixed size, is written last.
     """
 
     def __init__(self, file: BinaryIO, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> None:
@@ -34,7 +34,7 @@ class ArrayWriter(Writer):
         file.write(bytes(HEADER_BYTES))
 
     def append(self, block: NDArray[np.generic]) -> None:
-        """Add rows; ValueError unless the block has the dtype and the trailing shape that were promised."""
+        """Adds rows; ValueError unless the block has the dtype and the trailing shape that the writer was given."""
         if block.dtype != self._dtype or block.shape[1:] != self._shape:
             want = f"{self._dtype} (n, {', '.join(map(str, self._shape))})"
             raise ValueError(f"received a block of {block.dtype} {block.shape}, this file takes {want}")
@@ -54,13 +54,13 @@ class ArrayWriter(Writer):
 
 
 def _description(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The text of a header; part of the content digest, after the data."""
+    """Returns the text of a header; the content digest covers it, after the data."""
     description = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     return repr(description).encode()
 
 
 def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """Version 1.0 header of the `.npy` format, padded to a fixed size."""
+    """Returns a version 1.0 header of the `.npy` format, padded to a fixed size."""
     text = _description(dtype, shape)
     room = HEADER_BYTES - 10
     if len(text) >= room:
@@ -69,7 +69,7 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 
 
 def _parsed(header: bytes, path: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Type and shape from a header of `ArrayWriter`; `LedgerError` for anything else."""
+    """Returns type and shape from a header of `ArrayWriter`; `LedgerError` for anything else."""
     try:
         if len(header) != HEADER_BYTES or header[:10] != _MAGIC + (HEADER_BYTES - 10).to_bytes(2, "little"):
             raise ValueError("other beginning")

@@ -17,16 +17,16 @@ DUPLICATE = "duplicates__minhash__duplicate"
 CLUSTER_SIZE = "duplicates__minhash__cluster_size"
 
 FLAGS = "flags"
-"""Segment of an attribute partition: which rows are flagged, whatever else is said of them."""
+"""Segment of an attribute partition that holds only which rows are flagged."""
 
 FLAG_TABLE = ".flags.npy"
 SHORT_FLAG_TABLE = ".short.npy"
 FLAG_TABLES = (FLAG_TABLE, SHORT_FLAG_TABLE)
-"""Suffixes of the table of flags beside an attribute file: bool, one per row."""
+"""Suffixes of the table of flags next to an attribute file: bool, one per row."""
 
 
 class AttributeRow(msgspec.Struct, omit_defaults=True):
-    """Spans per attribute key, in code points of the text; `kept` names the document a duplicate gave way to.
+    """Spans per attribute key, in code points of the text; `kept` names the document that was kept instead.
 
     `kept` holds `source` and `id` of that document, its `shard` and `row`, and the id of the `cluster`.
     """
@@ -90,7 +90,7 @@ class AttributeWriter:
         flagged: bool | None = None,
         kept: dict[str, str | int] | None = None,
     ) -> None:
-        """Add the row of one document. kept: the document that a duplicate gives way to."""
+        """Adds the row of one document. kept: the document that is kept instead of a duplicate."""
         self._lines.write(attribute_line(document.id, document.source, spans, kept))
         self.rows += 1
         if flagged is not None:
@@ -100,7 +100,7 @@ class AttributeWriter:
 
     @property
     def has_flags(self) -> bool:
-        """Whether rows say if they are flagged; a shard without rows says it of all of them."""
+        """True if every row says whether it is flagged; so it is for a shard without rows."""
         return len(self._flags) == self.rows
 
     def flags(self) -> NDArray[np.bool_]:

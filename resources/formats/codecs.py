@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Final, cast
 
 import pyarrow as pa
 from isal import igzip, igzip_lib
+from typing_extensions import override
 
 from resources.errors import CorpusError
 
@@ -32,9 +33,11 @@ class _Decoded(io.RawIOBase):
         self._max_bytes = max_bytes
         self._count = 0
 
+    @override
     def readable(self) -> bool:
         return True
 
+    @override
     def readinto(self, buffer: Any) -> int:
         block = self._read(len(buffer))
         self._count += len(block)
@@ -45,7 +48,7 @@ class _Decoded(io.RawIOBase):
 
 
 def open_gzip(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
-    """Decompressed bytes of all gzip members of `raw`; zero padding after the last one is ignored.
+    """Returns a stream of the decompressed bytes of all gzip members of `raw`, without zero padding at its end.
 
     An empty `raw` gives no bytes. Reading raises `CodecError` when the stream is cut, corrupt, followed by
     other bytes, or longer than `max_bytes`. The caller closes `raw`.
@@ -62,12 +65,14 @@ def open_gzip(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
 
 
 def open_zstd(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
-    """Decompressed bytes of all zstd frames of `raw`, skippable frames and unknown content sizes included.
+    """Returns a stream of the decompressed bytes of all zstd frames of `raw`.
+
+    It takes skippable frames, and frames that do not tell the size of their content.
 
     An empty `raw` gives no bytes. Reading raises `CodecError` when a frame is cut or corrupt, when its window
     is over `ZSTD_WINDOW_BYTES`, or when the output is longer than `max_bytes`. The caller closes `raw`.
     """
-    # Arrow's stream reports a frame that ends early; zstandard's stream_reader ends there without a word.
+    # Arrow's stream reports a frame that ends early; zstandard's stream_reader ends there without an error.
     stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
 
     def read(size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""When a document was created, as one integer that can be compared."""
+"""The creation time of a document as one integer that can be compared."""
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -13,9 +13,9 @@ _MAX_LENGTH = 64
 
 @lru_cache(maxsize=4096)
 def created_microseconds(created: str | None) -> int:
-    """Microseconds since 1970 UTC of an ISO 8601 date or time; without an offset it is UTC.
+    """Returns an ISO 8601 date or time as microseconds since 1970 UTC; a time without an offset is UTC.
 
-    `UNKNOWN` for None and for anything that is no such date (docs/formats/dolma.md "Documents").
+    Returns `UNKNOWN` for None and for anything that is not such a date (docs/formats/dolma.md "Documents").
     """
     if created is None or len(created) > _MAX_LENGTH:
         return UNKNOWN

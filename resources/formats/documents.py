@@ -36,16 +36,19 @@ _DECODER = msgspec.json.Decoder(Document)
 
 
 def encode_document(document: Document) -> bytes:
-    """One JSON line, newline included. Keys without a value are left out."""
+    """Returns a document as one JSON line, newline included, without the keys that have no value."""
     return _ENCODER.encode(document) + b"\n"
 
 
 def decode_document(line: bytes) -> Document:
-    """Inverse of `encode_document`; raises `msgspec.DecodeError` on anything that is no document."""
+    """Returns the document of a JSON line; raises `msgspec.DecodeError` for anything that is not a document."""
     return _DECODER.decode(line)
 
 
 def text_digest(text: str) -> tuple[int, bytes]:
-    """UTF-8 bytes of a text and their SHA-256 (32 bytes): equal digests mean equal texts in the whole project."""
+    """Returns the number of UTF-8 bytes of a text, and their SHA-256 (32 bytes).
+
+    Equal digests mean equal texts in the whole project.
+    """
     encoded = text.encode()
     return len(encoded), hashlib.sha256(encoded).digest()

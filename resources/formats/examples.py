@@ -1,4 +1,4 @@
-"""The example: what fine-tuning, preference and text files of a dataset's own become before they are tokenized."""
+"""The example: one row of a dataset's own files (texts, fine-tuning, preferences) before it is tokenized."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from resources.formats.documents import NO_METADATA
 Messages = list[dict[str, Any]]
 
 DROPPED = "dropped"
-"""Part of a partition of examples: which rows were dropped while reading, by reason."""
+"""Segment of a partition of examples: how many rows were dropped while reading, by reason."""
 
 
 class Example(msgspec.Struct, omit_defaults=True):
@@ -18,7 +18,7 @@ class Example(msgspec.Struct, omit_defaults=True):
     text: `text`. Pair: `prompt` and `completion`, strings. Conversation: `messages`, a list of objects with at least
     `role` and `content` (chat templates may read more keys). Preference: `chosen` and `rejected`, each a string or
     messages, and `prompt`, a string, messages or None (then it is the beginning of both).
-    `metadata` is a JSON object of what else was given.
+    `metadata` is a JSON object of all other values of the row.
     """
 
     id: str
@@ -37,19 +37,19 @@ _DECODER = msgspec.json.Decoder(Example)
 
 
 def example_bytes(example: Example) -> int:
-    """UTF-8 bytes of an example's texts, keys and metadata left out."""
+    """Returns the UTF-8 bytes of an example's texts, without keys and metadata."""
     return sum(len(text.encode()) for text in example_texts(example))
 
 
 def chunk_bytes(example: Example) -> int:
-    """UTF-8 bytes of an example as the original counts them: of messages also the keys."""
+    """Returns the UTF-8 bytes of an example as Cerebras' Model Zoo counts them: keys of messages count too."""
     if example.messages is None:
         return example_bytes(example)
     return sum(len(f"{key}{value}".encode()) for message in example.messages for key, value in message.items())
 
 
 def example_texts(example: Example) -> list[str]:
-    """All texts of an example: its own, or those of its messages."""
+    """Returns all texts of an example: its own, or those of its messages."""
     fields = (example.text, example.prompt, example.completion, example.messages, example.chosen, example.rejected)
     return [text for field in fields if field is not None for text in _texts(field)]
 
@@ -61,10 +61,10 @@ def _texts(field: str | Messages) -> list[str]:
 
 
 def encode_example(example: Example) -> bytes:
-    """One JSON line, newline included. Keys without a value are left out."""
+    """Returns an example as one JSON line, newline included, without the keys that have no value."""
     return _ENCODER.encode(example) + b"\n"
 
 
 def decode_example(line: bytes) -> Example:
-    """Inverse of `encode_example`; raises `msgspec.DecodeError` on anything that is no example."""
+    """Returns the example of a JSON line; raises `msgspec.DecodeError` for anything that is not an example."""
     return _DECODER.decode(line)

@@ -1,9 +1,8 @@
 """Token rows in HDF5: one dataset `data` (rows, channels, L) int32, written as a stream and read lazily.
 
-Layout after docs/formats/cerebras-hdf5.md "File layout" and "Readers",
-so the original's readers open the files; the additions
-are the named attributes and chunks of several rows behind the byte shuffle filter: a fifth smaller, and written and
-read several times as fast as chunks of one row.
+The layout follows Cerebras' Model Zoo (docs/formats/cerebras-hdf5.md "File layout" and "Readers"), so Cerebras' readers
+open the files. Our additions are named attributes, and chunks of several rows behind the byte shuffle filter: the files
+are a fifth smaller, and are written and read several times as fast as with chunks of one row.
 """
 
 import json
@@ -40,7 +39,7 @@ FILTERS = [h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_DEFLATE]
 
 @dataclass(frozen=True)
 class WriteSummary:
-    """What was written: rows, shape of the dataset, digest of rows and attributes (32 hex digits)."""
+    """The content of a written file: rows, shape of the dataset, digest of rows and attributes (32 hex digits)."""
 
     rows: int
     shape: tuple[int, int, int]
@@ -57,13 +56,13 @@ def write_hdf5(
     rows_per_chunk: int | None = None,
     recipe: str = "",
 ) -> WriteSummary:
-    """Write blocks (rows, len(features), sequence_length) one after another as dataset `data`.
+    """Writes blocks (rows, len(features), sequence_length) one after another as dataset `data`.
 
-    `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory is
-    one block and one chunk, of so many rows as make 384 KiB (at least one) unless given. No blocks give a dataset of 0
-    rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and the `recipe`,
-    which is no part of the content; equal input gives equal bytes (on one version of the libraries), however it is cut
-    into blocks.
+    `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory holds
+    one block and one chunk; by default a chunk has as many rows as fit in 384 KiB, at least one. Without blocks the
+    dataset has 0 rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and
+    the `recipe`, which the digest does not cover. Equal input gives equal bytes (with one version of the libraries),
+    for any cut into blocks.
 
     Raises ValueError for a block of another shape or dtype and for an attribute with a reserved name.
     """
@@ -105,13 +104,13 @@ def write_hdf5(
 
 
 def _start_digest(attributes: Mapping[str, Attribute], features: Sequence[str]) -> xxhash.xxh3_128:
-    """xxh3-128 over the attributes as canonical JSON; the rows follow as little-endian int32."""
+    """Returns an xxh3-128 of the attributes as canonical JSON; the rows follow as little-endian int32."""
     header = json.dumps({**attributes, "features": list(features)}, sort_keys=True).encode()
     return xxhash.xxh3_128(len(header).to_bytes(8, "little") + header)
 
 
 class _ChunkWriter:
-    """Fills one chunk at a time, as the shuffle filter lays it out, and writes it past HDF5's own, slow deflate."""
+    """Fills one chunk at a time, as the shuffle filter lays it out, and writes it without HDF5's own, slow deflate."""
 
     def __init__(self, data: h5py.Dataset) -> None:
         rows, *row_shape = data.chunks
@@ -123,19 +122,19 @@ class _ChunkWriter:
         self._rows = 0  # in the chunks written
 
     def add(self, values: NDArray[np.int32]) -> None:
-        """Take whole rows, as flat values."""
+        """Adds whole rows, as flat values."""
         from resources.formats.kernels.planes import split_planes
 
         room = self._planes.shape[1]
         while values.size:
-            part, values = np.split(values, [room - self._filled])
-            split_planes(part, self._planes, self._filled)
-            self._filled += part.size
+            fitting, values = np.split(values, [room - self._filled])
+            split_planes(fitting, self._planes, self._filled)
+            self._filled += fitting.size
             if self._filled == room:
                 self._write()
 
     def finish(self) -> int:
-        """Write the last, incomplete chunk, which is stored at full size; returns the rows of the dataset."""
+        """Writes the last, incomplete chunk, which is stored at full size; returns the rows of the dataset."""
         if self._filled:
             self._planes[:, self._filled :] = 0
             self._write()
@@ -150,9 +149,9 @@ class _ChunkWriter:
 
 
 class HDF5Rows:
-    """Lazy reader of one file; a context manager. Made by `read_hdf5`.
+    """Lazy reader of one file; a context manager. `read_hdf5` makes it.
 
-    `rows[a:b]` are rows a to b - 1 as int32 (b - a, channels, positions); only the chunks they lie in are decompressed.
+    `rows[a:b]` are rows a to b - 1 as int32 (b - a, channels, positions); only the chunks with them are decompressed.
     n: rows. features: channel names. sequence_length: positions per row. attributes: file attributes.
     """
 
@@ -175,7 +174,7 @@ class HDF5Rows:
         return tuple(str(feature) for feature in names)
 
     def blocks(self, rows: int | None = None) -> Iterator[NDArray[np.int32]]:
-        """All rows in order, as int32 blocks of up to `rows` rows (default: whole chunks, about 8 MB).
+        """Yields all rows in order, as int32 blocks of up to `rows` rows (default: whole chunks, about 8 MB).
 
         Raises BadFileError when stored bytes are damaged.
         """
@@ -196,7 +195,7 @@ class HDF5Rows:
         return found
 
     def _direct_rows(self, first: int, last: int) -> NDArray[np.int32]:
-        """Rows out of chunks that are decompressed here, three times as fast as by HDF5."""
+        """Returns rows from chunks that this class decompresses itself, three times as fast as HDF5."""
         from resources.formats.kernels.planes import join_planes
 
         _, *row_shape = self._data.shape
@@ -204,17 +203,17 @@ class HDF5Rows:
         values = np.empty((last - first) * row_size, np.int32)
         for start in range(first - first % self._per_chunk, last, self._per_chunk):
             begin, end = max(first, start), min(last, start + self._per_chunk)
-            part = values[(begin - first) * row_size : (end - first) * row_size]
-            join_planes(self._planes(start, row_size), (begin - start) * row_size, part)
+            chunk_values = values[(begin - first) * row_size : (end - first) * row_size]
+            join_planes(self._planes(start, row_size), (begin - start) * row_size, chunk_values)
         return values.reshape(-1, *row_shape)
 
     def _planes(self, start: int, row_size: int) -> NDArray[np.uint8]:
-        """The chunk whose first row is `start`, as the shuffle filter lays it out: (4, values)."""
+        """Returns the chunk whose first row is `start`, as the shuffle filter lays it out: (4, values)."""
         if self._chunk and self._chunk[0] == start:
             return self._chunk[1]
         skipped, stored = self._data.id.read_direct_chunk((start, 0, 0))
         size = 4 * self._per_chunk * row_size
-        # Never more than a chunk is decompressed, whatever the stored bytes claim.
+        # At most one chunk is decompressed, even if the stored bytes hold more.
         inflater = isal_zlib.decompressobj()
         content = inflater.decompress(stored, size + 1)
         if skipped or len(content) != size or not inflater.eof:
@@ -224,7 +223,7 @@ class HDF5Rows:
         return planes
 
     def digest(self) -> str:
-        """`content_digest` computed again from what the file holds; the file's own value is not read."""
+        """Returns the `content_digest` computed again from the rows and attributes; the stored value is not read."""
         given = {name: value for name, value in self.attributes.items() if name not in RESERVED}
         digest = _start_digest(given, self.features)
         for block in self.blocks():
@@ -232,7 +231,7 @@ class HDF5Rows:
         return digest.hexdigest()
 
     def close(self) -> None:
-        """Close the HDF5 file; the file object it was read from stays open."""
+        """Closes the HDF5 file; the file object it was read from stays open."""
         self._file.close()
 
     def __enter__(self) -> "HDF5Rows":
@@ -245,10 +244,10 @@ class HDF5Rows:
 
 
 def read_hdf5(source: BinaryIO, name: str = "HDF5 file") -> HDF5Rows:
-    """Open a token file of this project or of the original; rows are read only when asked for.
+    """Opens a token file of this project or of Cerebras; rows are read only when asked for.
 
-    `source` is a seekable binary file, `name` its name in errors. Nothing outside the file is followed.
-    Raises BadFileError when it is no HDF5 file, when `data` is not a plain int32 dataset of rank 3, or when
+    `source` is a seekable binary file, `name` its name in errors. Links that lead out of the file are not followed.
+    Raises BadFileError if it is not an HDF5 file, if `data` is not a plain int32 dataset of rank 3, or if
     `n_examples` is not its row count.
     """
     try:
@@ -278,7 +277,7 @@ def _checked_data(file: h5py.File, name: str) -> h5py.Dataset:
 
 
 def _is_direct(data: h5py.Dataset) -> bool:
-    """Whether chunks hold whole rows behind the filters of `write_hdf5`, and all of them are stored."""
+    """Returns whether chunks hold whole rows behind the filters of `write_hdf5`, and all of them are stored."""
     plist = data.id.get_create_plist()
     filters = [plist.get_filter(index) for index in range(plist.get_nfilters())]
     if (
@@ -291,7 +290,7 @@ def _is_direct(data: h5py.Dataset) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """An attribute as a plain Python value."""
+    """Returns an attribute as a plain Python value."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 

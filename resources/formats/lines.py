@@ -18,7 +18,7 @@ GZIP_LEVEL = 1
 
 
 class LineWriter(Writer):
-    """Lines to gzip (isal level 1; header without name or time, so equal content gives equal bytes)."""
+    """Writes lines as gzip (isal level 1; a header without name or time, so that equal content gives equal bytes)."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -30,7 +30,7 @@ class LineWriter(Writer):
         self._bytes = 0
 
     def write(self, line: bytes) -> None:
-        """Add one line, newline included."""
+        """Adds one line, newline included."""
         self._lines.append(line)
         self._held += len(line)
         self._rows += 1
@@ -53,10 +53,10 @@ class LineWriter(Writer):
 
 
 class DocumentWriter(LineWriter):
-    """Documents to `jsonl.gz`, one per row."""
+    """Writes documents to `jsonl.gz`, one per row."""
 
     def add(self, document: Document) -> None:
-        """Add one document."""
+        """Adds one document."""
         self.write(encode_document(document))
 
 

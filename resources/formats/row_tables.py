@@ -1,4 +1,4 @@
-"""Row tables beside documents: what is known of each row without parsing it again."""
+"""Row tables next to document files: sizes, digests and places of the rows, so that nobody parses them again."""
 
 import struct
 from typing import Any
@@ -21,14 +21,14 @@ ROW = np.dtype(
 of the text; source: name; digest: SHA-256 of the text."""
 
 TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,)), ("created", "<i8"), ("id_end", "<u8")])
-"""Beside normalized documents: UTF-8 bytes and SHA-256 of each text, when it was created (resources/formats/created.py), and
-where its id ends in the file of ids."""
+"""Row of the table next to normalized documents: UTF-8 bytes and SHA-256 of the text, its creation time
+(resources/formats/created.py), and where its id ends in the file of ids."""
 
 TEXTS, NAMES = "texts", "names"
-"""Parts of normalized documents that later stages depend on: the texts alone; texts, dates and ids, no metadata."""
+"""Segments of normalized documents that later stages depend on: the texts alone; texts, dates and ids."""
 
 SIGNATURES, SKETCH = "signatures", "sketch"
-"""Parts of minhashes: what the bands are made of, and what candidates are checked with."""
+"""Segments of minhashes: the signatures, which the bands are made of; the sketches, which check candidates."""
 
 RowTable = NDArray[np.void]
 
@@ -37,22 +37,22 @@ assert _ROW.size == ROW.itemsize
 
 
 def pack_row(order: int, copy: int, size: int, source: bytes, digest: bytes) -> bytes:
-    """One row of the table as bytes: what a scattering stage can hold many of."""
+    """Returns one row of the table as bytes; a stage that scatters rows can hold many of them."""
     return _ROW.pack(order, copy, size, source, digest)
 
 
 def packed_rows(packed: bytes | bytearray) -> RowTable:
-    """RowTable packed one after another as an array."""
+    """Returns rows that were packed one after another as a table."""
     return np.frombuffer(packed, dtype=ROW)
 
 
 def digests(rows: RowTable) -> list[bytes]:
-    """SHA-256 digests, 32 bytes each, in row order."""
+    """Returns the SHA-256 digests, 32 bytes each, in row order."""
     packed = np.ascontiguousarray(rows["digest"]).tobytes()
     return [packed[start : start + 32] for start in range(0, len(packed), 32)]
 
 
 def sources(rows: RowTable) -> list[str]:
-    """Source names, in row order."""
+    """Returns the source names, in row order."""
     names: list[Any] = rows["source"].tolist()
     return [name.decode() for name in names]

@@ -1,4 +1,4 @@
-"""One file cut into named segments of zstd frames that are read alone; the whole is a valid `.zst` file.
+"""One file cut into named segments of zstd frames; each can be read alone, and the whole is a valid `.zst` file.
 
 A shard scattered over a thousand chunks stays one file, and a chunk reads only its own frames of it.
 """
@@ -25,7 +25,7 @@ _ALL_BLOCKS = 1 << 24
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """Where one segment lies in its file and what it holds. `bytes` and `digest` are of the uncompressed lines."""
+    """The place of one segment in its file, and its content. `bytes` and `digest` are of the uncompressed lines."""
 
     offset: int
     length: int
@@ -62,7 +62,7 @@ class SegmentWriter(Writer):
         self.index: dict[str, Segment] = {}
 
     def write(self, name: str, line: bytes) -> None:
-        """Add one line, newline included, to a segment."""
+        """Adds one line, newline included, to a segment."""
         segment = self._open[name]
         segment.lines.append(line)
         segment.held += len(line)
@@ -84,7 +84,7 @@ class SegmentWriter(Writer):
 
     @override
     def _complete(self) -> Written:
-        """Write every segment's frames; `index` then says where each lies."""
+        """Writes the frames of every segment, and fills `index` with their places."""
         for segment in self._open.values():
             self._flush(segment)
         whole = xxhash.xxh3_128()
@@ -132,7 +132,7 @@ def _index(open_file: Open, path: str) -> dict[str, Segment]:
 
 
 def _all_lines(open_file: Open, path: str) -> Iterator[bytes]:
-    """Lines of one segment after the other."""
+    """Yields the lines of one segment after the other."""
     with open_file(path) as file:
         for segment in _index(open_file, path).values():
             file.seek(segment.offset)
@@ -140,7 +140,7 @@ def _all_lines(open_file: Open, path: str) -> Iterator[bytes]:
 
 
 def _digest(open_file: Open, path: str) -> str:
-    """Reading a segment compares it with its own digest; the file's digest is over those."""
+    """Returns the digest of a file, which covers the digests of its segments; reading a segment checks its own."""
     deque(_all_lines(open_file, path), maxlen=0)
     whole = xxhash.xxh3_128()
     for name, segment in _index(open_file, path).items():

@@ -1,4 +1,4 @@
-"""Writers of partition files: they stream, count, and digest the uncompressed content as it goes by."""
+"""Writers of partition files: they stream rows to a file, count them, and digest the uncompressed content."""
 
 from abc import ABC, abstractmethod
 from typing import BinaryIO
@@ -17,7 +17,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Writer(ABC):
-    """Fills one file, and knows afterwards what it wrote."""
+    """Fills one file; `written` then describes its content."""
 
     _written: Written | None = None
 
@@ -29,7 +29,7 @@ class Writer(ABC):
         return self._written
 
     def finish(self) -> Written:
-        """Complete the file; nothing can be written afterwards."""
+        """Completes the file; nothing can be written afterwards."""
         self._written = self._complete()
         return self._written
 
@@ -37,13 +37,22 @@ class Writer(ABC):
     def _complete(self) -> Written: ...
 
 
-class BytesWriter(Writer):
-    """A small file written in one piece."""
+class BinaryWriter(Writer):
+    """Bytes as they are; the digest is over what is stored."""
 
-    def __init__(self, file: BinaryIO, content: bytes, rows: int) -> None:
-        file.write(content)
-        self._content = Written(xxhash.xxh3_128_hexdigest(content), rows, len(content))
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._hash = xxhash.xxh3_128()
+        self._rows = 0
+        self._bytes = 0
+
+    def write(self, content: bytes, rows: int = 0) -> None:
+        """Adds bytes. rows: how many rows they hold."""
+        self._hash.update(content)
+        self._file.write(content)
+        self._rows += rows
+        self._bytes += len(content)
 
     @override
     def _complete(self) -> Written:
-        return self._content
+        return Written(self._hash.hexdigest(), self._rows, self._bytes)

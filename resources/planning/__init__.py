@@ -1,0 +1,1 @@
+"""The plan: which partitions are not fresh, and why."""

@@ -1,4 +1,4 @@
-"""What differs between a commit record and what would be computed now, in words."""
+"""The differences between a commit record and what would be computed now, in words."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from resources.stage.declaration import Stage
 
 
 def input_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """How two sets of inputs differ, in words; empty when they do not."""
+    """Returns in words how two sets of inputs differ; empty if they do not."""
     added = [key for key in now if key not in before]
     removed = [key for key in before if key not in now]
     changed = [key for key in now if key in before and before[key] != now[key]]
-    parts = [_some(changed, "changed"), _some(added, "added"), _some(removed, "removed")]
-    reordered = "" if any(parts) or list(before) == list(now) else "order of inputs changed"
-    return ", ".join(part for part in parts if part) or reordered
+    phrases = [_some(changed, "changed"), _some(added, "added"), _some(removed, "removed")]
+    reordered = "" if any(phrases) or list(before) == list(now) else "order of inputs changed"
+    return ", ".join(phrase for phrase in phrases if phrase) or reordered
 
 
 def _some(keys: list[str], what: str) -> str:
@@ -24,14 +24,14 @@ def _some(keys: list[str], what: str) -> str:
 
 
 def own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> str:
-    """A change in the code version or the parameters, in words."""
+    """Returns in words how the code version or the parameters changed; empty if they did not."""
     if stage.code_version != record.code_version:
         return f"code version {record.code_version} -> {stage.code_version}"
     return ", ".join(_parameter_changes(record.parameters, parameters))
 
 
 def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """`key old -> new` for every value that differs; sections are compared key by key."""
+    """Yields `key old -> new` for every value that differs; sections are compared key by key."""
     for name in sorted({*before, *now}):
         old, new = before.get(name, "(unset)"), now.get(name, "(unset)")
         if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -46,7 +46,7 @@ def _short(value: Any) -> str:
 
 
 def damage(record: Record, sizes: Mapping[str, int]) -> str:
-    """What is wrong with the files a record names, as far as a listing shows."""
+    """Returns in words what a listing shows to be wrong with the files that a record names; empty if nothing is."""
     for file in record.files:
         if file.path not in sizes:
             return f"file missing: {file.path}"

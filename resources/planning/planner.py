@@ -16,7 +16,7 @@ from resources.storage.interface import Entry, Storage
 
 
 class Status(StrEnum):
-    """How a partition stands to what would be computed now."""
+    """The status of a partition, compared with what would be computed now."""
 
     FRESH = "fresh"
     MISSING = "missing"
@@ -28,8 +28,9 @@ class Status(StrEnum):
 class Decision:
     """The status of one partition and the reason in words (empty when fresh).
 
-    `blocked` says which of the things it reads is not fresh, if any; `held_back` is the gate among them, if it is one.
-    `rewritten` marks a raw file that was rewritten with the same content, whose record only needs the new time.
+    `blocked` names the first input that is not fresh, if any; `held_back` says which closed gate holds the partition
+    back, if one does. `rewritten` marks a raw file that was rewritten with the same content: its record only needs the
+    new time.
     """
 
     asset: str
@@ -48,26 +49,26 @@ class Decision:
 
 @dataclass
 class Plan:
-    """Decisions for every expected partition, in the order the data flows, and what no partition owns any more."""
+    """Decisions for every expected partition, in the order the data flows; orphans; and notes on the raw files."""
 
     decisions: list[Decision] = field(default_factory=list)
     orphans: list[tuple[str, str | None]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        """How many partitions have each status."""
+        """Returns the number of partitions with each status."""
         counts = {status.value: 0 for status in Status}
         for decision in self.decisions:
             counts[decision.status] += 1
         return counts
 
     def of(self, asset: str) -> list[Decision]:
-        """Decisions of one asset."""
+        """Returns the decisions of one asset."""
         return [decision for decision in self.decisions if decision.asset == asset]
 
 
 class Planner:
-    """Looks at one state of the world: settings, the listing of raw files, and the ledger."""
+    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment."""
 
     def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
         self.graph = graph
@@ -76,6 +77,7 @@ class Planner:
         self.storage = storage
         self.ledger = ledger
         self._shards = listing.by_key()
+        self._keys: dict[str, list[str | None]] = {}
         self._records: dict[str, dict[str | None, Record]] = {}
         self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
         self._decisions: dict[str, dict[str | None, Decision]] = {}
@@ -83,7 +85,7 @@ class Planner:
         self._gates: dict[str, str] = {}
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
-        """Decide every partition of the given stages; by default of all, and what no stage owns any more."""
+        """Returns the plan of the given stages; by default of all stages, with the orphans."""
         wanted = {stage.name for stage in stages} if stages is not None else set(self.graph.stages)
         plan = Plan(notes=self.listing.notes())
         for stage in self.graph:
@@ -94,24 +96,33 @@ class Planner:
         return plan
 
     def partitions(self, stage: Stage) -> list[str | None]:
-        """Keys that a stage should have now, in canonical order."""
-        return partition_keys(stage, self.settings, self.listing)
+        """Returns the partition keys that a stage should have now, in canonical order."""
+        if stage.name not in self._keys:
+            self._keys[stage.name] = partition_keys(stage, self.settings, self.listing)
+        return self._keys[stage.name]
+
+    def keys_read(self, edge: Input, key: str | None) -> list[str | None]:
+        """Returns the keys of the upstream partitions that an edge reads when `key` is built, in canonical order."""
+        upstream = self.graph[edge.asset]
+        if edge.mapping is Reads.SAME and upstream.partitioning is not Partitioning.NONE:
+            return [key]
+        return self.partitions(upstream)
 
     def decisions(self, stage: Stage) -> dict[str | None, Decision]:
-        """Decide every partition of one stage; what it reads is decided first."""
+        """Returns the decision for every partition of one stage, by key; the stages it reads are decided first."""
         if stage.name not in self._decisions:
             sizes = self._stored_sizes(stage)
             self._decisions[stage.name] = {key: self._decide(stage, key, sizes) for key in self.partitions(stage)}
         return self._decisions[stage.name]
 
     def records(self, asset: str) -> dict[str | None, Record]:
-        """Commit records of an asset, read once."""
+        """Returns the commit records of an asset, which are read once."""
         if asset not in self._records:
             self._records[asset] = self.ledger.records(asset)
         return self._records[asset]
 
     def inputs(self, stage: Stage, key: str | None) -> dict[str, str]:
-        """Content digests of what a partition reads, by `asset/partition`; only what exists and is tracked."""
+        """Returns the content digests of the tracked inputs of a partition that exist, by `asset/partition`."""
         found: dict[str, str] = {}
         for edge in stage.inputs:
             if edge.tracked:
@@ -119,24 +130,17 @@ class Planner:
         return found
 
     def _edge_digests(self, edge: Input, key: str | None) -> dict[str, str]:
-        if edge.mapping is Reads.SAME:
-            upstream = self._same_key(edge, key)
-            record = self.records(edge.asset).get(upstream)
-            return (
-                {}
-                if record is None
-                else {partition_name(edge.asset, upstream): record.digest_of(edge.segment_read(key))}
-            )
         segment = edge.segment_read(key)
+        if edge.mapping is Reads.SAME:
+            return self._digests(edge, key, segment)
         if (edge.asset, segment) not in self._fan_in:
-            records = self.records(edge.asset)
-            keys = [k for k in self.partitions(self.graph[edge.asset]) if k in records]
-            digests = {partition_name(edge.asset, k): records[k].digest_of(segment) for k in keys}
-            self._fan_in[edge.asset, segment] = digests
+            self._fan_in[edge.asset, segment] = self._digests(edge, key, segment)
         return self._fan_in[edge.asset, segment]
 
-    def _same_key(self, edge: Input, key: str | None) -> str | None:
-        return None if self.graph[edge.asset].partitioning is Partitioning.NONE else key
+    def _digests(self, edge: Input, key: str | None, segment: str | None) -> dict[str, str]:
+        records = self.records(edge.asset)
+        found = [(upstream, records[upstream]) for upstream in self.keys_read(edge, key) if upstream in records]
+        return {partition_name(edge.asset, upstream): record.digest_of(segment) for upstream, record in found}
 
     def _decide(self, stage: Stage, key: str | None, sizes: Mapping[str, int]) -> Decision:
         record = self.records(stage.name).get(key)
@@ -168,10 +172,10 @@ class Planner:
         return "new shard" if stage.partitioning is Partitioning.SHARD else "never built"
 
     def _blocked(self, stage: Stage, key: str | None) -> str:
-        """Which of the things a partition reads is not ready; empty when all are."""
+        """Returns in words which input of a partition is not ready; empty if all are."""
         for edge in stage.inputs:
             upstream = self.decisions(self.graph[edge.asset])
-            keys = [self._same_key(edge, key)] if edge.mapping is Reads.SAME else list(upstream)
+            keys = self.keys_read(edge, key)
             open_ones = [k for k in keys if _is_in_the_way(upstream[k], edge)]
             if open_ones:
                 more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
@@ -179,7 +183,7 @@ class Planner:
         return ""
 
     def _held_back(self, stage: Stage) -> str:
-        """Which upstream gate is closed, and why; empty when all are open, or about to be made anew."""
+        """Returns in words which upstream gate is closed, and why; empty if none is, or if its stage is not fresh."""
         for edge in stage.inputs:
             upstream = self.graph[edge.asset]
             if (fault := self.gate(upstream)) and all(
@@ -189,12 +193,12 @@ class Planner:
         return ""
 
     def gate(self, stage: Stage) -> str:
-        """Returns why nothing may be made of what a stage built; empty when it may be used, or has no gate."""
+        """Returns why downstream stages must not use what a stage built; empty if they may, or if it has no gate."""
         if stage.gate is None:
             return ""
         if stage.name not in self._gates:
             found = (self.records(stage.name).get(key) for key in self.partitions(stage))
-            # An older version counted other things; what it built is stale anyway.
+            # An older version may have other counters; its partitions are stale anyway.
             records = [record for record in found if record and record.code_version == stage.code_version]
             faults = [fault for record in records for fault in stage.gate(record.numbers, self.settings.values)]
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -202,7 +206,7 @@ class Planner:
         return self._gates[stage.name]
 
     def _look_outside(self, stage: Stage, key: str | None, record: Record) -> Decision:
-        """Assets that look at the outside world: the listing, and each raw file."""
+        """Returns the decision for a stage that looks outside: the listing of raw files, or one raw file."""
         if stage.lists_shards:
             change = input_change(record.inputs, listing_inputs(self.listing))
             return Decision(stage.name, key, Status.STALE if change else Status.FRESH, change)
@@ -218,20 +222,20 @@ class Planner:
         return Decision(stage.name, key, Status.FRESH, rewritten=True)
 
     def _stored_sizes(self, stage: Stage) -> dict[str, int]:
-        """Sizes of all files in the folders that the stage's records name: one listing, not one look per file."""
+        """Returns the sizes of all files in the folders that the stage's records name, from one listing per folder."""
         records = self.records(stage.name).values()
         tops = {file.path.split("/", 1)[0] for record in records for file in record.files}
         return {entry.path: entry.bytes for top in tops for entry in self._listed(top)}
 
     def _listed(self, top: str) -> list[Entry]:
-        """Files below a folder of the root, or the one file of that name."""
+        """Returns the files below a folder of the root, or the one file of that name."""
         if top not in self._folders:
             file = self.storage.stat(top) if "." in top else None
             self._folders[top] = [*self.storage.entries(top), *([file] if file else [])]
         return self._folders[top]
 
     def orphans(self) -> list[tuple[str, str | None]]:
-        """Partitions with a record that the corpus no longer has: their shard, band, chunk or asset is gone."""
+        """Returns the partitions that have a record, but whose shard, band, chunk or asset is gone."""
         found = []
         for asset in sorted(self.ledger.assets()):
             known = set(self.partitions(self.graph[asset])) if asset in self.graph.stages else set()
@@ -240,7 +244,7 @@ class Planner:
 
 
 def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[str | None]:
-    """The partition keys that exist now, in canonical order; unpartitioned assets have the one key None."""
+    """Returns the partition keys that exist now, in canonical order; an asset without partitions has the key None."""
     if stage.partitioning is Partitioning.SHARD:
         return list(listing.keys(settings.sources() if stage.shard_set is None else [stage.shard_set]))
     if stage.partitioning is Partitioning.BAND:
@@ -251,12 +255,12 @@ def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[s
 
 
 def listing_inputs(listing: Listing) -> dict[str, str]:
-    """The listing as inputs of a recipe: one entry per raw file, not its modification time."""
+    """Returns the listing as inputs of a recipe: one entry per raw file, without its modification time."""
     return {shard.key: content_digest(shard_row(shard).encode()) for shard in listing.shards}
 
 
 def held_back(asset: str, fault: str) -> str:
-    """What is said of everything downstream of a closed gate."""
+    """Returns the reason why everything downstream of a closed gate waits."""
     return f"{asset} is held back: {fault}"
 
 
@@ -266,7 +270,7 @@ def shard_row(shard: Shard) -> str:
 
 
 def _digest(shard: Shard) -> str:
-    """Content digest of a raw file that may be one now; empty when it cannot be read."""
+    """Returns the content digest of a raw file; empty if it cannot be read."""
     try:
         return shard.digest()
     except BadFileError:

@@ -1,0 +1,1 @@
+"""Stages: their declaration, their graph, and the computation of one partition."""

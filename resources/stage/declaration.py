@@ -1,4 +1,4 @@
-"""The declaration of a stage: planning, execution and the Dagster asset are all made from it."""
+"""The declaration of a stage, from which planning, execution and the Dagster asset are all made."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Input:
 
     asset: name of the asset that is read. mapping: SAME reads the partition of the same key (or the only one of an
     unpartitioned asset); ALL reads every partition; OWN_SEGMENT reads from every partition only the segment named
-    like the reading partition. tracked: False if the partitions must exist, but their content is not part of the
-    recipe. segment: name of the only segment that counts; None for the whole partition. formerly: the older name of
-    the asset, if a stage still asks for it by that.
+    like the reading partition. tracked: False if the partitions must exist, but the recipe does not cover their
+    content. segment: name of the only segment that the recipe covers; None for the whole partition. formerly: the older
+    name of the asset, if a stage still asks for it by that name.
     """
 
     asset: str
@@ -52,54 +52,54 @@ class Input:
 
     @property
     def names(self) -> list[str]:
-        """The names by which a task may ask for what is read: the asset's, and its older one."""
+        """The names by which a task may ask for the asset: its present name, and its older one."""
         return [self.asset, self.formerly] if self.formerly else [self.asset]
 
     def segment_read(self, key: str | None) -> str | None:
-        """Returns the segment whose digest stands for an upstream partition when `key` is built; None for the whole."""
+        """Returns the segment of an upstream partition that the recipe of `key` covers; None for all of it."""
         return self.segment if self.mapping is not Reads.OWN_SEGMENT else key
 
 
 def same(asset: str, *, segment: str | None = None) -> Input:
-    """Read the partition with the same key, or depend on one segment of it only."""
+    """Returns an edge that reads the partition with the same key. segment: the only segment to depend on."""
     return Input(asset, segment=segment)
 
 
 def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> Input:
-    """Read all partitions, or depend on one segment of each only."""
+    """Returns an edge that reads all partitions. segment: the only segment of each to depend on."""
     return Input(asset, Reads.ALL, tracked, segment)
 
 
 def own_segment(asset: str) -> Input:
-    """Read from all partitions the segment that is named like the partition being built."""
+    """Returns an edge that reads, from all partitions, the segment named like the partition being built."""
     return Input(asset, Reads.OWN_SEGMENT)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One asset: a plain function of one partition, with all that the graph must know of it.
+    """One asset: a plain function of one partition, with everything that the graph must know about it.
 
-    name: asset key: one part, unique in the graph.
+    name: asset key, without a slash; unique in the graph.
     group: box of the web UI that shows it; `corpus build --select group:NAME` builds the group.
     description: one or two sentences for the web UI.
     partitioning: the unit that one partition covers.
-    compute: module-level function of a `Task`; a stage that looks outside returns what it saw, as further inputs.
-    code_version: goes up in the commit that changes what `compute` writes.
+    compute: module-level function of a `Task`; a stage that looks outside returns digests of what it read as inputs.
+    code_version: raise it in the commit that changes what `compute` writes.
     io: the IO manager that hands the content to other assets.
-    inputs: the edges to what it reads: `same`, `every`, `own_segment`.
-    parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is the shard's own source's.
-    derived_parameters: makes further parameters from the configuration, such as digests of files that it names.
-    local_files: reads small files that the configuration names; workers get the contents, not the paths.
-    run_options: chooses how to work where that does not change the content.
+    inputs: the edges to the assets it reads: `same`, `every`, `own_segment`.
+    parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
+    derived_parameters: returns further parameters, made from the configuration, such as digests of files it names.
+    local_files: reads small files that the configuration names; workers get their contents, not their paths.
+    run_options: returns options of `compute` that do not change the content.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
-    gate: returns the reasons not to use what it built, given a partition's counters and the configuration; while it
+    gate: returns the reasons not to use this output, given a partition's counters and the configuration; while it
         returns any, downstream stages wait.
     notes: returns sentences for the end of a build, given the built partitions and the configuration.
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     columns: names and types of the rows, for the web UI.
-    kinds: what Dagster shows as kinds, such as `jsonl` or `numba`.
-    formerly: older name; `--select` takes it, and records under it are taken over.
-    former_group: older group; `--select group:NAME` takes it.
+    kinds: labels that Dagster shows on the asset, such as `jsonl` or `numba`.
+    formerly: older name; `--select` takes it too, and records under it become those of this asset.
+    former_group: older group; `--select group:NAME` takes it too.
 
         Stage(
             name="shouting",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from resources.errors import ConfigError
-from resources.stage.declaration import Input, Stage
+from resources.stage.declaration import Input, Partitioning, Reads, Stage
 
 
 class Graph:
@@ -18,9 +18,12 @@ class Graph:
         self.formerly = {stage.formerly: stage.name for stage in declared.values() if stage.formerly}
         known = {name: replace(stage, inputs=self._present(stage.inputs)) for name, stage in declared.items()}
         self.stages: dict[str, Stage] = {stage.name: stage for stage in _ordered(known)}
+        for stage in self:
+            for edge in stage.inputs:
+                _require_same_keys(stage, edge, self.stages[edge.asset])
 
     def _present(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
-        """The edges with the present names of what they read."""
+        """Returns the edges with the present names of the assets they read."""
         return tuple(
             replace(edge, asset=self.formerly[edge.asset], formerly=edge.asset) if edge.asset in self.formerly else edge
             for edge in inputs
@@ -36,11 +39,11 @@ class Graph:
             raise ConfigError(f"no asset named {name!r}; assets are: {', '.join(self.stages)}") from None
 
     def groups(self) -> list[str]:
-        """Names of all groups, older ones too, in the order the data flows."""
+        """Returns the names of all groups, older ones too, in the order the data flows."""
         return list(dict.fromkeys(group for stage in self for group in _groups(stage)))
 
     def select(self, names: Sequence[str]) -> list[Stage]:
-        """Stages by name; `+name` adds all that it reads, `name+` all that reads it, `group:x` a whole group.
+        """Returns stages by name; `+name` adds all that it reads, `name+` all that read it, `group:x` a whole group.
 
         Stages that look outside are included wherever anything chosen reads from them: the plan needs them.
         """
@@ -64,7 +67,7 @@ class Graph:
         return found
 
     def readers(self, name: str) -> list[Stage]:
-        """Stages that read an asset directly."""
+        """Returns the stages that read an asset directly."""
         return [stage for stage in self if name in {edge.asset for edge in stage.inputs}]
 
     def _upstream(self, name: str) -> set[str]:
@@ -98,7 +101,7 @@ def _unique(stages: Iterable[Stage]) -> Iterator[Stage]:
 
 
 def _ordered(stages: dict[str, Stage]) -> Iterator[Stage]:
-    """Topological order that keeps the order of declaration where it can."""
+    """Yields the stages in topological order, as close to the order of declaration as possible."""
     done: set[str] = set()
     visiting: set[str] = set()
 
@@ -117,3 +120,21 @@ def _ordered(stages: dict[str, Stage]) -> Iterator[Stage]:
 
     for stage in stages.values():
         yield from visit(stage)
+
+
+def _require_same_keys(stage: Stage, edge: Input, upstream: Stage) -> None:
+    """Raises `ConfigError` if an edge reads the partition of the same key from an asset that has other keys."""
+    if edge.mapping is not Reads.SAME or upstream.partitioning is Partitioning.NONE:
+        return
+    if (stage.partitioning, stage.shard_set) != (upstream.partitioning, upstream.shard_set):
+        raise ConfigError(
+            f"asset {stage.name!r} reads {edge.asset!r} partition by partition, but one has {_partitions(stage)} "
+            f"and the other {_partitions(upstream)}; valid: every({edge.asset!r}) or own_segment({edge.asset!r})"
+        )
+
+
+def _partitions(stage: Stage) -> str:
+    """Returns the partitions of a stage, in words."""
+    if stage.partitioning is Partitioning.NONE:
+        return "no partitions"
+    return f"a partition per {stage.partitioning.value}" + (f" of {stage.shard_set}" if stage.shard_set else "")

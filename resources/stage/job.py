@@ -1,4 +1,4 @@
-"""Computes and commits one partition. Runs in a worker process and knows nothing of Dagster."""
+"""Computes and commits one partition, in a worker process and without Dagster."""
 
 import platform
 import resource
@@ -15,7 +15,7 @@ import msgspec
 from resources.errors import CorpusError, LedgerError
 from resources.ledger import FileRecord, Ledger, Record, partition_name, recipe_digest
 from resources.shards import Shard
-from resources.stage.declaration import Input, Reads, Stage
+from resources.stage.declaration import Input, Stage
 from resources.stage.partition import Partition
 from resources.stage.task import Given, Task
 from resources.storage.interface import Storage
@@ -26,7 +26,8 @@ class Job:
     """One partition to compute; small enough to send to a worker, on this machine or another.
 
     expected: the keys of each upstream asset that is read, in canonical order. memory: bytes the worker may use.
-    local_files: contents of small files that the configuration names. run_options: how to work.
+    local_files: contents of small files that the configuration names. run_options: options that do not change the
+    content.
     """
 
     stage: Stage
@@ -58,12 +59,12 @@ class Outcome:
 
 @cache
 def _ledger(storage: Storage) -> Ledger:
-    """One ledger per worker and store, so that records of a fan-in are read once."""
+    """Returns the ledger of a store, one per worker, so that a worker reads the records of a fan-in only once."""
     return Ledger(storage)
 
 
 def run_job(job: Job) -> Outcome:
-    """Compute and commit one partition; a fault of the data comes back as an outcome, never as a crash."""
+    """Computes and commits one partition; returns an error as an outcome, and never raises one."""
     try:
         return Outcome(job.name, job.stage.name, job.partition, record=_compute(job))
     except CorpusError as error:
@@ -110,10 +111,10 @@ def _compute(job: Job) -> Record:
 
 
 def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
-    """The upstream partitions of an edge; `LedgerError` when one does not exist."""
+    """Returns the upstream partitions of an edge; `LedgerError` if one does not exist."""
     by_key = {shard.key: shard for shard in job.shards}
     keys = job.expected.get(edge.asset, (job.partition,))
-    if edge.mapping is Reads.SAME:
+    if len(keys) == 1:
         records = {key: ledger.read(edge.asset, key) for key in keys}
     else:
         records = dict(ledger.records(edge.asset))
@@ -128,7 +129,7 @@ def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
 
 
 def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str]:
-    """Content digests of all that the recipe tracks."""
+    """Returns the content digests of all tracked inputs, by `asset/partition`."""
     return {
         partition.name: partition.record.digest_of(edge.segment_read(job.partition))
         for edge, partitions in inputs.items()
@@ -166,7 +167,7 @@ def _versions() -> dict[str, str]:
 
 
 def _with_sizes(record: Record, storage: Storage) -> Record:
-    """The record with the stored size of every file, known only after publishing."""
+    """Returns the record with the stored size of every file, which is known only after publishing."""
     files = []
     for file in record.files:
         entry = storage.stat(file.path)

@@ -1,4 +1,4 @@
-"""One committed partition, as whoever reads it sees it."""
+"""The handle by which stages, checks and commands read one committed partition."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
@@ -19,9 +19,9 @@ from resources.storage.interface import Storage
 
 
 class Partition:
-    """A handle on one committed partition. Nothing is opened before it is asked for.
+    """A handle on one committed partition. It opens a file only when asked for its content.
 
-    record: its commit record. shard: the raw file of a shard partition, where the reader was given it.
+    record: its commit record. shard: the raw file of a shard partition, if the reader was given it.
     """
 
     def __init__(self, storage: Storage, record: Record, shard: Shard | None = None) -> None:
@@ -40,7 +40,7 @@ class Partition:
         return partition_name(self.record.asset, self.key)
 
     def has(self, suffix: str) -> bool:
-        """Whether the partition has a file with a suffix."""
+        """Returns whether the partition has a file with a suffix."""
         return any(file.path.endswith(suffix) for file in self.record.files)
 
     def file(self, suffix: str) -> FileRecord:

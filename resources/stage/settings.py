@@ -1,4 +1,4 @@
-"""The configuration as stages see it: only the values they declare to depend on."""
+"""The configuration as stages see it: only the values that they declare."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,13 +16,13 @@ class Settings:
         self._sources = {source["name"]: source for source in values["sources"]}
 
     def get(self, key: str, source: str | None = None) -> Any:
-        """The value under a dotted key; `source.<key>` is read from the named source."""
+        """Returns the value under a dotted key; `source.<key>` is read from the named source."""
         head, _, rest = key.partition(".")
         value: Any = self._sources[source] if head == "source" and source is not None else self.values.get(head)
-        for part in rest.split(".") if rest else []:
-            if not isinstance(value, Mapping) or part not in value:
+        for name in rest.split(".") if rest else []:
+            if not isinstance(value, Mapping) or name not in value:
                 raise ConfigError(f"no configuration value named {key!r}")
-            value = value[part]
+            value = value[name]
         return value
 
     def parameters(self, stage: Stage, shard: Shard | None) -> dict[str, Any]:
@@ -31,11 +31,11 @@ class Settings:
         return chosen | self.derived_parameters(stage)
 
     def derived_parameters(self, stage: Stage) -> dict[str, Any]:
-        """Returns what a stage makes of the configuration; `ConfigError` for a file that it names and that is not there."""
+        """Returns the parameters that a stage derives; `ConfigError` if a file that it needs for that is missing."""
         return dict(stage.derived_parameters(self.values)) if stage.derived_parameters else {}
 
     def require_own_keys(self, stages: Iterable[Stage]) -> None:
-        """`ConfigError` for a value of section `own` that no stage declares: it would have no effect."""
+        """Raises `ConfigError` for a value of section `own` that no stage declares: it would have no effect."""
         declared = {key for stage in stages for key in stage.parameters if key.startswith("own.")}
         for name, section in self.values["own"].items():
             if f"own.{name}" in declared:
@@ -46,28 +46,28 @@ class Settings:
                     raise ConfigError(f"{key}: no stage reads it; declared are {valid}")
 
     def sources(self) -> list[str]:
-        """Source names in configured order, which is the order of priority."""
+        """Returns the source names in configured order, which is the order of priority."""
         return list(self._sources)
 
     def inputs(self) -> list[dict[str, Any]]:
-        """Files of the datasets that read their own: what `sources` says of a source, under the dataset's name."""
+        """Returns the `input` sections of the datasets with their own files, each with the dataset's name."""
         datasets = (dataset for dataset in self.values["datasets"] if isinstance(dataset["input"], Mapping))
         return [{**dataset["input"], "name": dataset["name"]} for dataset in datasets]
 
     def bands(self) -> list[str]:
-        """Partition keys of the bands."""
+        """Returns the partition keys of the bands."""
         return [band_key(band) for band in range(self.get("minhash.bands"))]
 
     def chunks(self) -> list[str]:
-        """Partition keys of the chunks."""
+        """Returns the partition keys of the chunks."""
         return [chunk_key(chunk) for chunk in range(self.get("mix.chunks"))]
 
 
 def band_key(band: int) -> str:
-    """Partition key of a band."""
+    """Returns the partition key of a band."""
     return f"band-{band:02d}"
 
 
 def chunk_key(chunk: int) -> str:
-    """Partition key of a chunk."""
+    """Returns the partition key of a chunk."""
     return f"chunk-{chunk:04d}"

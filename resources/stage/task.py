@@ -1,4 +1,4 @@
-"""The task: what a stage's function is given. Its inputs, its parameters, and a place to write."""
+"""The task, which a stage's function is given: its inputs, its parameters, and a place to write."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import FLAG_TABLE, FLAGS, AttributeWriter
 from resources.formats.lines import DocumentWriter, LineWriter
 from resources.formats.segments import SegmentWriter
-from resources.formats.writers import BytesWriter, Writer, Written
+from resources.formats.writers import BinaryWriter, Writer, Written
 from resources.hashing import content_digest, value_digest
 from resources.ledger import FileRecord
 from resources.shards import Shard
@@ -29,9 +29,8 @@ class Given:
     """All that a task is made from.
 
     shards: the raw files it may look at. parameters: values by dotted key. local_files: contents of small files that
-    the configuration names. run_options: how to work; without influence on the content. inputs: partitions by asset.
-    memory: bytes it may use. recipe: digest of what the partition is made from; not complete if the stage looks
-    outside.
+    the configuration names. run_options: options that do not change the content. inputs: partitions by asset. memory:
+    bytes it may use. recipe: digest of what the partition is made from; not complete if the stage looks outside.
     """
 
     asset: str
@@ -65,18 +64,18 @@ class Task:
         self.seen: dict[str, Any] = {}
 
     def restart(self) -> None:
-        """Forget everything written and counted so far."""
+        """Forgets everything written and counted so far."""
         self.discard()
         self._unpublished = self._given.storage.begin()
         for held in (self.files, self.segments, self.counters, self.statistics, self.seen):
             held.clear()
 
     def publish(self) -> None:
-        """Make all files visible."""
+        """Makes all files visible."""
         self._unpublished.publish()
 
     def discard(self) -> None:
-        """Remove everything that was not published."""
+        """Removes everything that was not published."""
         self._unpublished.discard()
 
     @property
@@ -112,19 +111,19 @@ class Task:
 
     @contextmanager
     def documents(self, path: str) -> Iterator[DocumentWriter]:
-        """Write documents to a `jsonl.gz` file."""
+        """Writes documents to a `jsonl.gz` file."""
         with self._written(path, DocumentWriter(self.create(path))) as writer:
             yield writer
 
     @contextmanager
     def lines(self, path: str) -> Iterator[LineWriter]:
-        """Write ready lines to a `jsonl.gz` file."""
+        """Writes encoded lines to a `jsonl.gz` file."""
         with self._written(path, LineWriter(self.create(path))) as writer:
             yield writer
 
     @contextmanager
     def attributes(self, name: str, flag_table: str | None = FLAG_TABLE) -> Iterator[AttributeWriter]:
-        """Write an attribute of the shard's documents: a row for each, in their order.
+        """Writes an attribute of the shard's documents: one row for each, in their order.
 
         flag_table: suffix of the table of flags, which is only written if rows say whether they are flagged; None for
         no table, only the digest of the flags. `LedgerError` if there are not as many rows as documents.
@@ -150,13 +149,19 @@ class Task:
 
     @contextmanager
     def array(self, path: str, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> Iterator[ArrayWriter]:
-        """Write rows of a fixed shape to a `.npy` file, block by block."""
+        """Writes rows of a fixed shape to a `.npy` file, block by block."""
         with self._written(path, ArrayWriter(self.create(path), dtype, shape)) as writer:
             yield writer
 
     @contextmanager
+    def binary(self, path: str) -> Iterator[BinaryWriter]:
+        """Writes bytes in a format of the stage's own."""
+        with self._written(path, BinaryWriter(self.create(path))) as writer:
+            yield writer
+
+    @contextmanager
     def segmented(self, path: str, names: list[str]) -> Iterator[SegmentWriter]:
-        """Scatter lines over named segments of one `.jsonl.zst` file; its index lies beside it."""
+        """Scatters lines over named segments of one `.jsonl.zst` file; its index is stored next to it."""
         with self._written(path, SegmentWriter(self.create(path), self.scratch(), names)) as writer:
             yield writer
         self.save_json(path.removesuffix(".jsonl.zst") + ".index.json", writer.index, rows=len(names))
@@ -164,26 +169,24 @@ class Task:
     @contextmanager
     def _written(self, path: str, writer: W) -> Iterator[W]:
         yield writer
-        self._add(path, writer)
-
-    def _add(self, path: str, writer: Writer) -> Written:
         written = writer.finish()
         self.add_file(path, written.digest, written.rows)
-        return written
 
     def save_array(self, path: str, array: NDArray[Any]) -> Written:
-        """Write a whole array."""
+        """Writes a whole array."""
         with self.array(path, array.dtype, array.shape[1:]) as writer:
             writer.append(array)
         return writer.written
 
     def save_json(self, path: str, value: Any, rows: int) -> Written:
-        """Write a small JSON file, keys in the order given."""
+        """Writes a small JSON file, with its keys in the given order."""
         return self.save_bytes(path, msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n", rows)
 
     def save_bytes(self, path: str, content: bytes, rows: int = 1) -> Written:
-        """Write a small file."""
-        return self._add(path, BytesWriter(self.create(path), content, rows))
+        """Writes a small file."""
+        with self.binary(path) as writer:
+            writer.write(content, rows)
+        return writer.written
 
     def scratch(self) -> BinaryIO:
         """Opens a temporary file that nobody else sees."""
@@ -194,20 +197,20 @@ class Task:
         return self._unpublished.create(path)
 
     def add_file(self, path: str, digest: str, rows: int) -> None:
-        """Say what a file holds; its size is taken when it is published."""
+        """Records the content of a file; its size is taken when it is published."""
         self.files.append(FileRecord(path, 0, digest, rows))
 
     def count(self, **numbers: Any) -> None:
-        """Numbers about this partition for people: shown in the web UI and kept in the record. No stage reads them."""
+        """Records numbers about this partition for people: the web UI shows them, and no stage reads them."""
         self.statistics |= numbers
 
     def save_counters(self, name: str, value: Mapping[str, Any]) -> None:
-        """Counters that another stage or a gate reads: they are content, and a segment of that name."""
+        """Records counters that another stage or a gate reads: they are content, and a segment of that name."""
         self.counters[name] = value
         self.segments[name] = value_digest(value)
 
     def drop(self, reason: str, rows: int = 1, example: str | None = None) -> None:
-        """Count rows that go no further. Every dropped row is counted, by reason; the first examples are kept."""
+        """Counts dropped rows by reason, and keeps the first examples. A stage must count every row that it drops."""
         dropped = self.statistics.setdefault("dropped", {})
         dropped[reason] = dropped.get(reason, 0) + rows
         if example is not None:
@@ -220,8 +223,8 @@ class Task:
         return dict(self.statistics.get("dropped", {}))
 
     def content_digest(self) -> str:
-        """Digest of the whole partition: its files in order, and its segments."""
-        return content_digest(*(part.encode() for part in self._content()))
+        """Returns the digest of the whole partition: its files in order, and its segments."""
+        return content_digest(*(line.encode() for line in self._content()))
 
     def _content(self) -> Iterable[str]:
         yield from (f"{file.digest} {file.rows}" for file in self.files)

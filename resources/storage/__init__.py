@@ -1,4 +1,4 @@
-"""Stores: where a corpus lives."""
+"""Stores hold the files of a corpus; this module opens the one that corpus.yaml names."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ STORES = {"local": "resources.storage.local:open_local"}
 
 
 def open_storage(section: Mapping[str, Any], folder: Path) -> Storage:
-    """Open the store that section `storage` of corpus.yaml describes.
+    """Opens the store that section `storage` of corpus.yaml describes.
 
     Its `kind` is one of `STORES`, or the `module:function` of a store of the user's own; the function takes `root`,
     the folder of corpus.yaml, and the section. Raises `ConfigError` for anything else.

@@ -62,9 +62,9 @@ class LocalStorage(Storage):
     @override
     def entries(self, prefix: str) -> Iterator[Entry]:
         top = self.resolve(prefix)
-        pending = [(str(top), prefix.rstrip("/"))]
-        while pending:
-            folder, relative = pending.pop()
+        folders = [(str(top), prefix.rstrip("/"))]
+        while folders:
+            folder, relative = folders.pop()
             try:
                 scan = os.scandir(folder)
             except (FileNotFoundError, NotADirectoryError):
@@ -73,7 +73,7 @@ class LocalStorage(Storage):
                 for item in scan:
                     path = f"{relative}/{item.name}" if relative else item.name
                     if item.is_dir(follow_symlinks=False):
-                        pending.append((item.path, path))
+                        folders.append((item.path, path))
                         continue
                     with suppress(FileNotFoundError):
                         info = item.stat()
@@ -97,12 +97,12 @@ class LocalStorage(Storage):
 
     @override
     def write(self, path: str, content: bytes) -> None:
-        pending = self.begin()
+        unpublished = self.begin()
         try:
-            pending.create(path).write(content)
-            pending.publish()
+            unpublished.create(path).write(content)
+            unpublished.publish()
         finally:
-            pending.discard()
+            unpublished.discard()
 
     @override
     def begin(self) -> Unpublished:
@@ -111,7 +111,7 @@ class LocalStorage(Storage):
     @override
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold a lock on the folder, which the system releases when the process ends, even if it is killed."""
+        """Holds a lock on the folder, which the system releases when the process ends, even if it is killed."""
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / LOCK).open("a+") as file:
             if self.root not in _HELD:
@@ -212,7 +212,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _alive(name: str) -> bool:
-    """Whether the writer of a temporary folder still runs; one on another host is taken to."""
+    """Returns whether the writer of a temporary folder still runs; True for a writer on another host."""
     owner = _OWNER.fullmatch(name)
     if owner is None:
         return False
@@ -228,5 +228,5 @@ def _alive(name: str) -> bool:
 
 
 def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStorage:
-    """The store of `storage.kind: local`: a folder; relative paths start at the folder of corpus.yaml."""
+    """Returns the store of `storage.kind: local`, a folder; a relative path starts at the folder of corpus.yaml."""
     return LocalStorage(folder / root, section["sync"])

@@ -111,8 +111,8 @@ def write_config(folder: Path, changes: Mapping[str, Any] | None = None) -> None
     for key, value in (changes or {}).items():
         *path, last = key.split(".")
         section: Any = config
-        for part in path:
-            section = section[int(part)] if isinstance(section, list) else section.setdefault(part, {})
+        for name in path:
+            section = section[int(name)] if isinstance(section, list) else section.setdefault(name, {})
         section[last] = value
     parse_config(config)
     (folder / "corpus.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
@@ -128,7 +128,7 @@ def write_small(folder: Path, changes: Mapping[str, Any] | None = None) -> Path:
 
 @dataclass
 class Built:
-    """What a build without Dagster did."""
+    """The results of a build without Dagster."""
 
     recomputed: set[Key] = field(default_factory=set)
     failed: list[str] = field(default_factory=list)
@@ -181,14 +181,14 @@ def contents(corpus: Corpus) -> dict[str, str]:
     """Digest of the decompressed bytes of every live file, by path: looks at the files, not at what is recorded."""
     found = {}
     for record in live_records(corpus).values():
-        part = Partition(corpus.storage, record)
+        partition = Partition(corpus.storage, record)
         for file in record.files:
-            found[file.path] = content_digest(*_decompressed(part, file.path))
+            found[file.path] = content_digest(*_decompressed(partition, file.path))
     return found
 
 
-def _decompressed(part: Partition, path: str) -> Iterator[bytes]:
-    with part.open(path) as raw:
+def _decompressed(partition: Partition, path: str) -> Iterator[bytes]:
+    with partition.open(path) as raw:
         if path.endswith(".h5"):
             with read_hdf5(raw, path) as rows:
                 yield from (block.tobytes() for block in rows.blocks())
@@ -257,7 +257,7 @@ class Work:
         write_config(self.folder, {key.replace("__", "."): value for key, value in changes.items()})
 
     def plan(self) -> dict[Key, tuple[str, str]]:
-        """What is not fresh, and why."""
+        """The partitions that are not fresh, with the reasons."""
         return statuses(opened(self.folder).planner().plan())
 
     def rebuild(self) -> Built:

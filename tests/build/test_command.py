@@ -25,13 +25,11 @@ finally:
 
 
 class Silent:
-    """Nobody looks at how it goes."""
+    """Ignores the progress of a build."""
 
-    def stage(self, *_: object) -> None:
-        """A stage starts."""
+    def stage(self, *_: object) -> None: ...
 
-    def outcome(self, *_: object) -> None:
-        """A partition is done."""
+    def outcome(self, *_: object) -> None: ...
 
 
 def built(folder: Path) -> Report:

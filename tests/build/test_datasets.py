@@ -11,9 +11,11 @@ import h5py
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.build_report import Progress
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
 from corpus_assets.tokenize.ragged import Ragged
@@ -273,14 +275,14 @@ def test_a_missing_template_is_told_before_anything_is_built(folder: Path) -> No
     assert not corpus.ledger.records("inventory")
 
 
-class Silent:
-    """Hears nothing of a build."""
+class Silent(Progress):
+    """Ignores the progress of a build."""
 
-    def stage(self, stage: Stage, due: int) -> None:
-        """See `build.Progress`."""
+    @override
+    def stage(self, stage: Stage, due: int) -> None: ...
 
-    def outcome(self, outcome: Outcome) -> None:
-        """See `build.Progress`."""
+    @override
+    def outcome(self, outcome: Outcome) -> None: ...
 
 
 def test_what_reading_and_making_drop_is_told(once: Path, folder: Path) -> None:

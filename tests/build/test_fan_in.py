@@ -56,7 +56,7 @@ def documents(many: Path) -> Texts:
     return found
 
 
-def part(folder: Path, asset: str, key: str | None) -> Partition:
+def partition(folder: Path, asset: str, key: str | None) -> Partition:
     corpus = opened(folder)
     record = corpus.ledger.read(asset, key)
     assert record is not None
@@ -94,7 +94,7 @@ def test_pairs_join_exactly_the_documents_with_equal_keys(many: Path, documents:
             buckets.setdefault(key, []).append(number)
         buckets.pop(0, None)
         expected = {(bucket[0], later) for bucket in buckets.values() for later in bucket[1:]}
-        stored = part(many, "duplicate_pairs", f"band-{band:02d}").array(".npy")
+        stored = partition(many, "duplicate_pairs", f"band-{band:02d}").array(".npy")
         assert {tuple(edge) for edge in stored.tolist()} == expected
         assert len(expected) > 10
 
@@ -103,10 +103,10 @@ def test_components_and_duplicates_keep_the_first_document_of_each(many: Path, d
     kept = plain_kept(documents)
     clusters = {number: count for number, count in Counter(kept).items() if count > 1}
     expected = [[n, kept[n], clusters[kept[n]]] for n in range(len(kept)) if kept[n] in clusters]
-    assert part(many, "components", None).array("clusters.npy").tolist() == expected
+    assert partition(many, "components", None).array("clusters.npy").tolist() == expected
     rows = iter(range(len(documents)))
     for shard in dict.fromkeys(shard for shard, _, _ in documents):
-        for line in part(many, "duplicates", shard).lines():
+        for line in partition(many, "duplicates", shard).lines():
             number = next(rows)
             row = msgspec.json.decode(line)
             assert row["id"] == documents[number][1]
@@ -134,7 +134,7 @@ def test_chunks_hold_every_kept_document_as_often_as_its_epochs_say(many: Path, 
             chunk = keyed_hash("chunk", 0, source, name, copy) % 3
             expected[chunk].append((keyed_hash("order", 0, source, name, copy), name, text))
     for chunk, wanted in expected.items():
-        stored = part(many, "mixed_pass2", f"chunk-{chunk:04d}").documents()
+        stored = partition(many, "mixed_pass2", f"chunk-{chunk:04d}").documents()
         assert [(document.id, document.text) for document in stored] == [row[1:] for row in sorted(wanted)]
 
 
@@ -143,7 +143,7 @@ def test_one_more_shard_is_read_by_every_fan_in(many: Path, documents: Texts, tm
     built = drive(opened(many))
     assert built.of("normalized_documents") == {"web--zz"}
     assert built.of("duplicate_pairs") == {"band-00", "band-01", "band-02"}
-    clusters = part(many, "components", None).array("clusters.npy")
+    clusters = partition(many, "components", None).array("clusters.npy")
     late = sum(1 for shard, _, _ in documents if not shard.startswith("notes"))
     assert next(row for row in clusters.tolist() if row[0] == late)[1] == 0
 

@@ -1,4 +1,4 @@
-"""What a new user meets first: rows that vanish are said, mistakes are named, nothing is sent anywhere."""
+"""The first minutes of a new user: dropped rows are reported, mistakes are named, nothing is sent anywhere."""
 
 import socket
 from pathlib import Path

@@ -49,15 +49,15 @@ def records(corpus: Corpus, asset: str) -> list[Record]:
     return [found[key] for key in corpus.planner().partitions(corpus.graph[asset])]
 
 
-def parts(corpus: Corpus, asset: str) -> list[Partition]:
+def partitions(corpus: Corpus, asset: str) -> list[Partition]:
     """An asset's current partitions, in canonical order."""
     return [Partition(corpus.storage, record) for record in records(corpus, asset)]
 
 
 def documents(corpus: Corpus, asset: str) -> Iterator[Document]:
     """All documents of an asset."""
-    for part in parts(corpus, asset):
-        yield from part.documents()
+    for partition in partitions(corpus, asset):
+        yield from partition.documents()
 
 
 def rows_of(corpus: Corpus, asset: str, number: str = "rows_out") -> int:
@@ -93,11 +93,11 @@ def token_rows(corpus: Corpus, dataset: str) -> int:
     """Rows of a dataset's token files, each of which is what its record says."""
     length = next(entry.sequence_length for entry in corpus.config.datasets if entry.name == dataset)
     total = 0
-    for part in parts(corpus, f"{dataset}_tokens"):
-        with part.open(".h5") as file, read_hdf5(file) as rows:
-            assert rows.n == rows.attributes["n_examples"] == part.record.statistics["rows_out"]
+    for partition in partitions(corpus, f"{dataset}_tokens"):
+        with partition.open(".h5") as file, read_hdf5(file) as rows:
+            assert rows.n == rows.attributes["n_examples"] == partition.record.statistics["rows_out"]
             assert (len(rows.features), rows.sequence_length) == (3, length)
-            assert rows.digest() == part.file(".h5").digest
+            assert rows.digest() == partition.file(".h5").digest
             for block in rows.blocks():
                 assert block.dtype == np.int32
                 assert block.min() >= 0

@@ -110,7 +110,7 @@ def test_more_chunks_than_documents(tmp_path: Path) -> None:
 
 
 def test_the_slimpajama_profile_over_one_document(tmp_path: Path) -> None:
-    """The reference stops with an IndexError where the holdout has fewer rows than files.
+    """SlimPajama stops with an IndexError where the holdout has fewer rows than files.
 
     docs/formats/slimpajama.md "Defect: a small holdout stops pass 2"
     """

@@ -12,7 +12,7 @@ import pytest
 from corpus_assets.corpus import Corpus
 from resources.ledger import Record
 from resources.shards import Shard
-from tests.data.building import assert_conserved, build, documents, open_corpus, parts, rows_of, token_rows
+from tests.data.building import assert_conserved, build, documents, open_corpus, partitions, rows_of, token_rows
 from tests.golden import shared
 from tests.raw.test_hostile import CHOSEN, EXPECT, REFUSED, SKIPPED_MEMBERS
 
@@ -80,7 +80,7 @@ def test_names_give_unique_keys_and_outputs(skipping: Corpus) -> None:
     shards = skipping.listing().shards
     assert len({shard.key for shard in shards}) == len(shards) == len(FILES)
     assert all(set(shard.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-") for shard in shards)
-    files = [file.path for part in parts(skipping, "normalized_documents") for file in part.record.files]
+    files = [file.path for partition in partitions(skipping, "normalized_documents") for file in partition.record.files]
     assert len(set(files)) == len(files) == 3 * len(FILES)
     assert all(len(step) < 200 for file in files for step in file.split("/"))
 
@@ -140,7 +140,7 @@ def test_memory_of_all_stages(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a repository cannot hold, and names at the limits of the file system."""
+    """Files that a repository cannot hold, and names at the limits of the file system."""
     folder = tmp_path_factory.mktemp("made") / "raw"
     folder.mkdir()
     script = shared("tools", "make_hostile_fs.py")

@@ -12,7 +12,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.dedup.assets import retention
 from corpus_assets.raw.readers import RowRules
 from resources.formats.documents import Document
-from tests.data.building import assert_conserved, build, open_corpus, parts, rows_of, token_rows
+from tests.data.building import assert_conserved, build, open_corpus, partitions, rows_of, token_rows
 from tests.golden import shared
 from tests.raw.test_shared_data import SETS, read_set
 
@@ -53,8 +53,8 @@ def check(corpus: Corpus, sizes: Mapping[str, int | None]) -> None:
     size: Counter[str] = Counter()
     dropped: dict[str, Counter[str]] = {}
     by_key = corpus.listing().by_key()
-    for part in parts(corpus, "normalized_documents"):
-        source, numbers = by_key[part.key or ""].source, part.record.statistics
+    for partition in partitions(corpus, "normalized_documents"):
+        source, numbers = by_key[partition.key or ""].source, partition.record.statistics
         documents[source] += numbers["rows_out"]
         size[source] += numbers["text_bytes"]
         dropped.setdefault(source, Counter()).update(numbers.get("dropped", {}))
@@ -79,7 +79,7 @@ def test_the_smaller_sets_as_they_are(tmp_path: Path) -> None:
 def test_every_set(tmp_path: Path) -> None:
     names = set(EXPECTED) | set(WITHOUT_TEXT)
     corpus = built(tmp_path, names, engine={"workers": 2}, dedup={"max_loss": 1.0})
-    lost = retention(parts(corpus, "components")[0].record.statistics, {"dedup": {"max_loss": 0.9}})
+    lost = retention(partitions(corpus, "components")[0].record.statistics, {"dedup": {"max_loss": 0.9}})
     assert [fault.split()[1] for fault in lost] == ["udhr-nfd", "sft-man"], "the same texts again, as other sources"
     check(corpus, normalized_sizes())
     assert len(corpus.config.sources) == len(names) == 20

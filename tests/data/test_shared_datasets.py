@@ -10,7 +10,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.checks import faults_of, sums_of
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
-from tests.data.building import build, open_corpus, parts
+from tests.data.building import build, open_corpus, partitions
 from tests.golden import shared
 
 CHATML = (
@@ -85,11 +85,11 @@ def check(corpus: Corpus) -> Statistics:
     (entry,) = corpus.settings.values["datasets"]
     name = entry["name"]
     held = next(stage.name for stage in corpus.graph if stage.name in ("tokenizer", f"tokenizers/{name}"))
-    loaded = load_tokenizer_of(parts(corpus, held)[0], entry.get("separator"))
-    files = parts(corpus, f"{name}_tokens")
-    assert [fault for part in files for fault in faults_of(part, entry, loaded)] == []
-    (params,) = parts(corpus, f"{name}_token_params")
-    counted = parts(corpus, f"{name}_sequences") if entry["shuffle"] else files
+    loaded = load_tokenizer_of(partitions(corpus, held)[0], entry.get("separator"))
+    files = partitions(corpus, f"{name}_tokens")
+    assert [fault for partition in files for fault in faults_of(partition, entry, loaded)] == []
+    (params,) = partitions(corpus, f"{name}_token_params")
+    counted = partitions(corpus, f"{name}_sequences") if entry["shuffle"] else files
     assert sums_of(counted, files, params) == []
     total = Statistics.from_dict(params.json("data_params.json")["post-process"])
     assert total.successful_files + total.discarded_files == total.processed_files
@@ -107,9 +107,9 @@ def test_every_mode_on_real_files(
     dataset = {"name": name, "mode": mode, "input": files, "sequence_length": 1024, **options}
     trained = tmp_path / "trained"
     corpus = made(tmp_path / "corpus", dataset, with_special_tokens(trained))
-    examples = parts(corpus, f"{name}_examples")
-    assert sum(part.record.statistics["rows_out"] for part in examples) == rows
-    assert sum(sum(part.record.statistics.get("dropped", {}).values()) for part in examples) == 0
+    examples = partitions(corpus, f"{name}_examples")
+    assert sum(partition.record.statistics["rows_out"] for partition in examples) == rows
+    assert sum(sum(partition.record.statistics.get("dropped", {}).values()) for partition in examples) == 0
     total = check(corpus)
     assert total.processed_files == rows
     assert total.discarded_files <= rows // 50
@@ -137,7 +137,7 @@ def test_every_tokenizer_on_many_scripts(tmp_path: Path, name: str, mode: str) -
     assert total.processed_files == total.successful_files == 27
     if mode == "lm":
         assert total.unaccounted_tokens == 0
-    held = load_tokenizer_of(parts(corpus, "tokenizer")[0])
-    used = parts(corpus, "scripts_tokens")[0].record.statistics["tokenizer_backend"]
+    held = load_tokenizer_of(partitions(corpus, "tokenizer")[0])
+    used = partitions(corpus, "scripts_tokens")[0].record.statistics["tokenizer_backend"]
     assert used in ({"sentencepiece"} if held.definition is None else {"gigatoken", "fastokens", "tokenizers"})
     assert np.all(held.text_sizes()[0] >= held.text_sizes()[1])

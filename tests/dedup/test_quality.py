@@ -1,4 +1,4 @@
-"""What the defaults promise about recall and precision, on an eighth of the pairs that the benchmark measures."""
+"""The promised recall and precision of the defaults, on an eighth of the pairs that the benchmark measures."""
 
 import pytest
 

@@ -33,5 +33,5 @@ def run(folder: Path, *arguments: str, code: str = MAIN) -> tuple[int, str, str]
 
 
 def last_json(out: str) -> Any:
-    """What the last line of the output says."""
+    """The last line of the output, decoded from JSON."""
     return json.loads(out.splitlines()[-1])

@@ -97,7 +97,7 @@ def test_a_killed_build_leaves_whole_partitions_and_the_next_one_finishes(
 
 
 def changed_seed(folder: Path) -> bool:
-    """Whether any chunk is mixed anew."""
+    """True if any shard is mixed with the new seed."""
     records = opened(folder).ledger.records("mixed_pass1").values()
     return any(record.parameters["mix.seed"] == 5 for record in records)
 

@@ -2,6 +2,7 @@
 
 import errno
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -171,3 +172,14 @@ def test_datasets_that_dagster_could_not_tell_apart_are_refused() -> None:
     datasets = [{"name": "a-b"}, {"name": "a_b"}]
     with pytest.raises(ConfigError, match="differ by"):
         parse_config({"sources": [{"name": "s", "location": "raw"}], "datasets": datasets})
+
+
+def test_changed_counters_in_a_record_are_found(work: Work) -> None:
+    corpus = opened(work.folder)
+    path = Path(corpus.storage.fetch(record_path("train_tokens", "chunk-0000")))
+    assert verify(corpus, deep=True).bad == []
+    path.write_text(re.sub(r'"num_tokens": \d+', '"num_tokens": 1', path.read_text()))
+    (rows, counters) = verify(opened(work.folder), deep=True).bad
+    assert "counters 'counters' have digest" in counters.problem
+    assert "counters 'h5_dataset_stats' have digest" in rows.problem
+    assert verify(opened(work.folder), deep=False).bad == []

@@ -1,4 +1,4 @@
-"""Where the shared reference data lies; tests that need it skip with a reason when it is absent."""
+"""The folder of the shared reference data; tests that need it skip with a reason if it is absent."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The original's runs again, from a corpus.yaml with its parameter names: the rows of the files are its rows."""
+"""Runs of Cerebras' Model Zoo again, from a corpus.yaml with its parameter names: our rows equal those of Cerebras."""
 
 from pathlib import Path
 from typing import Any

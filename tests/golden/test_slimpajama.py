@@ -17,7 +17,7 @@ from corpus_assets.split.decontaminate import contaminated, unique_digests
 from corpus_assets.split.holdout import leading
 from resources.formats.attributes import flags_of
 from resources.slimpajama_cleaning import cleaned_length
-from tests.data.building import assert_conserved, build, documents, open_corpus, parts
+from tests.data.building import assert_conserved, build, documents, open_corpus, partitions
 from tests.dedup.slimpajama import documents as golden_documents
 from tests.dedup.slimpajama import golden, json_lines, numbers, signatures, table
 
@@ -43,14 +43,18 @@ def golden_key(label: str) -> str:
 def keys_of(corpus: Corpus) -> list[str]:
     """Golden key of every document, in canonical order."""
     by_key = corpus.listing().by_key()
-    shards = [(by_key[part.key or ""], part) for part in parts(corpus, "normalized_documents")]
-    return [f"{golden_key(shard.label)}@{row}" for shard, part in shards for row, _ in enumerate(part.lines())]
+    shards = [(by_key[partition.key or ""], partition) for partition in partitions(corpus, "normalized_documents")]
+    return [
+        f"{golden_key(shard.label)}@{row}" for shard, partition in shards for row, _ in enumerate(partition.lines())
+    ]
 
 
 def test_documents_have_the_golden_order_and_texts(corpus: Corpus) -> None:
     rows = golden_documents()
     assert keys_of(corpus) == [row["key"] for row in rows]
-    digests = np.concatenate([part.array(".texts.npy")["digest"] for part in parts(corpus, "normalized_documents")])
+    digests = np.concatenate(
+        [partition.array(".texts.npy")["digest"] for partition in partitions(corpus, "normalized_documents")]
+    )
     assert [bytes(digest).hex() for digest in digests] == [row["norm_sha256"] for row in rows]
     found = list(documents(corpus, "normalized_documents"))
     assert [hashlib.sha256(document.text.encode()).hexdigest() for document in found] == [
@@ -60,24 +64,24 @@ def test_documents_have_the_golden_order_and_texts(corpus: Corpus) -> None:
 
 
 def test_metadata_is_kept(corpus: Corpus) -> None:
-    """The reference drops it in pass 1."""
+    """SlimPajama drops it in pass 1."""
     for document in documents(corpus, "mixed_pass2"):
         held = json.loads(bytes(document.metadata))
         assert "pred_label" in held if document.source == "common_crawl" else held
 
 
 def test_short_list(corpus: Corpus) -> None:
-    short = [flag for part in parts(corpus, "short_documents") for flag in flags_of(part.lines())]
+    short = [flag for partition in partitions(corpus, "short_documents") for flag in flags_of(partition.lines())]
     assert short == [row["short"] for row in golden_documents()]
 
 
 def test_signatures(corpus: Corpus) -> None:
-    found = np.concatenate([part.array(".signatures.npy") for part in parts(corpus, "minhashes")])
+    found = np.concatenate([partition.array(".signatures.npy") for partition in partitions(corpus, "minhashes")])
     assert np.array_equal(found, signatures())
 
 
 def test_candidate_pairs_are_the_documents_that_share_a_band_key(corpus: Corpus) -> None:
-    bands = np.concatenate([part.array(".bands.npy") for part in parts(corpus, "band_keys")], axis=1)
+    bands = np.concatenate([partition.array(".bands.npy") for partition in partitions(corpus, "band_keys")], axis=1)
     shared_bands: Counter[tuple[str, str]] = Counter()
     for keys in bands:
         for bucket in buckets(keys.tolist()):
@@ -108,25 +112,25 @@ def test_pairs_of_each_band_have_the_closure_of_the_run(corpus: Corpus) -> None:
     by_band: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for band, later, first in table("pairs_one_producer.tsv.gz"):
         by_band[f"band-{int(band):02d}"].append((numbers()[later], numbers()[first]))
-    for part in parts(corpus, "duplicate_pairs"):
-        edges = [(int(left), int(right)) for left, right in part.array(".npy")]
-        assert len(edges) == len(by_band[part.key or ""])
-        assert closure(edges) == closure(by_band[part.key or ""])
+    for partition in partitions(corpus, "duplicate_pairs"):
+        edges = [(int(left), int(right)) for left, right in partition.array(".npy")]
+        assert len(edges) == len(by_band[partition.key or ""])
+        assert closure(edges) == closure(by_band[partition.key or ""])
 
 
 def test_components(corpus: Corpus) -> None:
-    (part,) = parts(corpus, "components")
+    (partition,) = partitions(corpus, "components")
     clusters: dict[int, list[str]] = defaultdict(list)
-    for member, kept, _ in part.array("clusters.npy").tolist():
+    for member, kept, _ in partition.array("clusters.npy").tolist():
         clusters[kept].append(golden_documents()[member]["key"])
     assert sorted(sorted(cluster) for cluster in clusters.values()) == json_lines("components.jsonl.gz")
     summary = json.loads(golden("summary.json").read_text())
-    assert part.record.statistics["duplicates"] == summary["duplicates_removed"] == 549
-    assert part.record.statistics["largest"] == summary["largest_component"]
+    assert partition.record.statistics["duplicates"] == summary["duplicates_removed"] == 549
+    assert partition.record.statistics["largest"] == summary["largest_component"]
 
 
 def test_the_first_document_of_a_component_is_kept(corpus: Corpus) -> None:
-    marks = [flag for part in parts(corpus, "duplicates") for flag in flags_of(part.lines())]
+    marks = [flag for partition in partitions(corpus, "duplicates") for flag in flags_of(partition.lines())]
     removed: dict[str, list[int]] = defaultdict(list)
     for row, mark in zip(golden_documents(), marks, strict=True):
         file, _, index = row["key"].rpartition("@")
@@ -136,7 +140,7 @@ def test_the_first_document_of_a_component_is_kept(corpus: Corpus) -> None:
 
 
 def test_four_epochs_are_four_uses_of_each_kept_document(corpus: Corpus) -> None:
-    """The reference draws with replacement: 3 to 5 uses (mix_run_multiplicity_histogram)."""
+    """SlimPajama draws with replacement: 3 to 5 uses (mix_run_multiplicity_histogram)."""
     removed = json.loads(golden("duplicates_first_key_kept.json").read_text())
     gone = {f"{file}@{index}" for file, rows in removed.items() for index in rows}
     kept = [row for row in golden_documents() if row["key"] not in gone and not row["short"]]
@@ -151,9 +155,9 @@ def test_four_epochs_are_four_uses_of_each_kept_document(corpus: Corpus) -> None
 
 def test_the_chunk_is_shuffled_and_split_as_the_reference_does(corpus: Corpus) -> None:
     """The stages give what the shipped functions give for the rows of pass 1."""
-    (mixed,), (train,), (holdout,) = (parts(corpus, name) for name in ("mixed_pass2", "train", "holdout"))
-    shards = parts(corpus, "mixed_pass1")
-    arrived = [line for part in shards for line in part.segment_lines(part.segments()["chunk-0000"])]
+    (mixed,), (train,), (holdout,) = (partitions(corpus, name) for name in ("mixed_pass2", "train", "holdout"))
+    shards = partitions(corpus, "mixed_pass1")
+    arrived = [line for partition in shards for line in partition.segment_lines(partition.segments()["chunk-0000"])]
     lines = list(mixed.lines())
     assert lines == [arrived[place] for place in slimpajama_order(len(arrived), 42)]
     pivot = int(len(lines) * 0.0017)

@@ -16,7 +16,7 @@ from tests.data.building import (
     documents,
     dropped,
     open_corpus,
-    parts,
+    partitions,
     records,
     rows_of,
     write_rows,
@@ -57,7 +57,7 @@ def built(folder: Path, changes: Mapping[str, Any] | None = None) -> Corpus:
 
 
 def chunks(corpus: Corpus, asset: str) -> list[list[str]]:
-    return [[document.id for document in part.documents()] for part in parts(corpus, asset)]
+    return [[document.id for document in partition.documents()] for partition in partitions(corpus, asset)]
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +85,12 @@ def test_rows_are_conserved_and_what_is_not_used_is_counted(corpus: Corpus) -> N
 
 def test_row_tables_tell_what_the_lines_hold(corpus: Corpus) -> None:
     for asset in ("mixed_pass2", *SPLITS):
-        for part in parts(corpus, asset):
-            rows, found = part.array(".rows.npy"), list(part.documents())
+        for partition in partitions(corpus, asset):
+            rows, found = partition.array(".rows.npy"), list(partition.documents())
             assert [document.source.encode() for document in found] == rows["source"].tolist()
             assert [hashlib.sha256(d.text.encode()).digest() for d in found] == [bytes(row) for row in rows["digest"]]
             assert [len(document.text.encode()) for document in found] == rows["bytes"].tolist()
-            assert sum(rows["bytes"].tolist()) == part.record.statistics["text_bytes"]
+            assert sum(rows["bytes"].tolist()) == partition.record.statistics["text_bytes"]
 
 
 def test_a_held_out_document_is_there_once_and_never_in_train(corpus: Corpus) -> None:

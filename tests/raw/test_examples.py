@@ -14,7 +14,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.raw.examples import BadRow, ExampleRules, Limits, RawFile, Shape, read_examples
+from corpus_assets.config.dataset_files import Files
+from corpus_assets.raw.examples import BadRow, ExampleRules, Limits, RawFile, Shape, read_examples, rules_of
 from corpus_assets.raw.readers import RowRules, read_documents
 from resources.errors import BadFileError, ConfigError
 from resources.formats.examples import Example, decode_example, encode_example
@@ -24,10 +25,22 @@ LISTING = SHARED.joinpath("data", "hostile", "expect.json")
 EXPECT: dict[str, Any] = json.loads(LISTING.read_bytes()) if LISTING.exists() else {}
 INPUTS = ("golden", "cerebras", "inputs")
 
-TEXT = ExampleRules("s")
-PAIR = ExampleRules("s", shape="pair")
-CHAT = ExampleRules("s", shape="conversation")
-DPO = ExampleRules("s", shape="preference")
+_MODES = {"text": "lm", "pair": "chat", "conversation": "chat", "preference": "dpo"}
+
+
+def rules_for(shape: Shape = "text", *, mode: str | None = None, **options: Any) -> ExampleRules:
+    """The rules of a dataset whose files hold examples of a shape."""
+    usual = {"messages_key": "messages"} if shape == "conversation" else {}
+    files = Files(location="own", **(usual | options))
+    found = rules_of(mode or _MODES[shape], "s", files.model_dump())
+    assert found.shape == shape
+    return found
+
+
+TEXT = rules_for()
+PAIR = rules_for("pair")
+CHAT = rules_for("conversation")
+DPO = rules_for("preference")
 SHAPES = (TEXT, PAIR, CHAT, DPO)
 
 HI = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
@@ -156,7 +169,7 @@ def test_a_bad_row_moves_no_other() -> None:
 
 
 def test_several_prompt_keys_are_joined() -> None:
-    alpaca = ExampleRules("s", shape="pair", prompt_key=("instruction", "input"), completion_key="output")
+    alpaca = rules_for("pair", prompt_key=["instruction", "input"], completion_key="output")
     row = {"instruction": "Add.", "input": "1 2", "output": 3, "topic": "sums"}
     found = example(row, alpaca)
     assert (found.prompt, found.completion, metadata(found)) == ("Add.\n\n1 2", "3", {"topic": "sums"})
@@ -181,7 +194,7 @@ def test_a_line_may_be_a_bare_string(name: str) -> None:
 
 def test_messages_without_roles_take_turns_when_the_rules_say_so() -> None:
     row = {"talk": [{"said": "a"}, {"said": "b"}, {"role": "system", "said": "c"}]}
-    rules = ExampleRules("s", shape="conversation", messages_key="talk", content_key="said", roles_by_turn=True)
+    rules = rules_for("conversation", mode="summarization", messages_key="talk", content_key="said")
     assert [message["role"] for message in example(row, rules).messages or ()] == ["user", "assistant", "system"]
     assert reason(row, dataclasses.replace(rules, roles_by_turn=False)) == "no_role"
 
@@ -201,7 +214,7 @@ def test_a_text_file_is_one_text_and_nothing_else() -> None:
 
 def test_a_list_of_text_files() -> None:
     file = RawFile("l.txt", lambda: io.BytesIO(b"x.txt\ny.txt\n"), lambda path: io.BytesIO(path.encode()))
-    found = list(read_examples(file, ExampleRules("s", format="txt_list")))
+    found = list(read_examples(file, rules_for(format="txt_list")))
     assert found == [Example("x.txt:0", "s", text="x.txt"), Example("y.txt:0", "s", text="y.txt")]
 
 
@@ -224,14 +237,12 @@ def test_forms_of_a_conversation(written: list[Any]) -> None:
 
 
 def test_keys_of_messages_are_kept_or_named_by_the_rules() -> None:
-    rules = ExampleRules("s", shape="conversation", messages_key="turns", role_key="who", content_key="says")
+    rules = rules_for("conversation", messages_key="turns", role_key="who", content_key="says")
     turn = {"who": "human", "says": 4, "role": "x", "weight": 0.5, "tags": [{"deep": [1, None]}], "n": 2**70}
     assert example({"turns": [turn], "messages": []}, rules).messages == [
         {"role": "human", "content": "4", "role_": "x", "weight": 0.5, "tags": [{"deep": [1, None]}], "n": 2**70}
     ]
-    sharegpt = ExampleRules(
-        "s", shape="conversation", messages_key="conversations", role_key="from", content_key="value"
-    )
+    sharegpt = rules_for("conversation", messages_key="conversations", role_key="from", content_key="value")
     written = [{"from": "system", "value": ""}, {"from": "human", "value": "hi"}, {"from": "tool", "value": "t"}]
     found = example({"conversations": written}, sharegpt).messages or []
     assert [message["role"] for message in found] == ["system", "user", "tool"]
@@ -356,7 +367,7 @@ def test_a_preference_needs_no_prompt_and_responses_of_one_form() -> None:
 )
 def test_ids_are_those_of_documents(ids: Any, outcome: list[str]) -> None:
     content = lines([{"text": "t", **key} for key in ({"id": "x"}, {"id": 7}, {}, {"id": None})])
-    found = read("f/a.jsonl", content, ExampleRules("s", ids=ids))
+    found = read("f/a.jsonl", content, rules_for(ids=ids))
     assert [row.id if isinstance(row, Example) else row.reason for row in found] == outcome
     file = RawFile("f/a.jsonl", lambda: io.BytesIO(content))
     documents = read_documents(file, RowRules("s", ids=ids))
@@ -382,10 +393,10 @@ def test_columns_that_are_not_there_fail_the_file() -> None:
     with pytest.raises(BadFileError, match="no column 'completion'; columns: prompt, answer"):
         read("a.parquet", content, PAIR)
     with pytest.raises(BadFileError, match="no column 'prompt_'"):
-        read("a.parquet", content, ExampleRules("s", shape="conversation", messages_key="prompt_"))
+        read("a.parquet", content, rules_for("conversation", messages_key="prompt_"))
     with pytest.raises(BadFileError, match="no column 'prompt'; columns: text"):
-        read("a.parquet", parquet([{"text": "t"}]), ExampleRules("s", shape="conversation", messages_key="prompt"))
-    either = ExampleRules("s", shape="pair", prompt_key=("question", "ask"), completion_key="answer")
+        read("a.parquet", parquet([{"text": "t"}]), rules_for("conversation", messages_key="prompt"))
+    either = rules_for("pair", prompt_key=["question", "ask"], completion_key="answer")
     with pytest.raises(BadFileError, match="no column 'question' or 'ask'"):
         read("a.parquet", content, either)
 
@@ -408,22 +419,9 @@ def test_binary_columns_are_utf8() -> None:
     assert getattr(rows[1], "reason", None) == "invalid_utf8"
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"shape": "pairs"},
-        {"ids": "none"},
-        {"shape": "pair", "prompt_key": ()},
-        {"shape": "pair", "prompt_key": "x", "completion_key": "x"},
-        {"shape": "preference", "prompt_key": ("a", "a")},
-        {"text_key": ""},
-        {"text_key": "id"},
-        {"role_key": "a", "content_key": "a"},
-    ],
-)
-def test_rules_check_themselves(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="valid: "):
-        ExampleRules("s", **wrong)
+def test_where_ids_come_from_is_checked() -> None:
+    with pytest.raises(ConfigError, match="ids is 'none'; valid: auto"):
+        ExampleRules("s", ids="none", shape="text", files=Files(location="own"))  # type: ignore[arg-type]
 
 
 # Any rows
@@ -550,8 +548,8 @@ COMMANDS = {"prompt_key": "question", "completion_key": "answer"}
     ("path", "rules", "rows"),
     [
         ("sft/seed_tasks.jsonl", PAIR, 175),
-        ("sft/commands.jsonl.zst", ExampleRules("s", shape="pair", **COMMANDS), 6_000),  # type: ignore[arg-type]
-        ("sft/commands.jsonl.zst.tar", ExampleRules("s", shape="pair", **COMMANDS), 2_100),  # type: ignore[arg-type]
+        ("sft/commands.jsonl.zst", rules_for("pair", **COMMANDS), 6_000),
+        ("sft/commands.jsonl.zst.tar", rules_for("pair", **COMMANDS), 2_100),
         ("sft/man_summaries.parquet", PAIR, 985),
         ("dpo/chat.jsonl", DPO, 150),
     ],

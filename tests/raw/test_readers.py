@@ -387,7 +387,7 @@ def test_listed_text_files() -> None:
     ]
     with pytest.raises(StorageError):
         list(read_documents(listing(b"../../etc/passwd.txt"), rules))
-    with pytest.raises(BadFileError, match=r"line 1 \(passwd\): a list of text files may name .txt files only"):
+    with pytest.raises(BadFileError, match=r"line 1 \(passwd\): a list of text files may name only .txt files"):
         list(read_documents(listing(b"passwd"), rules))
 
 
@@ -432,7 +432,7 @@ KEEP = RowRules("s", lone_surrogates="keep")
 
 @given(st.text(st.characters() | st.characters(categories=["Cs"]), max_size=20))
 def test_lone_surrogates_are_kept_for_a_normalization_that_repairs_them(text: str) -> None:
-    """What the standard library reads, which joins the halves of a pair."""
+    """The row as the standard library reads it, which joins the halves of a pair."""
     line = json.dumps({"text": text}).encode()
     (found,) = read("a.jsonl", line, KEEP)
     assert isinstance(found, Document)

@@ -230,7 +230,7 @@ def test_an_interrupted_run_leaves_no_sample_and_the_next_one_makes_it(
 
 @pytest.mark.parametrize("megabytes", [0.0, 0.4, 65.0, -1.0, float("nan"), float("inf")])
 def test_sizes_out_of_range(tmp_path: Path, megabytes: float) -> None:
-    with pytest.raises(ConfigError, match=r"give 0\.5 to 64\.0 megabytes"):
+    with pytest.raises(ConfigError, match=r"sample: received .* MB; valid: 0\.5 to 64\.0 MB of text"):
         write_sample(tmp_path / "raw", megabytes=megabytes)
 
 

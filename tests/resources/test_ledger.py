@@ -1,7 +1,7 @@
 """Commit records: written whole, read once, and worth nothing when damaged."""
 
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given
@@ -95,7 +95,7 @@ def test_a_record_in_another_partitions_place_is_none(ledger: Ledger) -> None:
     with ledger.storage.open(record_path("a", "one")) as file:
         ledger.storage.write(record_path("a", "two"), file.read())
     assert set(ledger.records("a")) == {"one"}
-    with pytest.raises(LedgerError, match="it is that of a/one"):
+    with pytest.raises(LedgerError, match="it is the record of a/one"):
         ledger.read("a", "two")
     assert record_path("a", "two") in ledger.unreadable
     ledger.write(record("two"))
@@ -121,3 +121,72 @@ def test_a_recipe_depends_on_every_part_and_on_the_order_of_inputs() -> None:
         recipe_digest("a", "1", {"x": 1, "y": 2}, {"v": "2", "u": "1"}),
     ]
     assert len({base, *others}) == 6
+
+
+OLD, NEW = "tokens/train", "train_tokens"
+
+
+def made(asset: str, partition: str | None, inputs: dict[str, str]) -> Record:
+    """A record whose recipe is that of its own values."""
+    recipe = recipe_digest(asset, "1", {"k": 1}, inputs)
+    return Record(
+        asset=asset,
+        partition=partition,
+        recipe=recipe,
+        digest=f"digest of {partition}",
+        inputs=inputs,
+        parameters={"k": 1},
+        code_version="1",
+        files=[],
+    )
+
+
+def both(tmp_path: Path) -> tuple[Ledger, Ledger]:
+    """A ledger as it was before the asset had another name, and one that knows it by the new one."""
+    storage = LocalStorage(tmp_path, sync=False)
+    return Ledger(storage), Ledger(storage, {OLD: NEW})
+
+
+@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")))
+def test_records_of_an_old_name_are_the_asset_s_own(
+    tmp_path_factory: pytest.TempPathFactory, old: set[str], new: set[str]
+) -> None:
+    before, now = both(tmp_path_factory.mktemp("ledger"))
+    for key in old:
+        before.write(made(OLD, key, {"up/x": "old"}))
+    for key in new:
+        before.write(made(NEW, key, {"up/x": "new"}))
+    expected = {key: made(NEW, key, {"up/x": "new" if key in new else "old"}) for key in old | new}
+    for _ in range(2):
+        assert now.records(NEW) == expected
+        assert {key: now.read(NEW, key) for key in expected} == expected
+        assert now.assets() == ({NEW} if expected else set())
+        assert now.take_over() in (len(old), 0)
+    assert before.records(OLD) == {}
+
+
+def test_inputs_have_their_present_names_and_recipes_follow(tmp_path: Path) -> None:
+    before, now = both(tmp_path)
+    before.write(made("reader", None, {f"{OLD}/chunk-0": "d", "other/chunk-0": "e", OLD: "f"}))
+    expected = made("reader", None, {f"{NEW}/chunk-0": "d", "other/chunk-0": "e", NEW: "f"})
+    assert now.records("reader") == {None: expected}
+    assert list(now.records("reader")[None].inputs) == list(expected.inputs)
+
+
+def test_a_recipe_that_was_wrong_stays_wrong(tmp_path: Path) -> None:
+    before, now = both(tmp_path)
+    before.write(record("x", asset=OLD))
+    found = now.records(NEW)["x"]
+    assert (found.asset, found.recipe) == (NEW, "r")
+
+
+def test_counters_are_found_where_version_0_1_had_them() -> None:
+    new = Record(**{**_fields(record("x")), "counters": {"rows": {"n": 1}}, "statistics": {"rows": {"n": 2}}})
+    old = Record(**{**_fields(record("x")), "statistics": {"rows": {"n": 2}}, "segments": {"dropped": "d"}})
+    assert (new.counters_of("rows"), old.counters_of("rows"), old.counters_of("dropped")) == ({"n": 1}, {"n": 2}, {})
+    with pytest.raises(LedgerError, match="a/x has no counters 'other'; build it again"):
+        old.counters_of("other")
+
+
+def _fields(found: Record) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in found.__struct_fields__}

@@ -1,8 +1,8 @@
-"""How the original reads files and cuts them into chunks.
+"""How Cerebras reads files and cuts them into chunks.
 
 Rules: docs/formats/cerebras-hdf5.md "Reading input", "Chunks of text", "Processes and file names".
 
-Reading is sane per record: a line that is no JSON is skipped, where the original stops.
+Reading is sane per record: a line that is no JSON is skipped, where Cerebras stops.
 """
 
 import gzip
@@ -25,7 +25,7 @@ Record = dict[str, Any]
 
 
 class NumberedChunk(NamedTuple):
-    """Documents that the original writes to one file. `writer` and `number` are parts of the file's name."""
+    """Documents that Cerebras writes to one file. `writer` and `number` are parts of the file's name."""
 
     file: int
     document: int
@@ -52,7 +52,7 @@ def keys(case: dict[str, Any]) -> list[str]:
     if not case["mode"].startswith("Summarization"):
         return [dataset.get("jsonl_key", "text")]
     if case["sane_behaviour_case"] and "multi_turn_key=messages" in case.get("note", ""):
-        return ["messages"]  # The original ran on the pairs one by one; its own setting cannot.
+        return ["messages"]  # Cerebras ran on the pairs one by one; its own setting cannot.
     if turns := dataset.get("multi_turn_key"):
         return [turns]
     return [dataset["prompt_key"], dataset["completion_key"]]

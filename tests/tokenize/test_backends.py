@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_assets.tokenize.encode import backends, fast_libraries
-from corpus_assets.tokenize.encode.backends import Accelerated, Backend, BackendDiffers, accelerate, difference
+from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers, LibraryName, accelerate, difference
 from corpus_assets.tokenize.encode.fast_libraries import put_around
 from corpus_assets.tokenize.encode.probe import probe_texts
 from corpus_assets.tokenize.ragged import Ragged
@@ -19,7 +19,7 @@ from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError
 from tests.golden import shared
 
-FAST: tuple[Backend, ...] = ("gigatoken", "fastokens")
+FAST: tuple[LibraryName, ...] = ("gigatoken", "fastokens")
 NAMES = ("gpt2", "llama", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma")
 Encode = Callable[[Sequence[str]], Ragged]
 
@@ -64,7 +64,7 @@ def test_real_tokenizers_are_equal(name: str, matched: bool) -> None:
 @given(
     texts=st.lists(st.text(max_size=20) | st.sampled_from(["<|endoftext|>", "the cat<|padding|>", " 's"]), max_size=5)
 )
-def test_any_text_has_equal_ids(backend: Backend, texts: list[str]) -> None:
+def test_any_text_has_equal_ids(backend: LibraryName, texts: list[str]) -> None:
     for matched in (False, True):
         reference = trained("any", matched)
         fast = accelerate(reference, backend, texts)

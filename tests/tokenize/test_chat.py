@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,15 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.config.datasets import ChatDataset
 from corpus_assets.tokenize.modes import turns
-from corpus_assets.tokenize.modes.chat import ChatSettings, chat_encoder, chat_rows, chat_vsl_rows
+from corpus_assets.tokenize.modes.chat import chat_encoder, chat_rows, chat_vsl_rows
+from corpus_assets.tokenize.modes.chat_encoding import ChatEncoder
 from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault, render
-from corpus_assets.tokenize.rows.vsl import PackingSettings
+from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages
 from tests.golden import shared
+from tests.tokenize.sections import chat
 from tests.tokenize.tokenizers_for_tests import load
 
 Rows = NDArray[np.int32]
@@ -81,25 +82,28 @@ def example(messages: Messages, name: str = "") -> Example:
     return Example(name, "", messages=messages)
 
 
-def learned(messages: Messages, given_settings: ChatSettings) -> list[str]:
+def encoder_of(section: ChatDataset, loaded: LoadedTokenizer | None = None) -> ChatEncoder:
+    return chat_encoder(section, loaded or tokenizer(), section.chat_template)
+
+
+def learned(messages: Messages, section: ChatDataset) -> list[str]:
     """The text of every learned run of tokens."""
-    encoder = chat_encoder(tokenizer(), given_settings)
+    encoder = encoder_of(section)
     sequence = encoder.encode(messages, encoder.align(messages))
     edges = np.flatnonzero(np.diff(np.concatenate([[0], sequence.learned.astype(int), [0]])))
     return [tokenizer().decode(sequence.ids[start:stop]) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def rows(examples: Sequence[Example], given_settings: ChatSettings) -> tuple[Rows, Statistics]:
+def rows(examples: Sequence[Example], section: ChatDataset) -> tuple[Rows, Statistics]:
     statistics = Statistics()
-    blocks = chat_rows(examples, tokenizer(), given_settings, statistics)
-    return np.concatenate([np.empty((0, 3, given_settings.sequence_length), np.int32), *blocks]), statistics
+    blocks = chat_rows(section, examples, Tools(tokenizer(), statistics, section.chat_template))
+    return np.concatenate([np.empty((0, 3, section.sequence_length), np.int32), *blocks]), statistics
 
 
-def packed(examples: Sequence[Example], given_settings: ChatSettings) -> tuple[Rows, Statistics]:
+def packed(examples: Sequence[Example], section: ChatDataset) -> tuple[Rows, Statistics]:
     statistics = Statistics()
-    packing = PackingSettings(given_settings.sequence_length, inverted_mask=given_settings.inverted_mask)
-    blocks = chat_vsl_rows(examples, tokenizer(), given_settings, packing, statistics)
-    return np.concatenate([np.empty((0, 5, given_settings.sequence_length), np.int32), *blocks]), statistics
+    blocks = chat_vsl_rows(section, examples, Tools(tokenizer(), statistics, section.chat_template))
+    return np.concatenate([np.empty((0, 5, section.sequence_length), np.int32), *blocks]), statistics
 
 
 TALK = talk(
@@ -109,7 +113,7 @@ TALK = talk(
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_ids_are_those_of_the_rendered_text(name: str) -> None:
-    encoder = chat_encoder(tokenizer(), ChatSettings(512, chat_template=TEMPLATES[name]))
+    encoder = encoder_of(chat(512, chat_template=TEMPLATES[name]))
     aligned = encoder.align(TALK)
     ids = encoder.encode(TALK, aligned).ids
     np.testing.assert_array_equal(ids, tokenizer().encode_trusted(aligned.text, bos=False))
@@ -143,37 +147,37 @@ def test_rendered_texts() -> None:
     ],
 )
 def test_answers_and_their_ends_are_learned(name: str, expected: list[str]) -> None:
-    given_settings = ChatSettings(512, chat_template=TEMPLATES[name])
+    section = chat(512, chat_template=TEMPLATES[name])
     # A token that holds the template's space and the answer's first letters is one of the answer.
-    assert [text.strip() for text in learned(TALK, given_settings)] == [text.strip() for text in expected]
-    last = replace(given_settings, train_on="last_turn")
+    assert [text.strip() for text in learned(TALK, section)] == [text.strip() for text in expected]
+    last = section.model_copy(update={"train_on": "last_turn"})
     assert [text.strip() for text in learned(TALK, last)] == [expected[-1].strip()]
 
 
 def test_a_character_of_several_tokens_is_learned_whole() -> None:
     messages = talk(("user", "x"), ("assistant", "日本"), ("user", "y"))
-    given_settings = ChatSettings(64, chat_template="{% for m in messages %}{{ m.content }}{% endfor %}")
-    encoder = chat_encoder(tokenizer(), given_settings)
+    section = chat(64, chat_template="{% for m in messages %}{{ m.content }}{% endfor %}")
+    encoder = encoder_of(section)
     sequence = encoder.encode(messages, encoder.align(messages))
     assert sequence.ids.size > 4
     assert tokenizer().decode(sequence.ids[sequence.learned]) == "日本"
 
 
 def test_other_roles_can_be_learned() -> None:
-    given_settings = ChatSettings(512, chat_template=CHATML, loss_roles=("system", "user"))
-    assert learned(TALK, given_settings) == ["Be brief.<|im_end|>", " What? <|im_end|>", "So<|im_end|>"]
+    section = chat(512, chat_template=CHATML, loss_roles=("system", "user"))
+    assert learned(TALK, section) == ["Be brief.<|im_end|>", " What? <|im_end|>", "So<|im_end|>"]
 
 
 def test_any_order_of_roles() -> None:
     messages = talk(("user", "a"), ("user", "b"), ("assistant", "c"), ("tool", "d"), ("assistant", "e"), ("user", "f"))
-    assert learned(messages, ChatSettings(512, chat_template=CHATML)) == ["c<|im_end|>", "e<|im_end|>"]
+    assert learned(messages, chat(512, chat_template=CHATML)) == ["c<|im_end|>", "e<|im_end|>"]
 
 
 def test_tool_calls_are_learned_from_the_first_text_of_the_message() -> None:
     call = {"type": "function", "function": {"name": "look_up", "arguments": {"word": 'a "b"\n', "limit": 3}}}
     messages = [*talk(("user", "Find b")), {"role": "assistant", "content": None, "tool_calls": [call]}]
     messages += talk(("tool", "nothing"), ("assistant", "Nothing."))
-    text, answer = learned(messages, ChatSettings(512, chat_template=TOOLS))
+    text, answer = learned(messages, chat(512, chat_template=TOOLS))
     assert text == 'look_up", "arguments": {"word": "a \\"b\\"\\n", "limit": 3}}</tool_call>\n<|im_end|>'
     assert answer == "Nothing.<|im_end|>"
 
@@ -184,15 +188,15 @@ def test_generation_blocks_say_what_is_learned() -> None:
         "{% generation %}{{ m.content }}{{ '<|im_end|>' }}{% endgeneration %}"
         "{% else %}{{ m.content + '<|im_end|>' }}{% endif %}{% endfor %}"
     )
-    given_settings = ChatSettings(512, chat_template=source, loss_roles=None)
-    assert learned(TALK, given_settings) == ["This é.<|im_end|>", "Yes<|im_end|>"]
-    assert learned(TALK, replace(given_settings, train_on="last_turn")) == ["Yes<|im_end|>"]
+    section = chat(512, chat_template=source, loss_roles=None)
+    assert learned(TALK, section) == ["This é.<|im_end|>", "Yes<|im_end|>"]
+    assert learned(TALK, section.model_copy(update={"train_on": "last_turn"})) == ["Yes<|im_end|>"]
 
 
 def test_a_row() -> None:
     loaded = tokenizer()
     messages = talk(("user", "one"), ("assistant", "two"))
-    (row,), statistics = rows([example(messages)], ChatSettings(64, chat_template=CHATML))
+    (row,), statistics = rows([example(messages)], chat(64, chat_template=CHATML))
     start, end = loaded.special_tokens["<|im_start|>"], loaded.special_tokens["<|im_end|>"]
     asked, line, answered = loaded.encode_plain(["user\none", "\n", "assistant\ntwo"])
     expected = [start, *asked, end, *line, start, *answered, end, *line]
@@ -204,12 +208,12 @@ def test_a_row() -> None:
 
 
 def test_pairs_are_conversations_too() -> None:
-    given_settings = ChatSettings(64, chat_template=CHATML)
+    section = chat(64, chat_template=CHATML)
     asked = Example("", "", prompt="one", completion="two")
     listed = Example("", "", prompt=talk(("user", "one")), completion="two")
-    expected, _ = rows([example(talk(("user", "one"), ("assistant", "two")))], given_settings)
-    np.testing.assert_array_equal(rows([asked], given_settings)[0], expected)
-    np.testing.assert_array_equal(rows([listed], given_settings)[0], expected)
+    expected, _ = rows([example(talk(("user", "one"), ("assistant", "two")))], section)
+    np.testing.assert_array_equal(rows([asked], section)[0], expected)
+    np.testing.assert_array_equal(rows([listed], section)[0], expected)
 
 
 def test_faults_are_counted_and_the_others_kept() -> None:
@@ -226,14 +230,9 @@ def test_faults_are_counted_and_the_others_kept() -> None:
     }
     told = list[tuple[Example, str]]()
     statistics = Statistics()
-    given_settings = ChatSettings(64, chat_template=LLAMA_2, minimum_length=25)
-    found = chat_rows(
-        [good, *bad.values(), good],
-        tokenizer(),
-        given_settings,
-        statistics,
-        on_fault=lambda one, why: told.append((one, why)),
-    )
+    section = chat(64, chat_template=LLAMA_2, minimum_length=25)
+    tools = Tools(tokenizer(), statistics, section.chat_template, lambda one, why: told.append((one, why)))
+    found = chat_rows(section, [good, *bad.values(), good], tools)
     assert sum(map(len, found)) == 2
     assert statistics.discarded_documents == dict.fromkeys(bad, 1)
     assert (statistics.processed_files, statistics.successful_files) == (10, 2)
@@ -245,7 +244,7 @@ def test_faults_are_counted_and_the_others_kept() -> None:
 
 def test_contents_a_template_changes_cannot_be_told() -> None:
     source = "{% for m in messages %}{{ m.content | upper }}<|im_end|>{% endfor %}"
-    _, statistics = rows([example(talk(("assistant", "two words")))], ChatSettings(64, chat_template=source))
+    _, statistics = rows([example(talk(("assistant", "two words")))], chat(64, chat_template=source))
     assert statistics.discarded_documents == {"template_alignment": 1}
 
 
@@ -253,36 +252,36 @@ def test_a_part_of_a_content_is_found() -> None:
     last = "m.content.split('</think>')[-1].strip()"
     source = "{% for m in messages %}{{ m.role + ': ' + " + last + " + '<|im_end|>' }}{% endfor %}"
     messages = talk(("user", "a"), ("assistant", "<think>hm</think>\n\nb c"))
-    assert learned(messages, ChatSettings(64, chat_template=source)) == [" b c<|im_end|>"]
+    assert learned(messages, chat(64, chat_template=source)) == [" b c<|im_end|>"]
 
 
 def test_texts_the_template_leaves_out_are_counted() -> None:
     source = "{% for m in messages %}{{ m.content + '<|im_end|>' }}{% endfor %}"
     thought = [*talk(("user", "a")), {"role": "assistant", "content": "b", "reasoning_content": "secret"}]
-    _, statistics = rows([example(thought)], ChatSettings(64, chat_template=source))
+    _, statistics = rows([example(thought)], chat(64, chat_template=source))
     assert statistics.kinds["texts_not_rendered"] == 1
 
 
 def test_truncation() -> None:
     messages = TALK[:1] + TALK[1:] * 3
-    whole, _ = rows([example(messages)], ChatSettings(256, chat_template=CHATML))
-    (row,), statistics = rows([example(messages)], ChatSettings(48, chat_template=CHATML, truncate="end"))
+    whole, _ = rows([example(messages)], chat(256, chat_template=CHATML))
+    (row,), statistics = rows([example(messages)], chat(48, chat_template=CHATML, truncate="end"))
     np.testing.assert_array_equal(row[0], whole[0][0][:48])
     np.testing.assert_array_equal(row[2], whole[0][2][:48])
     assert statistics.truncated_documents == {"end": 1}
     assert accounted(statistics) == statistics.document_tokens
-    _, statistics = rows([example(messages)], ChatSettings(8, chat_template=CHATML, truncate="end"))
+    _, statistics = rows([example(messages)], chat(8, chat_template=CHATML, truncate="end"))
     assert statistics.discarded_documents == {"too_long": 1}  # no answer is left
     length = len(ids_of(TALK)) + 2
-    found, statistics = rows([example(messages)], ChatSettings(length, chat_template=CHATML, truncate="oldest_turns"))
-    short, _ = rows([example(TALK)], ChatSettings(length, chat_template=CHATML))
+    found, statistics = rows([example(messages)], chat(length, chat_template=CHATML, truncate="oldest_turns"))
+    short, _ = rows([example(TALK)], chat(length, chat_template=CHATML))
     np.testing.assert_array_equal(found, short)  # the system message stays in front
     assert statistics.truncated_documents == {"oldest_turns": 1}
     assert accounted(statistics) == statistics.document_tokens
 
 
 def ids_of(messages: Messages) -> Rows:
-    encoder = chat_encoder(tokenizer(), ChatSettings(512, chat_template=CHATML))
+    encoder = encoder_of(chat(512, chat_template=CHATML))
     return encoder.encode(messages, encoder.align(messages)).ids
 
 
@@ -305,7 +304,7 @@ TALKS = st.lists(st.tuples(CONTENTS, CONTENTS), min_size=1, max_size=3).map(
 @given(messages=TALKS)
 def test_no_message_makes_a_control_token(name: str, messages: Messages) -> None:
     loaded = tokenizer()
-    encoder = chat_encoder(loaded, ChatSettings(512, chat_template=TEMPLATES[name]))
+    encoder = encoder_of(chat(512, chat_template=TEMPLATES[name]), loaded)
     harmless = [message | {"content": "x"} for message in messages]
     ids = encoder.encode(messages, encoder.align(messages)).ids
     expected = encoder.encode(harmless, encoder.align(harmless)).ids
@@ -316,13 +315,13 @@ def test_no_message_makes_a_control_token(name: str, messages: Messages) -> None
 @settings(max_examples=20, deadline=None)
 @given(talks=st.lists(TALKS, max_size=6), inverted=st.booleans(), size=st.integers(1, 60))
 def test_laws_of_rows(talks: list[Messages], inverted: bool, size: int) -> None:
-    given_settings = ChatSettings(48, chat_template=CHATML, inverted_mask=inverted)
+    section = chat(48, chat_template=CHATML, inverted_mask=inverted)
     examples = [example(messages) for messages in talks]
     for make in (rows, packed):
-        found, statistics = make(examples, given_settings)
+        found, statistics = make(examples, section)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(turns, "BATCH_CHARACTERS", size)
-            again, recounted = make(examples, given_settings)
+            again, recounted = make(examples, section)
         np.testing.assert_array_equal(found, again)
         assert statistics == recounted
         mask = found[:, 1] ^ int(inverted)
@@ -370,7 +369,7 @@ def test_templates_that_cannot_be_used() -> None:
         with pytest.raises(ConfigError, match="chat template"):
             ChatTemplate(source)
     with pytest.raises(ConfigError, match="no chat template"):
-        chat_encoder(load("tiny"), ChatSettings(8))
+        encoder_of(chat(8), load("tiny"))
 
 
 def test_the_day_is_fixed_or_absent() -> None:
@@ -386,16 +385,6 @@ def test_json_and_loop_controls() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"sequence_length": 0}, {"loss_roles": ()}, {"train_on": "x"}, {"truncate": "x"}, {"minimum_length": 10}],
-    ids=lambda wrong: next(iter(wrong)),
-)
-def test_settings_say_what_is_valid(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="valid:"):
-        replace(ChatSettings(8), **wrong)
-
-
 @pytest.mark.parametrize(("folder", "file"), [("dpo", "chat.jsonl"), ("sft", "seed_tasks.jsonl")])
 def test_real_data(folder: str, file: str) -> None:
     with shared("data", folder, file).open() as lines:
@@ -406,7 +395,7 @@ def test_real_data(folder: str, file: str) -> None:
         else Example("", "", prompt=row["prompt"], completion=row["completion"])
         for row in records
     ]
-    found, statistics = rows(examples, ChatSettings(2048, chat_template=CHATML))
+    found, statistics = rows(examples, chat(2048, chat_template=CHATML))
     assert len(found) == len(records) - statistics.discarded_documents["too_long"] > len(records) * 0.9
     assert not statistics.discarded_documents.keys() - {"too_long"}
     assert accounted(statistics) == statistics.document_tokens

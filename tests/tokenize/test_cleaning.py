@@ -6,7 +6,8 @@ import ftfy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean, detokenize_wikitext, split_text
+from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.tokenize.encode.cleaning import clean, detokenize_wikitext, split_text
 
 marks = st.text(st.sampled_from(list("ab ()[]{}\"'\n\t=N°@-,.:;!?s\u00a0")), max_size=60)
 
@@ -65,8 +66,8 @@ def test_pieces_concatenate_to_the_text(text: str, length: int) -> None:
 
 def test_clean_applies_what_is_asked() -> None:
     raw = "â€œquotedâ€\x9d cafe\u0301 ( x )"
-    assert clean(raw, CleaningSettings()) == raw
-    assert clean(raw, CleaningSettings(ftfy=True)) == ftfy.fix_text(raw, normalization="NFC")
-    decomposed = CleaningSettings(ftfy=True, normalization=None)
+    assert clean(raw, Cleaning()) == raw
+    assert clean(raw, Cleaning(ftfy=True)) == ftfy.fix_text(raw, normalization="NFC")
+    decomposed = Cleaning(ftfy=True, normalization=None)
     assert clean(raw, decomposed) == ftfy.fix_text(raw, normalization=None)
-    assert clean(raw, CleaningSettings(wikitext=True)) == detokenize_wikitext(raw)
+    assert clean(raw, Cleaning(wikitext=True)) == detokenize_wikitext(raw)

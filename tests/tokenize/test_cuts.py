@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from corpus_assets.tokenize.encode.cut_rules import classes
 from corpus_assets.tokenize.encode.cuts import Cutter, around, cut_places, pieces, safe_cuts
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
-from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceEngine
+from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceBackend
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from tests.golden import shared
 
@@ -145,9 +145,9 @@ def assert_parts_equal_the_whole(text: str, encoder: LoadedTokenizer, cutter: Cu
     if not cutter.rule.summed:
         assert ours == whole
         return
-    engine = encoder.engine
-    assert isinstance(engine, SentencePieceEngine)
-    scores = np.array([engine._processor.get_score(id_) for id_ in range(engine._processor.vocab_size())])
+    backend = encoder.backend
+    assert isinstance(backend, SentencePieceBackend)
+    scores = np.array([backend._processor.get_score(id_) for id_ in range(backend._processor.vocab_size())])
     assert encoder.decode(ours) == encoder.decode(whole)
     assert scores[ours].sum() == pytest.approx(scores[whole].sum(), rel=1e-6)
 

@@ -1,4 +1,4 @@
-"""`data_params.json`: the original's names, the features, no path."""
+"""`data_params.json`: Cerebras' names, the features, no path."""
 
 import json
 from typing import Any

@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.modes import dpo
+from corpus_assets.tokenize.modes import dpo as dpo_mode
 from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
-from corpus_assets.tokenize.modes.dpo import DPOSettings, dpo_rows
+from corpus_assets.tokenize.modes.dpo import formatted_rows
 from corpus_assets.tokenize.modes.dpo_texts import Formatter, Roles, UnusablePairError, instruction_formatter
 from corpus_assets.tokenize.statistics import Statistics
-from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages
 from tests.tokenize.byte_tokenizer import ByteTokenizer
+from tests.tokenize.sections import dpo
 
 TOKENIZER = ByteTokenizer()
 EOS, PAD = 512, 513
@@ -39,15 +38,8 @@ def run(
 ) -> tuple[Rows, Statistics]:
     statistics = Statistics()
     tokenizer = options.pop("tokenizer", TOKENIZER)
-    cleaning = options.pop("cleaning", None)
-    made = dpo_rows(
-        examples,
-        tokenizer,
-        DPOSettings(length, limit, **options),
-        statistics,
-        formatter=formatter,
-        cleaning=cleaning,
-    )
+    section = dpo(length, max_prompt_length=limit, **options)
+    made = formatted_rows(section, examples, tokenizer, statistics, formatter)
     return np.concatenate([np.empty((0, 6, length), np.int32), *made]), statistics
 
 
@@ -222,7 +214,7 @@ def test_response_is_cut_only_beside_its_share_and_then_ends_without_end_of_text
 
 
 def test_cleaning_is_done_to_contents_and_counted() -> None:
-    rows, statistics = run(pair("schÃ¶n", "jÃ¤", "no"), cleaning=CleaningSettings(ftfy=True))
+    rows, statistics = run(pair("schÃ¶n", "jÃ¤", "no"), ftfy=True)
     assert side(rows) == ("<eos>[INST] schön", " [/INST] jä<eos>")
     assert statistics.raw_chars_count - statistics.normalized_chars_count == 3
 
@@ -230,27 +222,12 @@ def test_cleaning_is_done_to_contents_and_counted() -> None:
 def test_batches_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     examples = [pair("q" * (n % 7 + 1), "a" * (n % 50 + 1), "b" * (n % 11 + 1)) for n in range(60)]
     expected, counted = run(*examples)
-    monkeypatch.setattr(dpo, "BATCH_CHARACTERS", 40)
-    monkeypatch.setattr(dpo, "BLOCK_TOKENS", 7 * 128)
-    blocks = list(dpo_rows(examples, TOKENIZER, DPOSettings(64, 16), Statistics()))
+    monkeypatch.setattr(dpo_mode, "BATCH_CHARACTERS", 40)
+    monkeypatch.setattr(dpo_mode, "BLOCK_TOKENS", 7 * 128)
+    blocks = list(formatted_rows(dpo(64, max_prompt_length=16), examples, TOKENIZER, Statistics(), None))
     assert {len(block) for block in blocks[:-1]} == {7}
     np.testing.assert_array_equal(np.concatenate(blocks), expected)
     assert counted.n_examples == 60
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"sequence_length": 1},
-        {"sequence_length": 64, "max_prompt_length": 64},
-        {"sequence_length": 64, "max_prompt_length": 0},
-        {"sequence_length": 600, "response_delimiter": ""},
-        {"sequence_length": 600, "assistant_role": "user"},
-    ],
-)
-def test_settings_that_cannot_work(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="valid"):
-        DPOSettings(**wrong)
 
 
 def test_reason_survives_a_process_border() -> None:

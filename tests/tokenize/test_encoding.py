@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from corpus_assets.tokenize.encode import cuts
 from corpus_assets.tokenize.encode import texts as encoding
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.encode.texts import encode_long, encode_texts, utf8_length
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from tests.golden import shared
+from tests.tokenize.sections import lm
 
 TEXTS = ["the cat sat on the mat", "naïve café 12345", "for i in range(10):\n    pass"]
 AROUND = {
@@ -54,20 +54,14 @@ class Letters(LoadedTokenizer):
 
 def letters(adds_bos: bool) -> Letters:
     base = WITH_AROUND if adds_bos else PLAIN
-    return Letters(base.engine, base.eos_id, base.pad_id, base.bos_id, "letters")
+    return Letters(base.backend, base.eos_id, base.pad_id, base.bos_id, "letters")
 
 
 def lists(
     texts: Sequence[str], tokenizer: LoadedTokenizer, length: int | None = None, remove_bos: bool = False
 ) -> list[list[int]]:
-    batches = encode_texts(
-        texts,
-        tokenizer,
-        CleaningSettings(),
-        Statistics(),
-        split_length=length,
-        remove_bos_in_pieces=remove_bos,
-    )
+    section = lm(split_text=length, remove_bos_in_pieces=remove_bos)
+    batches = encode_texts(texts, tokenizer, section, Statistics())
     return [ids.tolist() for batch in batches for ids in batch]
 
 
@@ -90,13 +84,13 @@ def test_removing_bos_in_pieces_undoes_the_split(texts: list[str], length: int, 
 def test_encoding_counts_texts_and_leaves_empty_ones_out() -> None:
     statistics = Statistics()
     texts = ["ab", "", "( ç )"]
-    (batch,) = encode_texts(texts, letters(False), CleaningSettings(wikitext=True), statistics)
+    (batch,) = encode_texts(texts, letters(False), lm(wikitext=True), statistics)
     assert [ids.tolist() for ids in batch] == [[97, 98], [40, 231, 41]]
     assert (statistics.processed_files, statistics.discarded_files) == (3, 1)
     assert statistics.discarded_documents == {"empty_text": 1}
     assert (statistics.raw_chars_count, statistics.normalized_chars_count) == (7, 5)
     assert (statistics.raw_bytes_count, statistics.normalized_bytes_count) == (8, 6)
-    assert list(encode_texts([""], letters(False), CleaningSettings(), Statistics())) == []
+    assert list(encode_texts([""], letters(False), lm(), Statistics())) == []
 
 
 @settings(max_examples=60, deadline=None)
@@ -126,7 +120,7 @@ def test_pieces_do_not_depend_on_the_batch() -> None:
 def test_text_without_a_place_to_cut_is_discarded_and_counted() -> None:
     statistics = Statistics()
     texts = ["the cat", "1" * (cuts.LONGEST_PIECE + 1), "sat"]
-    batches = list(encode_texts(texts, PLAIN, CleaningSettings(), statistics))
+    batches = list(encode_texts(texts, PLAIN, lm(), statistics))
     assert [len(batch) for batch in batches] == [1, 1]
     assert statistics.discarded_documents == {"no_place_to_cut": 1}
     assert (statistics.processed_files, statistics.discarded_files) == (3, 1)
@@ -142,8 +136,8 @@ def test_utf8_length(text: str) -> None:
 
 _LONG = """
 import resource, sys
+from corpus_assets.config.datasets import LMDataset
 from corpus_assets.tokenize.encode.backends import accelerate
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
@@ -154,7 +148,7 @@ tokenizer = accelerate(load_tokenizer({"tokenizer.json": definition}, TokenizerS
 def run(size, count):
     held = 0
     texts = ('{"cat":[1,"sat"],' * (size // 17) for _ in range(count))
-    for batch in encode_texts(texts, tokenizer, CleaningSettings(), Statistics()):
+    for batch in encode_texts(texts, tokenizer, LMDataset(name="d"), Statistics()):
         held = size + batch.ids.nbytes
         del batch
     return held, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -179,8 +173,8 @@ _STRETCH = """
 import base64, resource, sys, time
 from pathlib import Path
 from random import Random
+from corpus_assets.config.datasets import LMDataset
 from corpus_assets.tokenize.encode.backends import accelerate
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
@@ -196,7 +190,7 @@ random = base64.b64encode(Random(0).randbytes(size * 3 // 4)).decode()
 text = random if unit == "base64" else unit * (size // len(unit))
 del random
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-ids = [len(batch.ids) for batch in encode_texts(["the cat", text, "sat"], tokenizer, CleaningSettings(), seen)]
+ids = [len(batch.ids) for batch in encode_texts(["the cat", text, "sat"], tokenizer, LMDataset(name="d"), seen)]
 print(seen.discarded_documents["no_place_to_cut"], len(ids), sum(ids), time.process_time() - before[1])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before[0])
 """
@@ -227,6 +221,6 @@ def test_batches_hold_about_so_many_characters() -> None:
     texts = ["the cat sat"] * 50
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoding, "BATCH_CHARACTERS", 100)
-        batches = list(encode_texts(texts, PLAIN, CleaningSettings(), Statistics()))
+        batches = list(encode_texts(texts, PLAIN, lm(), Statistics()))
     assert [len(batch) for batch in batches] == [10, 10, 10, 10, 10]
     np.testing.assert_array_equal(np.concatenate([batch.ids for batch in batches]), PLAIN.encode_batch(texts).ids)

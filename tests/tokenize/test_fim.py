@@ -9,15 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.modes import fim
-from corpus_assets.tokenize.modes.fim import FIMSettings, KeyedDecisions, fim_documents, text_pieces
+from corpus_assets.config.datasets import FIMDataset
+from corpus_assets.tokenize.modes import fim as fim_mode
+from corpus_assets.tokenize.modes.fim import fim_documents, text_pieces
 from corpus_assets.tokenize.modes.fim_rows import fim_rows, trimmed
-from corpus_assets.tokenize.modes.lm import LMDataSettings, lmdata_rows
+from corpus_assets.tokenize.modes.fim_transform import KeyedDecisions
+from corpus_assets.tokenize.modes.lm import lm_rows
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 from tests.tokenize.byte_tokenizer import ByteTokenizer
+from tests.tokenize.sections import fim, lm
 from tests.tokenize.tokenizers_for_tests import load
 
 TOKENIZER = ByteTokenizer()
@@ -42,16 +45,12 @@ class Always:
         return self._spm
 
 
-def options(length: int = 64, **given: Any) -> FIMSettings:
-    return FIMSettings(length, "<pre>", "<mid>", "<suf>", **given)
-
-
 def lists(
-    texts: list[str], setting: FIMSettings, tokenizer: Tokenizer = TOKENIZER, **given: Any
+    texts: list[str], section: FIMDataset, tokenizer: Tokenizer = TOKENIZER, **given: Any
 ) -> tuple[list[Ids], Statistics]:
     statistics = Statistics()
     documents = [(str(number), text) for number, text in enumerate(texts)]
-    batches = list(fim_documents(documents, tokenizer, setting, statistics, **given))
+    batches = list(fim_documents(documents, tokenizer, section, statistics, **given))
     return list(itertools.chain.from_iterable(batches)), statistics
 
 
@@ -71,10 +70,10 @@ def source_text(ids: Ids, tokenizer: Tokenizer = TOKENIZER, control: tuple[int |
 
 def test_layouts() -> None:
     for spm, expected in ((False, "<pre>ab<suf>efgh<mid>cd"), (True, "<pre><suf>efgh<mid>abcd")):
-        (ids,), statistics = lists(["abcdefgh"], options(), decisions=Always(spm))
+        (ids,), statistics = lists(["abcdefgh"], fim(), decisions=Always(spm))
         assert TOKENIZER.decode(ids) == expected
         assert statistics.kinds == {"fim_spm" if spm else "fim_psm": 1}
-    (ids,), _ = lists(["abcdefgh"], options(), ByteTokenizer(adds_bos=True), decisions=Always(False))
+    (ids,), _ = lists(["abcdefgh"], fim(), ByteTokenizer(adds_bos=True), decisions=Always(False))
     assert TOKENIZER.decode(ids) == "<bos><pre>ab<suf>efgh<mid>cd"
 
 
@@ -87,7 +86,7 @@ def test_layouts() -> None:
 )
 def test_documents_come_back_whole(texts: list[str], length: int, rate: float, bos: bool) -> None:
     tokenizer = ByteTokenizer(adds_bos=bos)
-    made, statistics = lists(texts, options(length, fim_rate=rate), tokenizer)
+    made, statistics = lists(texts, fim(length, fim_rate=rate), tokenizer)
     assert "".join(map(source_text, made)) == "".join(texts)
     assert all(ids.size <= length for ids in made)
     assert all((ids[0] == BOS) == bos and np.count_nonzero(ids == BOS) == bos for ids in made)
@@ -103,7 +102,7 @@ def test_decisions_depend_on_the_document_alone(texts: list[str], order: Any) ->
     documents = [(str(number), text) for number, text in enumerate(texts) if text]
 
     def transformed(given_order: list[tuple[str, str]]) -> list[list[int]]:
-        batches = fim_documents(given_order, TOKENIZER, options(), Statistics())
+        batches = fim_documents(given_order, TOKENIZER, fim(), Statistics())
         return [ids.tolist() for batch in batches for ids in batch]
 
     shuffled = order.sample(documents, len(documents))
@@ -113,21 +112,21 @@ def test_decisions_depend_on_the_document_alone(texts: list[str], order: Any) ->
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["word " * (n % 40 + 1) for n in range(50)]
-    expected, _ = lists(texts, options(40))
-    monkeypatch.setattr(fim, "BATCH_CHARACTERS", 30)
-    made, _ = lists(texts, options(40))
+    expected, _ = lists(texts, fim(40))
+    monkeypatch.setattr(fim_mode, "BATCH_CHARACTERS", 30)
+    made, _ = lists(texts, fim(40))
     assert [ids.tolist() for ids in made] == [ids.tolist() for ids in expected]
 
 
 def test_same_text_of_another_document_or_seed_is_cut_elsewhere() -> None:
-    made, _ = lists(["some text to be cut " * 2] * 40, options(fim_rate=1))
+    made, _ = lists(["some text to be cut " * 2] * 40, fim(fim_rate=1))
     assert len({tuple(ids.tolist()) for ids in made}) > 30
-    other, _ = lists(["some text to be cut " * 2] * 40, options(fim_rate=1, seed=1))
+    other, _ = lists(["some text to be cut " * 2] * 40, fim(fim_rate=1, seed=1))
     assert [ids.tolist() for ids in made] != [ids.tolist() for ids in other]
 
 
 def test_shares_are_about_the_rates() -> None:
-    kinds = lists([f"text number {n}" for n in range(4000)], options(fim_rate=0.7, spm_rate=0.25))[1].kinds
+    kinds = lists([f"text number {n}" for n in range(4000)], fim(fim_rate=0.7, spm_rate=0.25))[1].kinds
     transformed = kinds["fim_psm"] + kinds["fim_spm"]
     assert abs(transformed / 4000 - 0.7) < 0.03
     assert abs(kinds["fim_spm"] / transformed - 0.25) < 0.03
@@ -153,9 +152,9 @@ def test_pieces_are_the_text(text: str, size: int) -> None:
 
 
 def test_sections_of_a_long_document_are_cut_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fim, "SECTION_CHARACTERS", 100)
+    monkeypatch.setattr(fim_mode, "SECTION_CHARACTERS", 100)
     text = "".join(chr(97 + n % 26) for n in range(1234))
-    made, _ = lists([text], options(32))
+    made, _ = lists([text], fim(32))
     assert "".join(map(source_text, made)) == text
 
 
@@ -168,7 +167,8 @@ def test_with_real_tokenizers(label: str) -> None:
         prefix = "Ġmolecules"
     control = tuple(tokenizer.token_id(token) for token in (prefix, middle, suffix))
     texts = ["The quick brown fox; 日本語 and 😀 emoji. " * n for n in range(1, 9)]
-    made, statistics = lists(texts, FIMSettings(48, prefix, middle, suffix, fim_rate=1), tokenizer)
+    section = fim(48, prefix_token=prefix, middle_token=middle, suffix_token=suffix, fim_rate=1)
+    made, statistics = lists(texts, section, tokenizer)
     assert "".join(source_text(ids, tokenizer, control) for ids in made) == "".join(texts)
     assert statistics.kinds["fim_psm"] + statistics.kinds["fim_spm"] >= 8
 
@@ -176,60 +176,39 @@ def test_with_real_tokenizers(label: str) -> None:
 def test_packed_documents_account_for_every_token() -> None:
     statistics = Statistics()
     documents = ((str(n), f"document {n} " * (n % 30 + 1)) for n in range(80))
-    batches = fim_documents(documents, TOKENIZER, options(), statistics)
-    rows = np.concatenate(list(lmdata_rows(batches, LMDataSettings(64), EOS, PAD, statistics)))
+    batches = fim_documents(documents, TOKENIZER, fim(), statistics)
+    rows = np.concatenate(list(lm_rows(batches, lm(64), EOS, PAD, statistics)))
     assert statistics.unaccounted_tokens == 0
     assert np.count_nonzero(rows[:, 2] == EOS) == statistics.kinds.total()
     assert np.count_nonzero(rows[:, 0] == SUF) == statistics.kinds["fim_psm"] + statistics.kinds["fim_spm"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"sequence_length": 7}, "sequence_length"),
-        ({"fim_rate": 1.5}, "fim_rate"),
-        ({"spm_rate": -0.1}, "spm_rate"),
-        ({"suffix_token": "<pre>"}, "three different"),
-    ],
-)
-def test_settings_that_cannot_work(wrong: dict[str, Any], message: str) -> None:
-    right: dict[str, Any] = {
-        "sequence_length": 64,
-        "prefix_token": "<pre>",
-        "middle_token": "<mid>",
-        "suffix_token": "<suf>",
-    }
-    with pytest.raises(ConfigError, match=message):
-        FIMSettings(**(right | wrong))
-
-
 def test_tokenizers_that_cannot_work() -> None:
     with pytest.raises(ConfigError, match="middle_token is '<none>'"):
-        lists(["x"], FIMSettings(64, "<pre>", "<none>", "<suf>"))
+        lists(["x"], fim(middle_token="<none>"))
     tokenizer = ByteTokenizer()
     tokenizer.eos_id = None
     with pytest.raises(ConfigError, match="end-of-text"):
-        lists(["x"], options(), tokenizer)
+        lists(["x"], fim(), tokenizer)
     with pytest.raises(ConfigError, match="pad id"):
-        list(fim_rows([], TOKENIZER, options(reference=True), Statistics()))
+        list(fim_rows([], TOKENIZER, fim(reference=True), Statistics()))
 
 
 def rows_of(
     texts: list[str],
-    setting: FIMSettings,
+    section: FIMDataset,
     tokenizer: ByteTokenizer = TOKENIZER,
     *,
     pack: bool = True,
-    inverted: bool = False,
     **given: Any,
 ) -> tuple[Rows, Rows, Statistics]:
     """Rows before and after, and the statistics of the latter."""
-    base = LMDataSettings(setting.sequence_length, pack=pack, minimum_length=2, inverted_mask=inverted)
-    before = list(lmdata_rows([tokenizer.encode_batch(texts)], base, tokenizer.eos_id, tokenizer.pad_id))
+    base = lm(section.sequence_length, pack=pack, minimum_length=2, inverted_mask=section.inverted_mask)
+    before = list(lm_rows([tokenizer.encode_batch(texts)], base, tokenizer.eos_id, tokenizer.pad_id))
     statistics = Statistics()
-    again = lmdata_rows([tokenizer.encode_batch(texts)], base, tokenizer.eos_id, tokenizer.pad_id, statistics)
-    after = list(fim_rows(again, tokenizer, setting, statistics, inverted_mask=inverted, **given))
-    empty = np.empty((0, 3, setting.sequence_length), np.int32)
+    again = lm_rows([tokenizer.encode_batch(texts)], base, tokenizer.eos_id, tokenizer.pad_id, statistics)
+    after = list(fim_rows(again, tokenizer, section, statistics, **given))
+    empty = np.empty((0, 3, section.sequence_length), np.int32)
     return np.concatenate([empty, *before]), np.concatenate([empty, *after]), statistics
 
 
@@ -239,7 +218,7 @@ def windows(rows: Rows) -> list[Ids]:
 
 
 def test_rows_are_transformed_by_segment() -> None:
-    _, rows, statistics = rows_of(["abcd", "efgh"], options(24), decisions=Always(False))
+    _, rows, statistics = rows_of(["abcd", "efgh"], fim(24), decisions=Always(False))
     assert [TOKENIZER.decode(ids) for ids in windows(rows)] == ["<pre>a<suf>cd<mid>b<eos><pre>e<suf>gh<mid>f<eos>"]
     assert statistics.kinds == {"fim_psm": 2}
     assert (rows[0, 2, 15:] == PAD).all()
@@ -258,8 +237,8 @@ def test_rows_keep_their_promises(
     texts: list[str], length: int, pack: bool, rate: float, bos: bool, reference: bool
 ) -> None:
     tokenizer = ByteTokenizer(adds_bos=bos and not reference, pad="<eos>" if reference else "<pad>")
-    setting = options(length, fim_rate=rate, reference=reference)
-    before, after, statistics = rows_of(texts, setting, tokenizer, pack=pack)
+    section = fim(length, fim_rate=rate, reference=reference)
+    before, after, statistics = rows_of(texts, section, tokenizer, pack=pack)
     assert before.shape == after.shape
     masks = after[:, 1]
     assert (np.diff(masks, axis=1) <= 0).all()
@@ -283,14 +262,14 @@ def test_rows_keep_their_promises(
 @settings(max_examples=40, deadline=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=6), length=st.integers(8, 50), pack=st.booleans(), bos=st.booleans())
 def test_without_transform_rows_stay_as_they_are(texts: list[str], length: int, pack: bool, bos: bool) -> None:
-    before, after, statistics = rows_of(texts, options(length, fim_rate=0), ByteTokenizer(adds_bos=bos), pack=pack)
+    before, after, statistics = rows_of(texts, fim(length, fim_rate=0), ByteTokenizer(adds_bos=bos), pack=pack)
     assert not statistics.dropped_tokens.keys() - {"below_minimum_length"}
     np.testing.assert_array_equal(after, before)
 
 
 @pytest.mark.parametrize(("spm", "expected"), [(False, "<pre>ab<suf>ef<mid>cd"), (True, "<pre><suf>ef<mid>abcd")])
 def test_document_that_goes_on_gets_no_end(spm: bool, expected: str) -> None:
-    before, rows, statistics = rows_of(["abcdefghijklmnop"], options(8), decisions=Always(spm))
+    before, rows, statistics = rows_of(["abcdefghijklmnop"], fim(8), decisions=Always(spm))
     assert TOKENIZER.decode(windows(before)[0]) == "abcdefghi"
     first, second = windows(rows)
     assert TOKENIZER.decode(first) == expected
@@ -300,20 +279,20 @@ def test_document_that_goes_on_gets_no_end(spm: bool, expected: str) -> None:
 
 
 def test_empty_documents_stay_and_are_no_segments() -> None:
-    _, rows, statistics = rows_of(["", "abcd", "", ""], options(24), decisions=Always(False))
+    _, rows, statistics = rows_of(["", "abcd", "", ""], fim(24), decisions=Always(False))
     assert [TOKENIZER.decode(ids) for ids in windows(rows)] == ["<eos><pre>a<suf>cd<mid>b<eos><eos><eos>"]
     assert statistics.kinds == {"fim_psm": 1}
     assert statistics.unaccounted_tokens == 0
 
 
 def test_row_does_not_end_with_an_empty_middle() -> None:
-    before, rows, statistics = rows_of(["abcdefghijklmnop"], options(8), decisions=Always(False, 0.5, 0.5))
+    before, rows, statistics = rows_of(["abcdefghijklmnop"], fim(8), decisions=Always(False, 0.5, 0.5))
     np.testing.assert_array_equal(rows[0], before[0])
     assert statistics.kinds == {"fim_none": 1, "fim_psm": 1}
 
 
 def test_cutting_leaves_an_id_of_the_document_that_goes_on() -> None:
-    _, rows, statistics = rows_of(["abcdef", "ghi"], options(8), decisions=Always(False, 0.25, 0.9))
+    _, rows, statistics = rows_of(["abcdef", "ghi"], fim(8), decisions=Always(False, 0.25, 0.9))
     ids = windows(rows)[0]
     assert ids.size == 9
     assert TOKENIZER.decode(ids[-1:]) == "g"
@@ -321,10 +300,10 @@ def test_cutting_leaves_an_id_of_the_document_that_goes_on() -> None:
 
 
 def test_short_rows_get_no_end_either() -> None:
-    base = LMDataSettings(16, pack=False, minimum_length=2, short_sequence_probability=1.0)
+    base = lm(16, pack=False, minimum_length=2, short_sequence_probability=1.0)
     statistics = Statistics()
-    blocks = list(lmdata_rows([TOKENIZER.encode_batch(["abcdefghijklmno"] * 5)], base, EOS, PAD, statistics))
-    after = np.concatenate(list(fim_rows(blocks, TOKENIZER, options(16, fim_rate=1), statistics)))
+    blocks = list(lm_rows([TOKENIZER.encode_batch(["abcdefghijklmno"] * 5)], base, EOS, PAD, statistics))
+    after = np.concatenate(list(fim_rows(blocks, TOKENIZER, fim(16, fim_rate=1), statistics)))
     assert not np.isin(after, EOS).any()
     assert statistics.unaccounted_tokens == 0
 
@@ -334,8 +313,8 @@ def test_halves_of_characters_stay_where_they_are() -> None:
     row = np.concatenate([emoji[2:], TOKENIZER.encode_plain(["abcdefgh"])[0], emoji[:3]])
     block = np.stack([row[:-1], np.ones_like(row[1:]), row[1:]])[None]
     statistics = Statistics(loss_valid_tokens=row.size - 1, document_tokens=row.size - 1)
-    setting = options(row.size - 1)
-    made = np.concatenate(list(fim_rows([block], TOKENIZER, setting, statistics, decisions=Always(False))))
+    section = fim(row.size - 1)
+    made = np.concatenate(list(fim_rows([block], TOKENIZER, section, statistics, decisions=Always(False))))
     (ids,) = windows(made)
     # Three ids too many: cut from the end of the suffix, where the first half of the second character is.
     np.testing.assert_array_equal(ids, [PRE, *emoji[2:], *b"ab", SUF, *b"efgh", MID, *b"cd"])
@@ -343,7 +322,7 @@ def test_halves_of_characters_stay_where_they_are() -> None:
 
 
 def test_row_of_many_segments_keeps_the_last_as_they_are() -> None:
-    _, rows, statistics = rows_of(["a"] * 8, options(16), decisions=Always(True))
+    _, rows, statistics = rows_of(["a"] * 8, fim(16), decisions=Always(True))
     assert all(ids.size <= 17 for ids in windows(rows))
     assert statistics.kinds["fim_none"] > 0
     assert statistics.unaccounted_tokens == 0
@@ -351,8 +330,8 @@ def test_row_of_many_segments_keeps_the_last_as_they_are() -> None:
 
 def test_control_ids_among_the_ids_survive() -> None:
     body = [97, TOKENIZER.special_tokens["<|user|>"], 98]
-    base = lmdata_rows([Ragged.of([body])], LMDataSettings(16, minimum_length=2), EOS, PAD)
-    (rows,) = fim_rows(base, TOKENIZER, options(16), Statistics(), decisions=Always(False, 0, 0))
+    base = lm_rows([Ragged.of([body])], lm(16, minimum_length=2), EOS, PAD)
+    (rows,) = fim_rows(base, TOKENIZER, fim(16), Statistics(), decisions=Always(False, 0, 0))
     assert [TOKENIZER.decode(ids) for ids in windows(rows)] == ["<pre><suf>a<|user|>b<mid><eos>"]
     assert body[1] in rows[0, 0]
 
@@ -361,15 +340,15 @@ def test_transform_neither_destroys_nor_makes_control_ids() -> None:
     bodies = [[97, TOKENIZER.special_tokens["<|user|>"], 98], [97, TOKENIZER.special_tokens["<|user|>"], *b"<eos>b"]]
     for body, begin in zip(bodies, (0.5, 0.1), strict=True):
         statistics = Statistics()
-        base = list(lmdata_rows([Ragged.of([body])], LMDataSettings(32, minimum_length=2), EOS, PAD, statistics))
-        (rows,) = fim_rows(base, TOKENIZER, options(32), statistics, decisions=Always(False, begin, begin))
+        base = list(lm_rows([Ragged.of([body])], lm(32, minimum_length=2), EOS, PAD, statistics))
+        (rows,) = fim_rows(base, TOKENIZER, fim(32), statistics, decisions=Always(False, begin, begin))
         np.testing.assert_array_equal(rows, base[0])
         assert statistics.kinds == {"fim_none": 1}
 
 
 def test_inverted_mask_is_carried() -> None:
-    _, plain, _ = rows_of(["abc", "defgh"], options(32))
-    _, inverted, statistics = rows_of(["abc", "defgh"], options(32), inverted=True)
+    _, plain, _ = rows_of(["abc", "defgh"], fim(32))
+    _, inverted, statistics = rows_of(["abc", "defgh"], fim(32, inverted_mask=True))
     np.testing.assert_array_equal(plain[:, [0, 2]], inverted[:, [0, 2]])
     np.testing.assert_array_equal(plain[:, 1], 1 - inverted[:, 1])
     assert statistics.loss_valid_tokens == plain[:, 1].sum()
@@ -377,7 +356,7 @@ def test_inverted_mask_is_carried() -> None:
 
 def test_reference_takes_padding_for_a_border() -> None:
     tokenizer = ByteTokenizer(pad="<eos>")
-    _, rows, statistics = rows_of(["abcd"], options(24, reference=True), tokenizer, pack=False, decisions=Always(False))
+    _, rows, statistics = rows_of(["abcd"], fim(24, reference=True), tokenizer, pack=False, decisions=Always(False))
     assert [tokenizer.decode(ids) for ids in windows(rows)] == ["<pre>a<suf>cd<mid>b<eos><pre><suf><mid><eos>"]
     assert statistics.kinds == {"fim_psm": 2}
 

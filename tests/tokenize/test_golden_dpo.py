@@ -1,4 +1,4 @@
-"""DPO against the original's output: equal arrays with its defects, and without them where they do not show."""
+"""DPO against Cerebras' output: equal arrays with its defects, and without them where they do not show."""
 
 import json
 from functools import cache
@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.config.datasets import DPODataset
 from corpus_assets.tokenize.modes.chat_template import ChatTemplate
-from corpus_assets.tokenize.modes.dpo import DPOSettings, dpo_rows
-from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
+from corpus_assets.tokenize.modes.dpo import formatted_rows
+from corpus_assets.tokenize.modes.dpo_texts import Formatter, Roles, instruction_formatter
 from corpus_assets.tokenize.statistics import Statistics, merge
 from resources.formats.examples import Example
 from tests.golden import shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name
+from tests.tokenize.sections import cleaning, dpo
 from tests.tokenize.tokenizers_for_tests import for_case
 
 CASES = cases("DPO")
@@ -38,23 +39,25 @@ def post_process(name: str) -> dict[str, Any]:
 
 
 def formatter(given: dict[str, Any]) -> Formatter:
-    """The original has templates for tokenizers of the hub alone."""
+    """Cerebras has templates for tokenizers of the hub alone."""
     if given["tokenizer"]["tokenizer_type"] != "HuggingFaceTokenizer":
-        return instruction_formatter(settings_of(given, reference=True).roles)
+        section = section_of(given, reference=True)
+        return instruction_formatter(Roles(section.user_role, section.assistant_role))
     tokenizer = for_case(given)
     template = ChatTemplate(given["dataset"].get("chat_template") or tokenizer.chat_template or "")
     return lambda messages: template.render(messages, tokenizer.template_values).text
 
 
-def settings_of(given: dict[str, Any], *, reference: bool) -> DPOSettings:
+def section_of(given: dict[str, Any], *, reference: bool) -> DPODataset:
     dataset, processing = given["dataset"], given["processing"]
-    return DPOSettings(
+    return dpo(
         processing["max_seq_length"],
         max_prompt_length=processing.get("max_prompt_length", 512),
         response_delimiter=dataset.get("response_delimiter"),
         user_role=dataset.get("user_role", "user"),
         assistant_role=dataset.get("assistant_role", "assistant"),
         reference=reference,
+        **cleaning(dataset),
     )
 
 
@@ -70,26 +73,14 @@ def examples(given: dict[str, Any], chunk: NumberedChunk) -> list[Example]:
 @cache
 def output(name: str, reference: bool) -> tuple[dict[str, Rows], Statistics]:
     given = case(name)
-    dataset = given["dataset"]
-    cleaning = CleaningSettings(
-        dataset.get("use_ftfy", True), dataset.get("ftfy_normalizer", "NFC"), dataset.get("wikitext_detokenize", False)
-    )
     files: dict[str, Rows] = {}
     statistics: list[Statistics] = []
     for share in chunks(given):
         for chunk in share:
             counted = Statistics()
-            settings = settings_of(given, reference=reference)
-            blocks = list(
-                dpo_rows(
-                    examples(given, chunk),
-                    for_case(given),
-                    settings,
-                    counted,
-                    formatter=formatter(given),
-                    cleaning=cleaning,
-                )
-            )
+            section = section_of(given, reference=reference)
+            made = formatted_rows(section, examples(given, chunk), for_case(given), counted, formatter(given))
+            blocks = list(made)
             statistics.append(counted)
             if blocks:
                 files[file_name(chunk)] = np.concatenate(blocks)
@@ -108,13 +99,13 @@ def test_arrays_equal_the_original(name: str) -> None:
 def test_statistics_equal_the_original_but_for_what_it_counts_as_loss_and_padding(name: str) -> None:
     original, (files, statistics) = post_process(name), output(name, True)
     if case(name).get("statistics_comparable") is False:
-        pytest.skip("the original's statistics are of another input")
+        pytest.skip("Cerebras' statistics are of another input")
     counted = statistics.as_dict()
     assert {key: counted[key] for key in SAME_STATISTICS} == {key: original[key] for key in SAME_STATISTICS}
     rows = np.concatenate(list(files.values()))
     length = rows.shape[2]
     # docs/formats/cerebras-hdf5.md "Statistics":
-    # the original counts all six channels as tokens, and from the first loss position on all as loss.
+    # Cerebras counts all six channels as tokens, and from the first loss position on all as loss.
     assert 3 * counted["num_tokens"] == original["num_tokens"]
     masks = rows[:, [1, 4]]
     assert int((length - masks.argmax(axis=2)).sum()) == original["loss_valid_tokens"]
@@ -139,7 +130,7 @@ def test_the_defects_show_only_in_pairs_that_are_cut_or_have_no_prompt(name: str
         cut = max(output(name, kind)[1].truncated_documents.total() for kind in (True, False))
         assert np.count_nonzero(differ) <= cut
     else:
-        # The prompt stands twice in the original's rows, so that they are longer.
+        # The prompt stands twice in Cerebras' rows, so that they are longer.
         real = [np.count_nonzero(rows[:, [0, 3]] != post_process(name)["pad_id"], axis=(1, 2)) for rows in both]
         assert (real[1] < real[0]).all()
 

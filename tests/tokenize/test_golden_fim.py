@@ -1,4 +1,4 @@
-"""FIM against the original's output, with the random decisions that it recorded."""
+"""FIM against Cerebras' output, with the random decisions that it recorded."""
 
 import json
 from functools import cache
@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
+from corpus_assets.config.datasets import FIMDataset
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.modes.fim import Decisions, FIMSettings, KeyedDecisions
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
-from corpus_assets.tokenize.modes.lm import LMDataSettings, RowBuilder
+from corpus_assets.tokenize.modes.fim_transform import Decisions, KeyedDecisions
+from corpus_assets.tokenize.modes.lm import RowBuilder
 from corpus_assets.tokenize.statistics import Statistics, merge
 from tests.golden import shared
 from tests.tokenize.reference_reading import case, cases, chunks, file_name, leftover_name
+from tests.tokenize.sections import cleaning, fim
 from tests.tokenize.tokenizers_for_tests import for_case
 
 CASES = cases("FIM")
@@ -28,7 +29,7 @@ Rows = NDArray[np.int32]
 
 
 class Recorded:
-    """Decisions of the original, in the order in which it made them."""
+    """Decisions of Cerebras, in the order in which it made them."""
 
     def __init__(self, trace: list[dict[str, Any]]) -> None:
         self._trace = iter(trace)
@@ -54,16 +55,25 @@ class Recorded:
         return next(self._trace, None) is None
 
 
-def fim_settings(given: dict[str, Any], *, reference: bool = True) -> FIMSettings:
-    cli = given["processing"] | given["cli"]
-    return FIMSettings(
-        given["processing"]["max_seq_length"],
-        cli["fim_prefix_tok"],
-        cli["fim_middle_tok"],
-        cli["fim_suffix_tok"],
+def section_of(given: dict[str, Any], *, reference: bool = True) -> FIMDataset:
+    processing, dataset, cli = given["processing"], given["dataset"], given["processing"] | given["cli"]
+    return fim(
+        processing["max_seq_length"],
+        prefix_token=cli["fim_prefix_tok"],
+        middle_token=cli["fim_middle_tok"],
+        suffix_token=cli["fim_suffix_tok"],
         fim_rate=cli.get("fim_rate", 0.9),
         spm_rate=cli.get("spm_rate", 0.5),
+        fim_level="row",
         reference=reference,
+        pack=dataset.get("pack_sequences", True),
+        keep_tail=False,
+        minimum_length=given["cli"].get("min_sequence_len", 6),
+        short_sequence_probability=given["cli"].get("short_seq_prob", 0.0),
+        seed=processing.get("seed", 0),
+        short_sequence_draws="reference",
+        split_text=processing.get("chunk_len_to_split", 2000) if processing.get("split_text_to_tokenize") else None,
+        **cleaning(dataset),
     )
 
 
@@ -81,41 +91,26 @@ def decisions_of(name: str) -> Decisions:
     trace = shared("golden", "cerebras", "cases", name) / "trace.json"
     if trace.exists():
         return Recorded(json.loads(trace.read_text()))
-    settings = fim_settings(case(name))
-    if settings.fim_rate:
-        pytest.skip("the original's random decisions were not recorded")
-    return KeyedDecisions(0, settings.fim_rate, settings.spm_rate)
+    section = section_of(case(name))
+    if section.fim_rate:
+        pytest.skip("Cerebras' random decisions were not recorded")
+    return KeyedDecisions(0, section.fim_rate, section.spm_rate)
 
 
 def run(name: str, decisions: Decisions, *, reference: bool = True) -> tuple[dict[str, Rows], Statistics, int]:
     """Files by name, statistics before the leftover, and ids left over."""
     given = case(name)
-    processing, dataset, cli = given["processing"], given["dataset"], given["cli"]
-    tokenizer = for_case(given)
-    cleaning = CleaningSettings(
-        dataset.get("use_ftfy", True), dataset.get("ftfy_normalizer", "NFC"), dataset.get("wikitext_detokenize", False)
-    )
-    base = LMDataSettings(
-        processing["max_seq_length"],
-        pack=dataset.get("pack_sequences", True),
-        keep_tail=False,
-        minimum_length=cli.get("min_sequence_len", 6),
-        short_sequence_probability=cli.get("short_seq_prob", 0.0),
-        seed=processing.get("seed", 0),
-        short_sequence_draws="reference",
-    )
-    split = processing.get("chunk_len_to_split", 2000) if processing.get("split_text_to_tokenize") else None
-    settings = fim_settings(given, reference=reference)
+    tokenizer, section = for_case(given), section_of(given, reference=reference)
     files: dict[str, Rows] = {}
     statistics: list[Statistics] = []
     remainders: list[Rows] = []
     for share in chunks(given):
         counted = Statistics()
-        builder = RowBuilder(base, tokenizer.eos_id, tokenizer.pad_id, counted, block_rows=7)
+        builder = RowBuilder(section, tokenizer.eos_id, tokenizer.pad_id, counted, block_rows=7)
         for chunk in share:
             texts = [text for record in chunk.records for text in record.values()]
-            batches = encode_texts(texts, tokenizer, cleaning, counted, split_length=split)
-            blocks = list(fim_rows(builder.rows(batches), tokenizer, settings, counted, decisions=decisions))
+            batches = encode_texts(texts, tokenizer, section, counted)
+            blocks = list(fim_rows(builder.rows(batches), tokenizer, section, counted, decisions=decisions))
             if blocks:
                 files[file_name(chunk)] = np.concatenate(blocks)
         remainders.append(builder.remainder)
@@ -123,9 +118,9 @@ def run(name: str, decisions: Decisions, *, reference: bool = True) -> tuple[dic
     # The end of the run: full windows of what is left over are written without FIM
     # (docs/formats/cerebras-rows.md "LMData").
     left = np.concatenate(remainders)
-    full = max(0, left.size - 1) // base.sequence_length
+    full = max(0, left.size - 1) // section.sequence_length
     if full:
-        windows = np.stack([left[i * base.sequence_length :][: base.sequence_length + 1] for i in range(full)])
+        windows = np.stack([left[i * section.sequence_length :][: section.sequence_length + 1] for i in range(full)])
         ones = np.ones_like(windows[:, 1:])
         files[leftover_name(given)] = np.stack([windows[:, :-1], ones, windows[:, 1:]], axis=1)
     return files, merge(statistics), left.size
@@ -154,13 +149,13 @@ def test_recorded_decisions_give_the_rows_of_the_original(name: str) -> None:
 def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
     original, given = post_process(name), case(name)
     if given.get("statistics_comparable") is False or given["leftover_file"]:
-        pytest.skip("the original's statistics are of another input, or hold its leftover rows")
+        pytest.skip("Cerebras' statistics are of another input, or hold its leftover rows")
     files, statistics, left = replayed(name)
     counted = statistics.as_dict()
     assert {key: counted[key] for key in SAME_STATISTICS} == {key: original[key] for key in SAME_STATISTICS}
     assert counted["loss_valid_tokens"] == original["loss_valid_tokens"]
     assert counted["num_masked_tokens"] == original["num_masked_tokens"]
-    # The original counts every input that equals the pad id, real end-of-text ids included
+    # Cerebras counts every input that equals the pad id, real end-of-text ids included
     # (docs/formats/cerebras-hdf5.md "Defect: padding is counted by id").
     rows = np.concatenate(list(files.values()))
     real_pads = np.count_nonzero((rows[:, 0] == original["pad_id"]) & (rows[:, 1] == 1))
@@ -170,22 +165,20 @@ def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_shares_are_about_the_rates(name: str) -> None:
-    settings = fim_settings(case(name))
-    kinds = run(name, KeyedDecisions(5, settings.fim_rate, settings.spm_rate))[1].kinds
+    section = section_of(case(name))
+    kinds = run(name, KeyedDecisions(5, section.fim_rate, section.spm_rate))[1].kinds
     transformed = kinds["fim_psm"] + kinds["fim_spm"]
-    assert abs(transformed / kinds.total() - settings.fim_rate) <= 4 / np.sqrt(kinds.total())
+    assert abs(transformed / kinds.total() - section.fim_rate) <= 4 / np.sqrt(kinds.total())
     if transformed:
-        assert abs(kinds["fim_spm"] / transformed - settings.spm_rate) <= 4 / np.sqrt(transformed)
+        assert abs(kinds["fim_spm"] / transformed - section.spm_rate) <= 4 / np.sqrt(transformed)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_without_the_defects_every_segment_has_its_control_ids_once(name: str) -> None:
     given = case(name)
-    tokenizer, settings = for_case(given), fim_settings(given, reference=False)
-    control = [
-        tokenizer.token_id(text) for text in (settings.prefix_token, settings.middle_token, settings.suffix_token)
-    ]
-    files, statistics, left = run(name, KeyedDecisions(3, settings.fim_rate, settings.spm_rate), reference=False)
+    tokenizer, section = for_case(given), section_of(given, reference=False)
+    control = [tokenizer.token_id(text) for text in (section.prefix_token, section.middle_token, section.suffix_token)]
+    files, statistics, left = run(name, KeyedDecisions(3, section.fim_rate, section.spm_rate), reference=False)
     rows = np.concatenate(list(files.values()))
     transformed = statistics.kinds["fim_psm"] + statistics.kinds["fim_spm"]
     for token in control:
@@ -198,9 +191,9 @@ def test_without_the_defects_every_segment_has_its_control_ids_once(name: str) -
 
 @pytest.mark.parametrize("name", CASES)
 def test_without_the_defects_documents_end_where_they_ended(name: str) -> None:
-    settings, end = fim_settings(case(name)), for_case(case(name)).eos_id
+    section, end = section_of(case(name)), for_case(case(name)).eos_id
     before = run(name, KeyedDecisions(3, 0, 0), reference=False)[0]
-    after = run(name, KeyedDecisions(3, settings.fim_rate, settings.spm_rate), reference=False)[0]
+    after = run(name, KeyedDecisions(3, section.fim_rate, section.spm_rate), reference=False)[0]
     for file, rows in before.items():
         for old, new in zip(rows, after[file], strict=True):
             labels, made = old[2][old[1] == 1], new[2][new[1] == 1]

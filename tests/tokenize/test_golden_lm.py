@@ -1,4 +1,4 @@
-"""LMData against the original's output, array by array, and against its statistics.
+"""LMData against Cerebras' output, array by array, and against its statistics.
 
 Files are cut as docs/formats/cerebras-hdf5.md "Reading input", "Chunks of text",
 "Processes and file names" and "Online shuffle" say; the shipped code makes the rows.
@@ -18,16 +18,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.modes.lm import LMDataSettings, RowBuilder
+from corpus_assets.tokenize.modes.lm import RowBuilder
 from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.hdf5 import FEATURES_BY_CHANNELS, LM_FEATURES, read_hdf5, write_hdf5
 from tests.golden import SHARED, shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name, leftover_name, paths
+from tests.tokenize.sections import cleaning, lm
 from tests.tokenize.tokenizers_for_tests import load
 
 CASES = cases("LMData")
@@ -49,7 +50,7 @@ class Output:
 
 
 class _SaysItAddsBos:
-    """A tokenizer under the wrong assumption that the original makes of every one.
+    """A tokenizer under the wrong assumption that Cerebras makes of every one.
 
     docs/formats/cerebras-rows.md "Defect: begin-of-text removal"
     """
@@ -64,7 +65,7 @@ class _SaysItAddsBos:
 
 
 def has_bos_defect(given: dict[str, Any]) -> bool:
-    """The original deletes the first id of every piece of a text, also where no id was put there."""
+    """Cerebras deletes the first id of every piece of a text, also where no id was put there."""
     processing = given["processing"]
     removes = processing.get("split_text_to_tokenize") and processing.get("remove_bos_in_chunks")
     return bool(removes) and not load(given["tokenizer"]["label"]).adds_bos
@@ -82,15 +83,16 @@ def control_ids(given: dict[str, Any]) -> tuple[int | None, int]:
 
 
 class _Process:
-    """One tokenizing process of the original."""
+    """One tokenizing process of Cerebras."""
 
     def __init__(self, given: dict[str, Any], sane: bool) -> None:
         processing, dataset, cli = given["processing"], given["dataset"], given["cli"]
         self.tokenizer: Tokenizer = load(given["tokenizer"]["label"])
         if has_bos_defect(given) and not sane:
             self.tokenizer = cast(Tokenizer, _SaysItAddsBos(self.tokenizer))
-        self.settings = LMDataSettings(
-            sequence_length=processing["max_seq_length"],
+        splits = processing.get("split_text_to_tokenize")
+        self.section = lm(
+            processing["max_seq_length"],
             pack=dataset.get("pack_sequences", True),
             keep_tail=False,
             minimum_length=cli.get("min_sequence_len", 6),
@@ -98,14 +100,9 @@ class _Process:
             seed=processing.get("seed", 0),
             short_sequence_draws="reference",
             inverted_mask=dataset.get("inverted_mask", False),
-        )
-        splits = processing.get("split_text_to_tokenize")
-        self.split_length = processing.get("chunk_len_to_split", 2000) if splits else None
-        self.removes_bos = processing.get("remove_bos_in_chunks", False)
-        self.cleaning = CleaningSettings(
-            ftfy=dataset.get("use_ftfy", True),
-            normalization=dataset.get("ftfy_normalizer", "NFC"),
-            wikitext=dataset.get("wikitext_detokenize", False),
+            split_text=processing.get("chunk_len_to_split", 2000) if splits else None,
+            remove_bos_in_pieces=processing.get("remove_bos_in_chunks", False),
+            **cleaning(dataset),
         )
         self.statistics = Statistics()
         self.one_token_tails = 0
@@ -114,16 +111,14 @@ class _Process:
 
     def _builder(self, eos_id: int | None, statistics: Statistics) -> RowBuilder:
         # An odd, small block exercises block borders; content must not depend on it.
-        return RowBuilder(self.settings, eos_id, self._pad, statistics, block_rows=7)
+        return RowBuilder(self.section, eos_id, self._pad, statistics, block_rows=7)
 
     def rows(self, chunk: NumberedChunk) -> Rows:
         batches = encode_texts(
             [text for record in chunk.records for text in record.values()],
             self.tokenizer,
-            self.cleaning,
+            self.section,
             self.statistics,
-            split_length=self.split_length,
-            remove_bos_in_pieces=self.removes_bos,
         )
         return self._joined(self.builder.rows(self._watched(batches)))
 
@@ -131,7 +126,7 @@ class _Process:
         for batch in batches:
             sizes = batch.lengths + (self._eos is not None)
             self.one_token_tails += int(
-                np.count_nonzero((sizes > 1) & ((sizes - 1) % self.settings.sequence_length == 0))
+                np.count_nonzero((sizes > 1) & ((sizes - 1) % self.section.sequence_length == 0))
             )
             yield batch
 
@@ -139,12 +134,12 @@ class _Process:
         return self._joined(self._builder(None, statistics).rows([Ragged.of(remainders)]))
 
     def _joined(self, blocks: Iterable[Rows]) -> Rows:
-        return np.concatenate([np.empty((0, 3, self.settings.sequence_length), np.int32), *blocks])
+        return np.concatenate([np.empty((0, 3, self.section.sequence_length), np.int32), *blocks])
 
 
 @cache
 def output(name: str, sane: bool = False) -> Output:
-    """Files and statistics of a case; `sane`: without the original's defect in removing begin-of-text ids."""
+    """Files and statistics of a case; `sane`: without Cerebras' defect in removing begin-of-text ids."""
     given = case(name)
     shares = chunks(given)
     processes = [_Process(given, sane) for _ in shares]
@@ -160,7 +155,7 @@ def output(name: str, sane: bool = False) -> Output:
     leftover = processes[0].leftover(remainders, leftover_statistics)
     if len(leftover):
         made.files[leftover_name(given)] = leftover
-    if not processes[0].settings.pack:
+    if not processes[0].section.pack:
         made.one_token_tails = sum(process.one_token_tails for process in processes)
     made.remainders = [remainder.size for remainder in remainders]
     made.statistics = merge([made.before_leftover, leftover_statistics])
@@ -189,7 +184,7 @@ def _shuffled(given: dict[str, Any], named: dict[str, Rows]) -> dict[str, Rows]:
 
 
 def expected(name: str) -> dict[str, Rows]:
-    """Arrays of the original; the mask as it was asked for."""
+    """Arrays of Cerebras; the mask as it was asked for."""
     inverted = case(name)["dataset"].get("inverted_mask", False)
     with np.load(shared("golden", "cerebras", "cases", name, "expected.npz"), allow_pickle=False) as arrays:
         files = {key: arrays[key] for key in arrays.files}
@@ -213,7 +208,7 @@ def _in_order(files: dict[str, Rows]) -> Rows:
 def test_arrays_equal_the_original(name: str) -> None:
     given, made, files = case(name), output(name).files, expected(name)
     if given["sane_behaviour_case"]:
-        # The original ran on other, clean files, so the document numbers in file names may differ.
+        # Cerebras ran on other, clean files, so the document numbers in file names may differ.
         np.testing.assert_array_equal(_in_order(made), _in_order(files))
         return
     if given["processing"].get("shuffle") and given["processes"] > 1:
@@ -254,7 +249,7 @@ def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
         for key in SAME_STATISTICS:
             assert counted[key] == original[key], key
         # docs/formats/cerebras-hdf5.md "Defect: discarded documents":
-        # the original calls a document discarded when its last window is one id.
+        # Cerebras calls a document discarded when its last window is one id.
         wrongly_discarded = output(name).one_token_tails
         assert counted["discarded_files"] + wrongly_discarded == original["discarded_files"]
         assert counted["successful_files"] - wrongly_discarded == original["successful_files"]
@@ -266,7 +261,7 @@ def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_padding_is_what_no_document_filled(name: str) -> None:
-    """The original counts every input equal to the pad id, real end-of-text ids included."""
+    """Cerebras counts every input equal to the pad id, real end-of-text ids included."""
     rows = np.concatenate(list(output(name).files.values()))
     statistics, original = output(name).statistics, post_process(name)
     real = rows[:, 1] == (0 if case(name)["dataset"].get("inverted_mask") else 1)
@@ -287,7 +282,7 @@ def test_files_and_recount_carry_the_same(name: str) -> None:
         write_hdf5(target, [rows], {}, features=LM_FEATURES, sequence_length=rows.shape[2])
         with read_hdf5(target) as reader:
             np.testing.assert_array_equal(np.concatenate(list(reader.blocks())), rows)
-            counted.append(count(reader.blocks(), "LMData", **ids, inverted_mask=inverted))
+            counted.append(count(reader.blocks(), TEXTS, **ids, inverted_mask=inverted))
         assert not counted[-1].faults
     statistics = output(name).statistics
     for mine, key in (

@@ -1,7 +1,6 @@
-"""Summarization and Summarization_VSL against the original's output, array by array, and against its statistics."""
+"""Summarization and Summarization_VSL against Cerebras' output, array by array, and against its statistics."""
 
 import json
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -9,14 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.modes.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.rows.vsl import PackingSettings
+from corpus_assets.tokenize.modes.mode import Tools
+from corpus_assets.tokenize.modes.summarization import summarization_rows, summarization_vsl_rows
 from corpus_assets.tokenize.statistics import Statistics, merge
 from resources.formats.examples import Example
 from tests.golden import shared
 from tests.tokenize import tokenizers_for_tests
 from tests.tokenize.reference_reading import case, cases, chunks, file_name, keys
+from tests.tokenize.sections import cleaning, summarization, summarization_vsl, window
 
 CASES = cases("Summarization", "Summarization_VSL")
 COMPARABLE = [name for name in CASES if case(name).get("statistics_comparable", True)]
@@ -32,22 +31,17 @@ class Output(NamedTuple):
     statistics: Statistics
 
 
-def settings_of(given: dict[str, Any]) -> SummarizationSettings:
+def options_of(given: dict[str, Any]) -> dict[str, Any]:
     dataset = given["dataset"] | given["cli"]
-    return SummarizationSettings(
-        sequence_length=given["processing"]["max_seq_length"],
-        minimum_length=given["cli"].get("min_sequence_len", 6),
-        prompt_prefix=dataset.get("prompt_prefix"),
-        completion_prefix=dataset.get("completion_prefix"),
-        separator=dataset.get("sep_token"),
-        eos_after_prompt=dataset.get("eos_after_prompt", False),
-        inverted_mask=dataset.get("inverted_mask", False),
-        cleaning=CleaningSettings(
-            ftfy=dataset.get("use_ftfy", True),
-            normalization=dataset.get("ftfy_normalizer", "NFC"),
-            wikitext=dataset.get("wikitext_detokenize", False),
-        ),
-    )
+    return {
+        "length": given["processing"]["max_seq_length"],
+        "minimum_length": given["cli"].get("min_sequence_len", 6),
+        "prompt_prefix": dataset.get("prompt_prefix"),
+        "completion_prefix": dataset.get("completion_prefix"),
+        "separator": dataset.get("sep_token"),
+        "inverted_mask": dataset.get("inverted_mask", False),
+        **cleaning(dataset),
+    }
 
 
 def example(record: dict[str, Any], given: dict[str, Any]) -> Example:
@@ -63,25 +57,24 @@ def example(record: dict[str, Any], given: dict[str, Any]) -> Example:
 @cache
 def output(name: str, separator: bool = True) -> Output:
     given = case(name)
-    settings = settings_of(given)
+    options = options_of(given)
     tokenizer = tokenizers_for_tests.for_case(given)
     if not separator:
-        settings = replace(settings, separator=None)
-    elif settings.separator:
-        tokenizer = tokenizer.with_token(settings.separator)
-    packing = PackingSettings(
-        settings.sequence_length, "nearest_previous", window_tokens=None, inverted_mask=settings.inverted_mask
-    )
+        options["separator"] = None
+    elif options["separator"]:
+        tokenizer = tokenizer.with_token(options["separator"])
+    ends = given["dataset"].get("eos_after_prompt", given["cli"].get("eos_after_prompt", False))
+    packed = summarization_vsl(**options, eos_after_prompt=ends, packing="nearest_previous", **window(None))
     channels = 5 if given["mode"].endswith("VSL") else 3
     files, statistics = {}, []
     for chunk in (chunk for process in chunks(given) for chunk in process):
         counted = Statistics()
-        examples = [example(record, given) for record in chunk.records]
+        examples, tools = [example(record, given) for record in chunk.records], Tools(tokenizer, counted)
         if channels == 5:
-            blocks = summarization_vsl_rows(examples, tokenizer, settings, packing, counted)
+            blocks = summarization_vsl_rows(packed, examples, tools)
         else:
-            blocks = summarization_rows(examples, tokenizer, settings, counted)
-        rows = np.concatenate([np.empty((0, channels, settings.sequence_length), np.int32), *blocks])
+            blocks = summarization_rows(summarization(**options), examples, tools)
+        rows = np.concatenate([np.empty((0, channels, options["length"]), np.int32), *blocks])
         statistics.append(counted)
         if len(rows):
             files[file_name(chunk)] = rows
@@ -101,11 +94,11 @@ def post_process(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CASES)
 def test_arrays_equal_the_original(name: str) -> None:
     # docs/formats/cerebras-rows.md "Defect: a new separator":
-    # the original inserts no separator that is new; without one the rows are equal.
+    # Cerebras inserts no separator that is new; without one the rows are equal.
     separator = case(name)["legacy_defect"] is None
     files, wanted = output(name, separator).files, expected(name)
     if case(name)["sane_behaviour_case"] and case(name)["original_was_run_on"] != case(name)["input"]:
-        # The original ran on other input (a clean one, pairs one by one): document indices differ, rows do not.
+        # Cerebras ran on other input (a clean one, pairs one by one): document indices differ, rows do not.
         files, wanted = ({"all": np.concatenate([found[key] for key in sorted(found)])} for found in (files, wanted))
     assert sorted(files) == sorted(wanted)
     for file, rows in wanted.items():
@@ -114,11 +107,11 @@ def test_arrays_equal_the_original(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CASES if case(name)["legacy_defect"]])
 def test_legacy_separator_is_inserted(name: str) -> None:
-    settings = settings_of(case(name))
-    assert settings.separator
-    tokenizer = tokenizers_for_tests.for_case(case(name)).with_token(settings.separator)
+    separator = options_of(case(name))["separator"]
+    assert separator
+    tokenizer = tokenizers_for_tests.for_case(case(name)).with_token(separator)
     rows = np.concatenate(list(output(name).files.values()))
-    assert ((rows[:, 0] == tokenizer.token_id(settings.separator)).sum(axis=1) == 1).all()
+    assert ((rows[:, 0] == tokenizer.token_id(separator)).sum(axis=1) == 1).all()
 
 
 @pytest.mark.parametrize("name", COMPARABLE)
@@ -126,7 +119,7 @@ def test_statistics_equal_the_original(name: str) -> None:
     given, original = case(name), post_process(name)
     counted = output(name, given["legacy_defect"] is None).statistics.as_dict()
     if given["dataset"].get("inverted_mask"):
-        # docs/formats/cerebras-rows.md "Defect: inverted_mask": the original counts what is masked as learned.
+        # docs/formats/cerebras-rows.md "Defect: inverted_mask": Cerebras counts what is masked as learned.
         for mine, theirs in (("loss_valid", "num_masked"), ("num_masked", "loss_valid")):
             assert counted[f"{mine}_tokens"] == original.pop(f"{theirs}_tokens")
     for key in SAME_STATISTICS:
@@ -141,7 +134,7 @@ def test_statistics_equal_the_original(name: str) -> None:
 @pytest.mark.parametrize("name", COMPARABLE)
 def test_padding_is_counted_by_length(name: str) -> None:
     # docs/formats/cerebras-hdf5.md "Defect: padding is counted by id":
-    # the original counts a real end-of-text id as padding where both ids are equal, and never as
+    # Cerebras counts a real end-of-text id as padding where both ids are equal, and never as
     # a document's.
     original = post_process(name)
     result = output(name, case(name)["legacy_defect"] is None)

@@ -169,5 +169,5 @@ def test_another_number_of_rows_is_refused(given_rows: int) -> None:
 
 def test_a_part_that_gives_too_few_rows_is_refused() -> None:
     keys = np.sort(row_keys(0, "d", "p", 5))
-    with pytest.raises(ValueError, match="part 0 gave 4 rows; asked for 0 to 5"):
+    with pytest.raises(ValueError, match="run 0 gave 4 rows; asked for 0 to 5"):
         list(gather([part(keys, rows(0, 4))], 0, KEY_SPACE, 8))

@@ -6,24 +6,24 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode import texts as encoding
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.modes.lm import LMDataSettings, lmdata_rows
-from corpus_assets.tokenize.modes.lm_vsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.tokenize.modes.lm import lm_rows
+from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
 from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.rows.layouts import PACKED_TEXTS, TEXTS
 from corpus_assets.tokenize.rows.recount import count
-from corpus_assets.tokenize.rows.vsl import PackingSettings
 from corpus_assets.tokenize.statistics import Statistics
 from tests.tokenize.byte_tokenizer import ByteTokenizer
+from tests.tokenize.sections import lm, lm_vsl
 
 TOKENIZER = ByteTokenizer()
 END = "<eos>"
-TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), min_size=1), max_size=12)
+DOCUMENTS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), min_size=1), max_size=12)
 CUTS = st.lists(st.integers(1, 5), max_size=12)
 
 
 def batches(texts: list[str], cuts: list[int], statistics: Statistics) -> list[Ragged]:
     """Encoded texts, handed on in other batches than they were encoded in."""
-    encoded = encoding.encode_texts(texts, TOKENIZER, CleaningSettings(), statistics)
+    encoded = encoding.encode_texts(texts, TOKENIZER, lm(), statistics)
     lists = [ids for batch in encoded for ids in batch]
     found = []
     for size in [*cuts, len(lists) + 1]:
@@ -38,27 +38,27 @@ def stream(rows: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.concatenate([rows[:, 0][real], rows[:, 2][real][-1:]])
 
 
-@given(TEXTS, CUTS, st.integers(3, 9))
+@given(DOCUMENTS, CUTS, st.integers(3, 9))
 def test_packed_rows_decode_to_the_texts(texts: list[str], cuts: list[int], length: int) -> None:
     statistics = Statistics()
-    settings = LMDataSettings(length, minimum_length=0)
-    blocks = lmdata_rows(batches(texts, cuts, statistics), settings, TOKENIZER.eos_id, TOKENIZER.pad_id, statistics)
+    settings = lm(length, minimum_length=0)
+    blocks = lm_rows(batches(texts, cuts, statistics), settings, TOKENIZER.eos_id, TOKENIZER.pad_id, statistics)
     rows = np.concatenate([np.empty((0, 3, length), np.int32), *blocks])
     assert TOKENIZER.decode(stream(rows)) == "".join(text + END for text in texts)
-    found = count([rows], "LMData", eos_id=TOKENIZER.eos_id, pad_id=TOKENIZER.pad_id)
+    found = count([rows], TEXTS, eos_id=TOKENIZER.eos_id, pad_id=TOKENIZER.pad_id)
     assert found.faults == []
     assert found.counts.loss_valid_tokens == statistics.loss_valid_tokens
     assert statistics.unaccounted_tokens == 0
 
 
-@given(TEXTS, CUTS, st.integers(3, 9))
+@given(DOCUMENTS, CUTS, st.integers(3, 9))
 def test_sequences_of_packed_documents_decode_to_the_texts(texts: list[str], cuts: list[int], length: int) -> None:
     statistics = Statistics()
-    settings = VSLSettings(PackingSettings(length), minimum_length=0)
+    settings = lm_vsl(length, minimum_length=0)
     batched = batches(texts, cuts, statistics)
-    blocks = lmdata_vsl_rows(batched, settings, TOKENIZER.eos_id, TOKENIZER.pad_id, statistics)
+    blocks = lm_vsl_rows(batched, settings, TOKENIZER.eos_id, TOKENIZER.pad_id, statistics)
     rows = np.concatenate([np.empty((0, 5, length), np.int32), *blocks])
-    assert count([rows], "LMData_VSL", eos_id=TOKENIZER.eos_id, pad_id=TOKENIZER.pad_id).faults == []
+    assert count([rows], PACKED_TEXTS, eos_id=TOKENIZER.eos_id, pad_id=TOKENIZER.pad_id).faults == []
     assert statistics.unaccounted_tokens == 0
     assert sorted(folded(texts, length)) == sorted(tuple(ids) for row in rows for ids in sequences(row))
 

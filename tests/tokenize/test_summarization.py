@@ -1,7 +1,7 @@
 """Pairs to rows: what is learned, what is counted, what is left out."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.modes import turns
-from corpus_assets.tokenize.modes.summarization import SummarizationSettings, summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.rows.vsl import PackingSettings
+from corpus_assets.tokenize.modes.mode import Tools
+from corpus_assets.tokenize.modes.summarization import summarization_rows, summarization_vsl_rows
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
 from resources.formats.examples import Example
+from tests.tokenize.sections import summarization, summarization_vsl
 from tests.tokenize.tokenizers_for_tests import load
 
 Rows = NDArray[np.int32]
-SMALL = SummarizationSettings(sequence_length=64, minimum_length=2)
+SMALL: dict[str, Any] = {"length": 64, "minimum_length": 2}
 WORDS = st.text("ab \né<s>|", max_size=12)
 
 
@@ -30,21 +31,16 @@ def talk(*texts: str) -> Example:
     return Example("", "", messages=[{"role": "user", "content": text} for text in texts])
 
 
-def rows(
-    examples: Sequence[Example], given_settings: SummarizationSettings = SMALL, label: str = "tinyhf"
-) -> tuple[Rows, Statistics]:
-    statistics = Statistics()
-    blocks = summarization_rows(examples, load(label), given_settings, statistics)
-    return np.concatenate([np.empty((0, 3, given_settings.sequence_length), np.int32), *blocks]), statistics
+def rows(examples: Sequence[Example], label: str = "tinyhf", **options: Any) -> tuple[Rows, Statistics]:
+    section, statistics = summarization(**(SMALL | options)), Statistics()
+    blocks = summarization_rows(section, examples, Tools(load(label), statistics))
+    return np.concatenate([np.empty((0, 3, section.sequence_length), np.int32), *blocks]), statistics
 
 
-def packed(
-    examples: Sequence[Example], given_settings: SummarizationSettings = SMALL, label: str = "tinyhf"
-) -> tuple[Rows, Statistics]:
-    statistics = Statistics()
-    packing = PackingSettings(given_settings.sequence_length, inverted_mask=given_settings.inverted_mask)
-    blocks = summarization_vsl_rows(examples, load(label), given_settings, packing, statistics)
-    return np.concatenate([np.empty((0, 5, given_settings.sequence_length), np.int32), *blocks]), statistics
+def packed(examples: Sequence[Example], label: str = "tinyhf", **options: Any) -> tuple[Rows, Statistics]:
+    section, statistics = summarization_vsl(**(SMALL | options)), Statistics()
+    blocks = summarization_vsl_rows(section, examples, Tools(load(label), statistics))
+    return np.concatenate([np.empty((0, 5, section.sequence_length), np.int32), *blocks]), statistics
 
 
 def accounted(statistics: Statistics) -> int:
@@ -54,21 +50,18 @@ def accounted(statistics: Statistics) -> int:
 
 def test_layout_of_a_row() -> None:
     tokenizer = load("tinyhf")
-    given_settings = replace(
-        SMALL,
-        prompt_prefix="<|user|>",
-        completion_prefix="<|assistant|>",
-        separator="<|system|>",
-        eos_after_prompt=True,
-    )
-    (row,), _ = rows([pair("one two", "three")], given_settings)
+    texts = {"prompt_prefix": "<|user|>", "completion_prefix": "<|assistant|>", "separator": "<|system|>"}
     prompt, completion = tokenizer.encode_plain(["one two", "three"])
-    expected = [0, 4, *prompt, 1, 6, 5, *completion, 1]
-    np.testing.assert_array_equal(row[0][: len(expected)], expected)
-    assert (row[0][len(expected) :] == tokenizer.pad_id).all()
-    np.testing.assert_array_equal(row[2][: len(expected) - 1], expected[1:])
-    learned = row[2][row[1] == 1]
-    np.testing.assert_array_equal(learned, [*completion, 1])
+    padded, packed_row = [0, 4, *prompt, 6, 5, *completion, 1], [0, 4, *prompt, 1, 6, 5, *completion, 1]
+    (row,), _ = rows([pair("one two", "three")], **texts)
+    np.testing.assert_array_equal(row[0][: len(padded)], padded)
+    assert (row[0][len(padded) :] == tokenizer.pad_id).all()
+    np.testing.assert_array_equal(row[2][: len(padded) - 1], padded[1:])
+    (other,), _ = packed([pair("one two", "three")], **texts, eos_after_prompt=True)
+    np.testing.assert_array_equal(other[0][: len(packed_row) - 1], packed_row[:-1])
+    np.testing.assert_array_equal(other[2][: len(packed_row) - 1], packed_row[1:])
+    for found in (row, other):
+        np.testing.assert_array_equal(found[2][found[1] == 1], [*completion, 1])
 
 
 def test_every_pair_of_a_conversation_is_a_row_of_its_own() -> None:
@@ -110,8 +103,8 @@ def test_packed_conversation_loses_only_its_empty_pairs() -> None:
 
 
 def test_too_long_and_too_short_pairs_are_counted() -> None:
-    given_settings = SummarizationSettings(sequence_length=16, minimum_length=8)
-    found, statistics = rows([pair("a" * 30, "b" * 30), pair("a", "b"), pair("qzj qzj", "xkv")], given_settings)
+    examples = [pair("a" * 30, "b" * 30), pair("a", "b"), pair("qzj qzj", "xkv")]
+    found, statistics = rows(examples, length=16, minimum_length=8)
     assert len(found) == 1
     assert statistics.discarded_documents == {"too_long": 1, "below_minimum_length": 1}
     assert accounted(statistics) == statistics.document_tokens
@@ -120,8 +113,7 @@ def test_too_long_and_too_short_pairs_are_counted() -> None:
 @pytest.mark.parametrize("rule", ["prompt_start", "prompt_end", "completion_end"])
 def test_truncated_pairs_fill_the_row(rule: str) -> None:
     long = pair(" ".join(f"prompt {n}" for n in range(9)), " ".join(f"answer {n}" for n in range(9)))
-    given_settings = SummarizationSettings(sequence_length=60, truncate=rule)  # type: ignore[arg-type]
-    (row,), statistics = rows([long], given_settings)
+    (row,), statistics = rows([long], length=60, minimum_length=6, truncate=rule)
     assert statistics.truncated_documents == {rule: 1}
     assert row[0][0] == 0  # the begin-of-text id stays
     assert statistics.non_pad_tokens == 60
@@ -130,43 +122,25 @@ def test_truncated_pairs_fill_the_row(rule: str) -> None:
 
 
 def test_oldest_turns_keep_the_begin() -> None:
-    given_settings = SummarizationSettings(sequence_length=24, minimum_length=2, truncate="oldest_turns")
-    found, statistics = packed([talk("word " * 20, "x", "a b", "c")], given_settings)
-    alone, _ = packed([talk("a b", "c")], given_settings)
+    options: dict[str, Any] = {"length": 24, "truncate": "oldest_turns"}
+    found, statistics = packed([talk("word " * 20, "x", "a b", "c")], **options)
+    alone, _ = packed([talk("a b", "c")], **options)
     np.testing.assert_array_equal(found, alone)
     assert statistics.truncated_documents == {"oldest_turns": 1}
     assert accounted(statistics) == statistics.document_tokens
-    with pytest.raises(ConfigError, match="pairs by themselves"):
-        rows([], given_settings)
 
 
 def test_separator_must_be_there() -> None:
     with pytest.raises(ConfigError, match="separator is '<none>'"):
-        rows([], replace(SMALL, separator="<none>"))
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"sequence_length": 0}, {"minimum_length": 65}, {"truncate": "all"}],
-    ids=lambda wrong: next(iter(wrong)),
-)
-def test_settings_say_what_is_valid(wrong: dict[str, object]) -> None:
-    with pytest.raises(ConfigError, match="valid:"):
-        replace(SMALL, **wrong)  # type: ignore[arg-type]
-
-
-def test_packing_must_agree() -> None:
-    with pytest.raises(ConfigError, match="the same in both"):
-        list(summarization_vsl_rows([], load("tiny"), SMALL, PackingSettings(65), Statistics()))
+        rows([], separator="<none>")
 
 
 @settings(max_examples=40, deadline=None)
 @given(texts=st.lists(st.lists(WORDS, min_size=2, max_size=6), max_size=12), inverted=st.booleans())
 def test_laws_of_rows(texts: list[list[str]], inverted: bool) -> None:
     examples = [talk(*listed) for listed in texts]
-    given_settings = replace(SMALL, sequence_length=24, inverted_mask=inverted)
     for make in (rows, packed):
-        found, statistics = make(examples, given_settings)
+        found, statistics = make(examples, length=24, inverted_mask=inverted)
         mask = found[:, 1] ^ int(inverted)
         assert mask.sum() == statistics.loss_valid_tokens
         assert found[:, 0].size == statistics.num_tokens

@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.modes.truncation import Cut, Frame, Truncation, cut_pairs
+from corpus_assets.config.dataset_options import PairTruncation
+from corpus_assets.tokenize.modes.truncation import Cut, Frame, cut_pairs
 
-RULES: tuple[Truncation, ...] = ("prompt_start", "prompt_end", "completion_end", "oldest_turns")
+RULES: tuple[PairTruncation, ...] = ("prompt_start", "prompt_end", "completion_end", "oldest_turns")
 SIZES = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=6)
 FRAMES = st.builds(Frame, opening=st.integers(0, 1), every=st.integers(0, 3), end=st.integers(0, 1))
 
 
-def cut(pairs: list[tuple[int, int]], frame: Frame, capacity: int, rule: Truncation) -> Cut | None:
+def cut(pairs: list[tuple[int, int]], frame: Frame, capacity: int, rule: PairTruncation) -> Cut | None:
     prompts, completions = np.array(pairs, np.int64).T
     return cut_pairs(prompts, completions, frame, capacity, rule)
 
@@ -70,7 +71,7 @@ def test_oldest_turns_leaves_out_as_few_as_possible() -> None:
 @pytest.mark.parametrize("rule", RULES)
 @given(pairs=SIZES, frame=FRAMES, capacity=st.integers(2, 60))
 def test_what_is_kept_fits_and_is_a_part(
-    rule: Truncation, pairs: list[tuple[int, int]], frame: Frame, capacity: int
+    rule: PairTruncation, pairs: list[tuple[int, int]], frame: Frame, capacity: int
 ) -> None:
     whole = frame.opening + sum(p + c + frame.every + frame.end for p, c in pairs)
     if whole <= capacity:

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.view import LIMIT, described, is_described
-from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
+from corpus_assets.tokenize.rows.vsl import VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
 from resources.formats.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 from tests.tokenize.byte_tokenizer import ByteTokenizer
+from tests.tokenize.sections import lm_vsl
 
 TOKENIZER = ByteTokenizer()
 EOS, PAD = TOKENIZER.special_tokens["<eos>"], TOKENIZER.pad_id
@@ -35,8 +36,7 @@ def lines_of(row: Ids, features: tuple[str, ...], pad: int = PAD, *, inverted: b
 
 
 def packed(*sequences: tuple[str, str], length: int, inverted: bool = False) -> Ids:
-    settings = PackingSettings(length, "nearest_previous", inverted_mask=inverted)
-    packer = VSLPacker(settings, PAD, Statistics())
+    packer = VSLPacker(lm_vsl(length, packing="nearest_previous", inverted_mask=inverted), PAD, Statistics())
     ids = [(ids_of(prompt), ids_of(learned)) for prompt, learned in sequences]
     tokens = Ragged.of(prompt + learned for prompt, learned in ids)
     masks = Ragged.of([0] * (len(prompt) - 1) + [1] * len(learned) + [0] for prompt, learned in ids)

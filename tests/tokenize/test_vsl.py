@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.modes.lm_vsl import VSLSettings, lmdata_vsl_rows
+from corpus_assets.config.dataset_options import Packed
+from corpus_assets.config.datasets import VSLDataset
+from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ragged
 from corpus_assets.tokenize.rows.packing import METHODS, pack
-from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
+from corpus_assets.tokenize.rows.vsl import VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
-from resources.errors import ConfigError
+from tests.tokenize.sections import lm_vsl, window
 
 PAD, EOS = 99, 98
 Pairs = list[tuple[list[int], list[int]]]
@@ -25,15 +27,15 @@ def joined(blocks: Iterable[Rows], length: int) -> Rows:
     return np.concatenate([np.empty((0, 5, length), np.int32), *blocks])
 
 
-def packed(pairs: Pairs, settings: PackingSettings, cuts: list[int], statistics: Statistics | None = None) -> Rows:
+def packed(pairs: Pairs, section: Packed, cuts: list[int], statistics: Statistics | None = None) -> Rows:
     """Rows of pairs of ids and masks, given to the packer in parts."""
-    packer = VSLPacker(settings, PAD, statistics or Statistics())
+    packer = VSLPacker(section, PAD, statistics or Statistics())
     blocks = list[Rows]()
     borders = sorted({0, len(pairs), *(cut % (len(pairs) + 1) for cut in cuts)})
     for first, last in itertools.pairwise(borders):
         tokens, masks = (Ragged.of(part) for part in zip(*pairs[first:last], strict=True))
         blocks += packer.add(tokens, masks)
-    return joined([*blocks, *packer.finish()], settings.sequence_length)
+    return joined([*blocks, *packer.finish()], section.sequence_length)
 
 
 def row(sequences: Pairs, length: int, inverted: bool) -> list[list[int]]:
@@ -85,7 +87,7 @@ def test_rows_are_those_of_the_definition(
     stream: tuple[Pairs, int], cuts: list[int], inverted: bool, method: Any
 ) -> None:
     pairs, length = stream
-    settings = PackingSettings(length, method, window_tokens=None, inverted_mask=inverted)
+    settings = lm_vsl(length, packing=method, inverted_mask=inverted, **window(None))
     packing = pack(np.array([len(ids) - 1 for ids, _ in pairs]), length, method)
     expected = [row([pairs[member] for member in packing[b]], length, inverted) for b in range(len(packing))]
     assert packed(pairs, settings, cuts).tolist() == expected
@@ -93,10 +95,10 @@ def test_rows_are_those_of_the_definition(
 
 @given(streams(), CUTS, WINDOWS, st.sampled_from(METHODS))
 def test_each_sequence_is_in_one_row_whatever_the_batches(
-    stream: tuple[Pairs, int], cuts: list[int], window: int | None, method: Any
+    stream: tuple[Pairs, int], cuts: list[int], tokens: int | None, method: Any
 ) -> None:
     pairs, length = stream
-    settings, statistics = PackingSettings(length, method, window_tokens=window), Statistics()
+    settings, statistics = lm_vsl(length, packing=method, **window(tokens)), Statistics()
     rows = packed(pairs, settings, cuts, statistics)
     assert sorted(sequences_of(rows)) == sorted((ids, mask[:-1]) for ids, mask in pairs)
     np.testing.assert_array_equal(rows, packed(pairs, settings, []))
@@ -109,24 +111,24 @@ def test_each_sequence_is_in_one_row_whatever_the_batches(
 
 
 @given(streams(), st.integers(1, 100))
-def test_windows_of_the_original_stand_alone(stream: tuple[Pairs, int], window: int) -> None:
+def test_windows_of_the_original_stand_alone(stream: tuple[Pairs, int], tokens: int) -> None:
     pairs, length = stream
     parts: list[Pairs] = [[]]
     for pair in pairs:
         parts[-1].append(pair)
-        if sum(len(ids) for ids, _ in parts[-1]) >= window:
+        if sum(len(ids) for ids, _ in parts[-1]) >= tokens:
             parts.append([])
-    alone = [packed(part, PackingSettings(length, "nearest_previous", window_tokens=None), []) for part in parts]
-    together = packed(pairs, PackingSettings(length, "nearest_previous", window_tokens=window), [])
+    alone = [packed(part, lm_vsl(length, packing="nearest_previous", **window(None)), []) for part in parts]
+    together = packed(pairs, lm_vsl(length, packing="nearest_previous", **window(tokens)), [])
     np.testing.assert_array_equal(together, joined(alone, length))
 
 
 def test_bins_with_room_wait_for_the_next_window() -> None:
     pairs: Pairs = [([1] * size, [1] * size) for size in (9, 5, 9, 9, 9, 9, 9, 5)]
-    settings = PackingSettings(8, window_tokens=59)
+    settings = lm_vsl(8, **window(59))
     rows = packed(pairs, settings, [])
     assert [len(sequences_of(rows[[number]])) for number in range(len(rows))] == [1, 1, 1, 1, 1, 1, 2]
-    without = packed(pairs, PackingSettings(8, "nearest_previous", window_tokens=59), [])
+    without = packed(pairs, lm_vsl(8, packing="nearest_previous", **window(59)), [])
     assert len(without) == len(rows) + 1
 
 
@@ -138,8 +140,8 @@ def test_rows_come_before_the_stream_ends_and_blocks_are_bounded() -> None:
             seen[0] += 1
             yield Ragged.of([range(700), range(300)])
 
-    settings = VSLSettings(PackingSettings(length, window_tokens=1 << 20))
-    blocks = lmdata_vsl_rows(batches(), settings, EOS, PAD)
+    settings = lm_vsl(length, **window(1 << 20))
+    blocks = lm_vsl_rows(batches(), settings, EOS, PAD)
     sizes = [next(blocks)[:, 0].size]
     assert seen[0] < 1100
     sizes += [block[:, 0].size for block in blocks]
@@ -151,8 +153,8 @@ def test_a_stream_fills_its_rows() -> None:
     sizes = np.minimum(chance.lognormal(5, 1.5, 20_000).astype(np.int64) + 1, 5000)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     batch = Ragged(np.zeros(offsets[-1], np.int32), offsets)
-    settings = VSLSettings(PackingSettings(2048, window_tokens=1 << 20), minimum_length=2)
-    assert sum(len(block) for block in lmdata_vsl_rows([batch], settings, EOS, PAD, statistics))
+    settings = lm_vsl(2048, minimum_length=2, **window(1 << 20))
+    assert sum(len(block) for block in lm_vsl_rows([batch], settings, EOS, PAD, statistics))
     assert statistics.fill >= 0.999
     assert statistics.unaccounted_tokens == 0
     assert statistics.sequences_per_row == round(statistics.sequences_before_packing / statistics.n_examples, 2)
@@ -160,7 +162,7 @@ def test_a_stream_fills_its_rows() -> None:
 
 def test_what_cannot_be_packed_is_refused_or_counted() -> None:
     statistics = Statistics()
-    packer = VSLPacker(PackingSettings(4), PAD, statistics)
+    packer = VSLPacker(lm_vsl(4), PAD, statistics)
     assert list(packer.add(Ragged.of([[1], [], [1, 2]]))) == []
     assert statistics.dropped_sequences == {"no_label": 2}
     assert sequences_of(joined(packer.finish(), 4)) == [([1, 2], [1])]
@@ -177,20 +179,18 @@ DOCUMENTS = st.lists(st.lists(st.integers(0, 90), max_size=30), max_size=15)
 
 
 def documents_to_rows(
-    documents: list[list[int]], settings: VSLSettings, eos: int | None = EOS
+    documents: list[list[int]], section: VSLDataset, eos: int | None = EOS
 ) -> tuple[Rows, Statistics]:
     statistics = Statistics()
     batches = (Ragged.of(documents[first : first + 4]) for first in range(0, len(documents), 4))
-    return joined(
-        lmdata_vsl_rows(batches, settings, eos, PAD, statistics), settings.packing.sequence_length
-    ), statistics
+    return joined(lm_vsl_rows(batches, section, eos, PAD, statistics), section.sequence_length), statistics
 
 
 @given(DOCUMENTS, st.integers(1, 12), st.integers(0, 2), WINDOWS, st.booleans())
 def test_folding_loses_nothing(
-    documents: list[list[int]], length: int, minimum: int, window: int | None, with_eos: bool
+    documents: list[list[int]], length: int, minimum: int, tokens: int | None, with_eos: bool
 ) -> None:
-    settings = VSLSettings(PackingSettings(length, window_tokens=window), minimum_length=minimum)
+    settings = lm_vsl(length, minimum_length=minimum, **window(tokens))
     rows, statistics = documents_to_rows(documents, settings, EOS if with_eos else None)
     whole = [document + [EOS] * with_eos for document in documents]
     pieces = [ids[i : i + length + 1] for ids in whole for i in range(0, len(ids), length)]
@@ -204,7 +204,7 @@ def test_folding_loses_nothing(
 def test_long_and_short_documents_are_counted(
     documents: list[list[int]], length: int, long_documents: Any, minimum: int
 ) -> None:
-    settings = VSLSettings(PackingSettings(length), minimum, long_documents)
+    settings = lm_vsl(length, minimum_length=minimum, long_documents=long_documents)
     rows, statistics = documents_to_rows(documents, settings)
     whole = [[*document, EOS] for document in documents]
     usable = [ids for ids in whole if len(ids) >= max(2, minimum)]
@@ -224,26 +224,28 @@ def test_long_and_short_documents_are_counted(
 def test_keyed_short_sequences_depend_on_the_document_alone() -> None:
     chance = random.Random(0)
     documents = [[chance.randrange(90) for _ in range(chance.randint(8, 60))] for _ in range(200)]
-    settings = VSLSettings(PackingSettings(40), short_sequence_probability=0.4, seed=3)
+    settings = lm_vsl(40, short_sequence_probability=0.4, seed=3)
     rows, statistics = documents_to_rows(documents, settings)
     backwards, _ = documents_to_rows(documents[::-1], settings)
     found = sorted(ids for ids, _ in sequences_of(rows))
     assert found == sorted(ids for ids, _ in sequences_of(backwards))
     assert 50 < statistics.truncated_documents["short_sequence"] < 90
     assert statistics.unaccounted_tokens == 0
-    other = VSLSettings(PackingSettings(40), short_sequence_probability=0.4, seed=4)
+    other = lm_vsl(40, short_sequence_probability=0.4, seed=4)
     assert sorted(ids for ids, _ in sequences_of(documents_to_rows(documents, other)[0])) != found
 
 
 def test_reference_draws_replay_one_generator() -> None:
     chance, length = random.Random(1), 10
     documents = [[chance.randrange(90) for _ in range(chance.randint(1, 25))] for _ in range(60)]
-    settings = VSLSettings(
-        PackingSettings(length, "nearest_previous", window_tokens=None),
+    settings = lm_vsl(
+        length,
+        packing="nearest_previous",
         minimum_length=4,
         short_sequence_probability=0.5,
         seed=7,
         short_sequence_draws="reference",
+        **window(None),
     )
     generator, windows = random.Random(7), list[list[int]]()
     for document in documents:
@@ -256,20 +258,3 @@ def test_reference_draws_replay_one_generator() -> None:
     rows, statistics = documents_to_rows(documents, settings)
     assert sorted(ids for ids, _ in sequences_of(rows)) == sorted(windows)
     assert statistics.unaccounted_tokens == 0
-
-
-@pytest.mark.parametrize(
-    ("packing", "settings", "message"),
-    [
-        ({"sequence_length": 0}, {}, "sequence_length is 0; valid: 1 or more"),
-        ({"window_tokens": 0}, {}, "window_tokens is 0; valid: 1 or more, or none"),
-        ({"method": "first_fit"}, {}, "packing method is 'first_fit'; valid: "),
-        ({}, {"minimum_length": 10}, "minimum_length is 10; valid: at most 9"),
-        ({}, {"short_sequence_probability": 1.5}, r"short_sequence_probability is 1\.5; valid: 0 to 1"),
-        ({"sequence_length": 1}, {"minimum_length": 0, "short_sequence_probability": 0.5}, "valid with short"),
-        ({}, {"long_documents": "keep"}, "long_documents is 'keep'; valid: fold, cut, drop"),
-    ],
-)
-def test_settings_are_checked(packing: dict[str, Any], settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        VSLSettings(PackingSettings(**({"sequence_length": 8} | packing)), **settings)

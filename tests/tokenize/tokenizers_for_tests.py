@@ -18,7 +18,7 @@ CONTROL = {"id": 0, "single_word": False, "lstrip": False, "rstrip": False, "nor
 _TINY = ("golden", "cerebras", "tokenizers", "tiny")
 _TINYHF = ("golden", "cerebras", "tokenizers", "tinyhf")
 _HF_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
-# Kind, whether control tokens in texts are matched (as the original does), and where each file lies.
+# Kind, whether control tokens in texts are matched (as Cerebras does), and where each file lies.
 _LABELS: dict[str, tuple[Any, bool, dict[str, tuple[str, ...]]]] = {
     "gpt2": (
         "gpt2",

@@ -1,7 +1,7 @@
-"""Cluster guard: what chains of pairs joined is looked at again, document by document against the one that is kept.
+"""Cluster guard: compares the documents of a cluster, which chains of pairs joined, with the one that is kept.
 
 Connected components join a to c because both resemble b, although a and c need not resemble each other. A cluster
-that is too large, or has a member unlike the document kept in its stead, is measured and may be split into groups
+that is too large, or has a member unlike the kept document, is measured and may be split into groups
 whose members all resemble the document that is kept of their group.
 """
 
@@ -16,13 +16,11 @@ from corpus_assets.dedup.documents.numbering import Documents, Edges
 from corpus_assets.dedup.signatures.sketches import (
     Agreements,
     Sketches,
-    Words,
     agreeing,
     as_words,
     estimate,
     least_agreement,
 )
-from resources import jit
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,13 @@ class GuardRules:
     max_examined: int = 500_000
 
     def least(self, bits: int) -> int:
-        """Agreeing bits out of `bits` from which on a document resembles another."""
+        """Returns how many of `bits` must agree for a document to resemble another."""
         return least_agreement(self.resemblance, bits) if self.resemblance > 0 else 0
 
 
 @dataclass(frozen=True)
 class Examined:
-    """One cluster of n members after its examination, with the figures of the whole cluster.
+    """Groups and figures of one cluster of n members; the figures are those of the whole cluster.
 
     groups: group of each member, shape (n,); group 0 is that of the document kept of the whole cluster.
     kept: the document kept of each group, shape (groups,), best first.
@@ -64,12 +62,25 @@ class Examined:
     core: int
 
     def sizes(self) -> NDArray[np.int64]:
-        """Members of each group, shape (groups,)."""
+        """Returns the number of members of each group, shape (groups,)."""
         return np.bincount(self.groups, minlength=len(self.kept))
 
 
+@dataclass(frozen=True)
+class Finding:
+    """One suspicious cluster: the document kept of it, its size, its members (ascending), and what examining it found.
+
+    `examined` is None if the cluster was too large; `members` are then only some of it.
+    """
+
+    kept: int
+    size: int
+    members: Documents
+    examined: Examined | None
+
+
 def lowest_agreements(kept: Documents, agreements: Iterable[tuple[Edges, Agreements]], bits: int) -> Agreements:
-    """The least agreement of any member with the kept document of its cluster, aligned with `kept`.
+    """Returns the least agreement of any member with the kept document of its cluster, aligned with `kept`.
 
     `agreements` are blocks of pairs (kept, member), shape (m, 2), and of the bits (m,) that agree out of `bits`; a
     cluster that has no pair gets `bits`. `ValueError` for a pair that does not start with a kept document.
@@ -86,7 +97,7 @@ def lowest_agreements(kept: Documents, agreements: Iterable[tuple[Edges, Agreeme
 
 
 def suspects(sizes: NDArray[np.integer[Any]], lowest: Agreements, rules: GuardRules, bits: int) -> NDArray[np.bool_]:
-    """Which clusters must be examined, shape (clusters,), from their sizes and `lowest_agreements`."""
+    """Returns which clusters must be examined, shape (clusters,), from their sizes and `lowest_agreements`."""
     if rules.action == "off":
         return np.zeros(len(sizes), dtype=np.bool_)
     return (sizes > rules.max_cluster) | (lowest < rules.least(bits))
@@ -99,17 +110,18 @@ def examine(
     sketches: Sketches,
     rules: GuardRules,
 ) -> Examined:
-    """Measure one cluster, and split it if the rules say so and a member is unlike the kept document.
+    """Measures one cluster, and splits it if the rules say so and a member is unlike the kept document.
 
     `members` ascending, shape (n,); `ranks` from best to worst by the keep rule, 0 to n - 1; `edges` (m, 2) between
-    members, in any order, direction and number, which connect them; `sketches` (n, bits / 8) in the order of members.
+    members, which connect them, in any order and direction, repeated or not; `sketches` (n, bits / 8) in the order of
+    members.
 
     A split is leader growth: the best document that is in no group yet leads one, and documents in no group join it
     along edges from the group while they resemble the leader. So every document resembles the kept one of its group,
-    and groups are connected. Each edge is looked at twice at most. A document that resembles nobody stays alone, and
+    and groups are connected. Each edge is visited twice at most. A document that resembles nobody stays alone, and
     a large cluster whose members all resemble the kept one stays whole.
 
-    `ValueError` if an edge ends in a document that is no member.
+    `ValueError` if an edge ends in a document that is not a member.
     """
     leader = int(np.argmin(ranks))
     bits = 8 * sketches.shape[1]
@@ -122,18 +134,20 @@ def examine(
     groups = np.zeros(len(members), dtype=np.int64)
     leaders = np.array([leader])
     if unlike and rules.action == "split":
+        from corpus_assets.dedup.kernels.growth import grow
+
         order = np.argsort(ranks)
-        groups = _grow(order, *_adjacency(len(members), links), words, least)
+        groups = grow(order, *_adjacency(len(members), links), words, least)
         leaders = order[np.sort(np.unique(groups[order], return_index=True)[1])]
     resemblances = np.maximum(estimate(agreements, bits), 0.0)
     return Examined(groups, members[leaders], resemblances, unlike, density, core)
 
 
 def _links(members: Documents, edges: Edges) -> NDArray[np.uint64]:
-    """The different edges between two members as positions of both ends, smaller first; shape (2, m), sorted."""
+    """Returns the different edges between members as positions of both ends, smaller first: shape (2, m), sorted."""
     ends = np.searchsorted(members, edges.T)
     if ends.size and (members[np.minimum(ends, len(members) - 1)] != edges.T).any():
-        raise ValueError("an edge ends in a document that is no member of the cluster")
+        raise ValueError("an edge ends in a document that is not a member of the cluster")
     count = np.uint64(len(members))
     low, high = ends.min(axis=0).astype(np.uint64), ends.max(axis=0).astype(np.uint64)
     codes = np.unique((low * count + high)[low != high])
@@ -141,7 +155,7 @@ def _links(members: Documents, edges: Edges) -> NDArray[np.uint64]:
 
 
 def _density_and_core(count: int, links: NDArray[np.uint64]) -> tuple[float, int]:
-    """Share of the possible edges there are, and the largest core number (Batagelj and Zaversnik 2003)."""
+    """Returns the share of possible edges that exist, and the largest core number (Batagelj and Zaversnik 2003)."""
     if not links.size:
         return 0.0, 0
     import networkit
@@ -159,40 +173,9 @@ def _density_and_core(count: int, links: NDArray[np.uint64]) -> tuple[float, int
 
 
 def _adjacency(count: int, links: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(starts, neighbours) in compressed rows: both directions of each link."""
+    """Returns (starts, neighbours) in compressed rows: both directions of each link."""
     tails = np.concatenate([links[0], links[1]]).astype(np.int64)
     heads = np.concatenate([links[1], links[0]]).astype(np.int64)
     starts = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(tails, minlength=count), out=starts[1:])
     return starts, heads[np.argsort(tails, kind="stable")]
-
-
-def _grow(
-    order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
-    sketches: Words,
-    least: int,
-) -> NDArray[np.int64]:
-    """Group of each node, numbered in the order of their leaders; arguments as in kernels/growth.py."""
-    if jit.available():
-        from corpus_assets.dedup.kernels.growth import grow
-
-        return grow(order, starts, neighbours, sketches, least)
-    groups = np.full(len(order), -1, dtype=np.int64)
-    refused_by = np.full(len(order), -1, dtype=np.int64)
-    group = 0
-    for leader in order.tolist():
-        if groups[leader] >= 0:
-            continue
-        groups[leader] = group
-        front = [leader]
-        while front:
-            near = np.concatenate([neighbours[starts[node] : starts[node + 1]] for node in front])
-            near = np.unique(near[(groups[near] < 0) & (refused_by[near] != group)])
-            resembles = agreeing(sketches[near], 0, sketches, np.full(len(near), leader)) >= least
-            groups[near[resembles]] = group
-            refused_by[near[~resembles]] = group
-            front = near[resembles].tolist()
-        group += 1
-    return groups

@@ -1,4 +1,4 @@
-"""Which document of a cluster is kept: rules in order, then the lowest document number.
+"""The rules that choose the document to keep of a cluster: in order, then the lowest document number.
 
 A rule makes one integer of a document, smaller is better. Clusters stream by in document order, and only the best
 document so far of each cluster is held.
@@ -14,7 +14,7 @@ from corpus_assets.config.dedup import Rule
 from corpus_assets.dedup.documents.numbering import Documents
 
 Facts = Mapping[Rule, Callable[[Documents], NDArray[np.integer[Any]]]]
-"""What each rule but `first` looks at, for documents given in ascending order: `source` the rank of the document's
+"""The values that each rule but `first` compares, for documents in ascending order: `source` the rank of the document's
 source (0 is best), `longest` its bytes, `newest` its creation in microseconds (unknown is the least integer)."""
 
 _WORST = np.iinfo(np.int64).max
@@ -22,7 +22,7 @@ _FIRST_CAPACITY = 1 << 10
 
 
 def source_ranks(configured: Sequence[str], priority: Sequence[str] = ()) -> list[int]:
-    """Rank of each configured source: those of `priority` in its order, then the others as configured.
+    """Returns the rank of each configured source: those of `priority` in its order, then the others as configured.
 
     `ValueError` if `priority` names a source twice or one that is not configured.
     """
@@ -35,24 +35,24 @@ def source_ranks(configured: Sequence[str], priority: Sequence[str] = ()) -> lis
 
 
 def ranks_of_documents(starts: Sequence[int], ranks: Sequence[int]) -> Callable[[Documents], NDArray[np.int64]]:
-    """The fact of the rule `source`: `ranks` per shard, whose rows are numbered from `starts` (one entry more)."""
+    """Returns the fact of the rule `source`, from a rank per shard; rows are numbered from `starts`, one entry more."""
     firsts, values = np.asarray(starts[1:], dtype=np.uint64), np.asarray(ranks, dtype=np.int64)
     return lambda documents: values[np.searchsorted(firsts, documents, side="right")]
 
 
 def preference(members: Documents, rules: Sequence[Rule], facts: Facts) -> NDArray[np.int64]:
-    """One row per rule, shape (rules, n), smaller is better; nothing follows `first`, which needs no row."""
+    """Returns one row per rule, shape (rules, n), smaller is better; rules from `first` on need none."""
     columns = np.empty((len(_deciding(rules)), len(members)), dtype=np.int64)
     for column, rule in zip(columns, _deciding(rules), strict=True):
         column[:] = facts[rule](members)
         if rule != "source":
-            # Unlike -x, ~x turns the order of all 64-bit integers round, the least one included.
+            # ~x reverses the order of all 64-bit integers; -x does so for all but the least.
             np.invert(column, out=column)
     return columns
 
 
 def ranking(members: Documents, rules: Sequence[Rule], facts: Facts) -> NDArray[np.int64]:
-    """Rank of each member of one cluster (ascending numbers), shape (n,): 0 is the document to keep."""
+    """Returns the rank of each member of one cluster (ascending numbers), shape (n,): 0 is the document to keep."""
     order = np.lexsort((members, *preference(members, rules, facts)[::-1]))
     ranks = np.empty(len(members), dtype=np.int64)
     ranks[order] = np.arange(len(members))
@@ -62,9 +62,9 @@ def ranking(members: Documents, rules: Sequence[Rule], facts: Facts) -> NDArray[
 def best(
     blocks: Iterable[tuple[Documents, Documents, Documents]], rules: Sequence[Rule], facts: Facts
 ) -> tuple[Documents, Documents]:
-    """The document to keep of each cluster, as (roots, kept): equal lengths, roots ascending.
+    """Returns the document to keep of each cluster, as (roots, kept): equal lengths, roots ascending.
 
-    `blocks` are (members, roots, sizes) in ascending order of all members, each of which stands once; the root of a
+    `blocks` are (members, roots, sizes), each member once, in ascending order through all blocks; the root of a
     cluster is its smallest member. The result does not depend on how the members are cut into blocks. Memory: the
     block, and 8 bytes per cluster for each rule, the root and the kept document.
     """
@@ -101,7 +101,7 @@ class _Best:
         return self._held[-1, : self._clusters]
 
     def open(self, roots: Documents) -> None:
-        """Add clusters, whose roots come after all those held."""
+        """Adds clusters, whose roots come after all those held."""
         total = self._clusters + len(roots)
         if total > len(self._roots):
             more = max(total, _FIRST_CAPACITY, 2 * self._clusters) - self._clusters
@@ -113,7 +113,7 @@ class _Best:
         self._clusters = total
 
     def offer(self, members: Documents, roots: Documents, preferences: NDArray[np.int64]) -> None:
-        """Hold the best member of each cluster where it is better than the one held."""
+        """Holds the best member of each cluster where it is better than the one held."""
         rows = _winners(roots, preferences)
         clusters = np.searchsorted(self.roots, roots[rows].astype(np.uint64))
         columns = [*preferences, members.astype(np.int64)]
@@ -128,7 +128,7 @@ class _Best:
 
 
 def _winners(roots: Documents, preferences: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Position of the best row of each root, by ascending root; of equals the first row."""
+    """Returns the position of the best row of each root, by ascending root; of equal rows the first."""
     rows = np.argsort(roots)
     in_order = roots[rows]
     starts = np.flatnonzero(np.concatenate([[True], in_order[1:] != in_order[:-1]]))

@@ -1,4 +1,4 @@
-"""Names of the documents that are kept in others' stead: document number to id, as three arrays."""
+"""Ids of the documents that are kept while others go: document number to id, as three arrays."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,13 +14,13 @@ IdTables = Callable[[int], tuple[NDArray[np.uint64], NDArray[np.uint8]]]
 """For a shard's position: where each row's id ends, and the ids one after another."""
 
 
-def names_of(
-    numbering: Numbering, documents: NDArray[np.unsignedinteger[Any]], ids: IdTables
+def ids_of(
+    numbering: Numbering, documents: NDArray[np.unsignedinteger[Any]], tables: IdTables
 ) -> Iterator[tuple[NDArray[np.unsignedinteger[Any]], list[bytes], NDArray[np.uint64]]]:
-    """(documents, their ids, a hash of each id), shard by shard, for documents given in ascending order."""
+    """Yields (documents, their ids, a hash of each id), shard by shard, for documents in ascending order."""
     for position, ours in by_shard(np.asarray(numbering.starts, dtype=np.uint64), documents):
         rows = numbering.rows_of(ours, np.full(len(ours), position)).astype(np.int64)
-        ends, characters = ids(position)
+        ends, characters = tables(position)
         starts = np.where(rows > 0, ends[rows - 1], 0)
         cuts = zip(starts.tolist(), ends[rows].tolist(), strict=True)
         found = [characters[start:end].tobytes() for start, end in cuts]
@@ -28,7 +28,7 @@ def names_of(
         yield ours, found, hashes
 
 
-class Kept:
+class KeptIds:
     """Looks up the id of a kept document in the arrays that were stored."""
 
     def __init__(self, documents: NDArray[Any], ends: NDArray[np.uint64], characters: NDArray[np.uint8]) -> None:
@@ -37,7 +37,7 @@ class Kept:
         self._characters = characters
 
     def id_of(self, document: int) -> str:
-        """The id; `KeyError` for a document that is not kept in another's stead."""
+        """Returns the id of a document; `KeyError` if it is not kept for others."""
         place = int(np.searchsorted(self._documents, self._documents.dtype.type(document)))
         if place == len(self._documents) or int(self._documents[place]) != document:
             raise KeyError(document)

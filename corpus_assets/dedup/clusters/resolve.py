@@ -1,6 +1,6 @@
 """From pairs to clusters with a document to keep: union-find, the keep rules, then the guard."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.dedup import Rule
-from corpus_assets.dedup.clusters.guard import Examined, GuardRules, examine, lowest_agreements, suspects
+from corpus_assets.dedup.clusters.guard import Finding, GuardRules, examine, lowest_agreements, suspects
 from corpus_assets.dedup.clusters.keep import Facts, best, ranking
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.documents.columns import Column
@@ -20,30 +20,21 @@ from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
 _MOST_BUCKETS = 1 << 14
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One cluster that the guard looked at: its members, ascending, and what it found.
-
-    Without `examined` it was too large, and `members` are only some.
-    """
-
-    kept: int
-    size: int
-    members: Documents
-    examined: Examined | None
-
-
 class Settled:
     """Clusters of two documents and more, each with the document that is kept."""
 
     def __init__(self, sets: UnionFind, rules: Sequence[Rule], facts: Facts) -> None:
-        self._sets = sets
+        self._sets, self._rules, self._facts = sets, rules, facts
         self.roots, self.kept = best(sets.clusters(), rules, facts)
         self._moved = np.empty(0, self.roots.dtype)
         self._moved_to = np.empty((0, 2), self.roots.dtype)
 
+    def ranking(self, members: Documents) -> NDArray[np.int64]:
+        """Returns the rank of each member of one cluster (ascending), shape (n,): 0 is the document to keep."""
+        return ranking(members, self._rules, self._facts)
+
     def blocks(self) -> Iterator[tuple[Documents, Documents, Documents]]:
-        """Blocks of (members, kept, sizes), members ascending through all of them."""
+        """Yields blocks of (members, kept, sizes), members ascending through all of them."""
         for members, places, sizes in self.joined():
             kept = self.kept[places]
             if len(self._moved):
@@ -55,21 +46,21 @@ class Settled:
             yield members[together], kept[together], sizes[together]
 
     def joined(self) -> Iterator[tuple[Documents, NDArray[np.intp], Documents]]:
-        """Blocks of (members, positions of their clusters, sizes), as union-find joined them."""
+        """Yields blocks of (members, positions of their clusters, sizes), as union-find joined them."""
         for members, roots, sizes in self._sets.clusters():
             yield members, np.searchsorted(self.roots, roots), sizes
 
     def cluster_of(self, documents: Documents) -> NDArray[np.intp]:
-        """Position of the cluster of each of these documents, which must be in one."""
+        """Returns the position of each document's cluster; every document must be in one."""
         return np.searchsorted(self.roots, self._sets.root_of(documents))
 
     def kept_for_others(self) -> Documents:
-        """The documents that are kept while others go, ascending."""
+        """Returns the documents that are kept while others of their cluster go, ascending."""
         found = [np.unique(kept[members != kept]) for members, kept, _ in self.blocks()]
         return np.unique(np.concatenate([np.empty(0, self.roots.dtype), *found]))
 
     def largest(self, count: int, sample: int = 3) -> list[tuple[int, int, Documents]]:
-        """(kept, size, first members) of the largest clusters; of equal size those that come first."""
+        """Returns (kept, size, first members) of the largest clusters; of equal size those that come first."""
         found: list[tuple[int, int]] = []
         for members, kept, sizes in self.blocks():
             leads = np.flatnonzero(members == kept)
@@ -84,7 +75,7 @@ class Settled:
         return [(kept, -size, np.array(firsts[kept], dtype=self.roots.dtype)) for size, kept in found]
 
     def move(self, members: Documents, kept: Documents, sizes: NDArray[np.integer[Any]]) -> None:
-        """Put these documents into other groups: the kept document and the size of each one's group."""
+        """Puts documents into other groups, each with the document kept of its group and the size of that."""
         order = np.argsort(members)
         self._moved = members[order]
         self._moved_to = np.stack([kept, sizes.astype(kept.dtype)], axis=1)[order]
@@ -104,13 +95,12 @@ def guard_clusters(
     settled: Settled,
     edges: Iterable[Edges],
     *,
-    rules: Sequence[Rule],
-    facts: Facts,
     guard: GuardRules,
     sketches: Column,
     scale: Scale,
-) -> Iterator[Finding]:
-    """Examine every suspicious cluster and split those that the guard splits; to be read to the end.
+    on_finding: Callable[[Finding], None],
+) -> None:
+    """Examines every suspicious cluster, splits those that the guard splits, and hands each finding to `on_finding`.
 
     `edges` are all pairs. A cluster of more than `guard.max_examined` documents stays as it is; it is a finding only if
     a document in it is unlike the kept one.
@@ -121,23 +111,20 @@ def guard_clusters(
     lowest = _lowest(settled, sketches, scale)
     too_large = sizes > guard.max_examined
     for place in np.flatnonzero(too_large & (lowest < guard.least(scale.bits))).tolist():
-        yield Finding(int(settled.kept[place]), int(sizes[place]), settled.roots[place : place + 1], None)
+        on_finding(Finding(int(settled.kept[place]), int(sizes[place]), settled.roots[place : place + 1], None))
     suspicious = np.flatnonzero(suspects(sizes, lowest, guard, scale.bits) & ~too_large)
-    moves = [_nothing_moved(settled)]
+    splits = []
     for place, members, links in _gathered(settled, edges, suspicious, scale):
-        examined = examine(members, ranking(members, rules, facts), links, sketches.take(members), guard)
+        examined = examine(members, settled.ranking(members), links, sketches.take(members), guard)
         if len(examined.kept) > 1:
-            moves.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
-        yield Finding(int(settled.kept[place]), len(members), members, examined)
-    settled.move(*(np.concatenate(columns) for columns in zip(*moves, strict=True)))
-
-
-def _nothing_moved(settled: Settled) -> tuple[Documents, Documents, NDArray[np.int64]]:
-    return settled.roots[:0], settled.kept[:0], np.empty(0, np.int64)
+            splits.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
+        on_finding(Finding(int(settled.kept[place]), len(members), members, examined))
+    if splits:
+        settled.move(*(np.concatenate(columns) for columns in zip(*splits, strict=True)))
 
 
 def _sizes(settled: Settled) -> NDArray[np.int64]:
-    """Documents of each cluster."""
+    """Returns the number of documents of each cluster."""
     sizes = np.zeros(len(settled.roots), dtype=np.int64)
     for _, places, counts in settled.joined():
         sizes[places] = counts
@@ -145,7 +132,7 @@ def _sizes(settled: Settled) -> NDArray[np.int64]:
 
 
 def _lowest(settled: Settled, sketches: Column, scale: Scale) -> Agreements:
-    """The least agreement of any member of a cluster with the document kept."""
+    """Returns the least agreement of any member of a cluster with the document kept."""
     rows = range_rows(scale.bits)
     agreed = agreements(
         _with_kept(settled, rows), sketches.rows, scale.total, rows, memory=scale.memory // 2, spill=scale.spill
@@ -154,7 +141,7 @@ def _lowest(settled: Settled, sketches: Column, scale: Scale) -> Agreements:
 
 
 def _with_kept(settled: Settled, rows: int) -> Iterator[tuple[int, Edges]]:
-    """(range of the members, pairs (kept, member)) for all members that are not kept."""
+    """Yields (range of the members, pairs (kept, member)) for all members that are not kept."""
     for members, places, _ in settled.joined():
         kept = settled.kept[places]
         pairs = np.stack([kept, members], axis=1)[kept != members]
@@ -168,10 +155,10 @@ def _with_kept(settled: Settled, rows: int) -> Iterator[tuple[int, Edges]]:
 def _gathered(
     settled: Settled, edges: Iterable[Edges], suspicious: NDArray[np.intp], scale: Scale
 ) -> Iterator[tuple[int, Documents, Edges]]:
-    """Position, members (ascending) and pairs of each suspicious cluster."""
+    """Yields the position, members (ascending) and pairs of each suspicious cluster."""
     number = np.full(len(settled.roots), -1, dtype=np.int64)
     number[suspicious] = np.arange(len(suspicious))
-    # Many clusters share a bucket, for an index of all buckets is held for every full buffer.
+    # Many clusters share a bucket, since every full buffer holds an index of all buckets.
     wide = max(-(-len(suspicious) // _MOST_BUCKETS), 1)
     count, share = -(-len(suspicious) // wide), scale.memory // 8
     member_type, link_type = (_record(settled.roots.dtype, columns) for columns in (1, 2))
@@ -196,7 +183,7 @@ def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:
 
 
 def _put(buckets: Buckets, record: np.dtype[np.void], clusters: NDArray[np.int64], rows: Edges, wide: int) -> None:
-    """Add the rows (n, columns) of those clusters that have a number."""
+    """Adds the rows (n, columns) of those clusters that have a number."""
     chosen = clusters >= 0
     records = np.empty(int(chosen.sum()), dtype=record)
     records["cluster"], records["row"] = clusters[chosen], rows[chosen]
@@ -204,7 +191,7 @@ def _put(buckets: Buckets, record: np.dtype[np.void], clusters: NDArray[np.int64
 
 
 def _clusters(buckets: Buckets, record: np.dtype[np.void], bucket: int, inside: range) -> list[Edges]:
-    """The rows of each of a bucket's clusters, in the order they came."""
+    """Returns the rows of each of a bucket's clusters, in the order in which they were added."""
     records = np.concatenate([np.empty(0, record), *buckets.rows(bucket)])
     order = np.argsort(records["cluster"], kind="stable")
     cuts = np.searchsorted(records["cluster"][order], np.asarray(inside[1:], dtype=np.int64))

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from corpus_assets.dedup.documents.numbering import Documents, Edges, document_dtype
-from resources import jit
 
 _BLOCK = 1 << 18
 
@@ -15,7 +14,7 @@ class UnionFind:
 
     Holds 4 bytes per document (8 from 2^32 documents on), twice that while clusters are read. The clusters depend
     only on the set of edges, not on their order or on how they come in batches. Method: hooking to the smaller root
-    with path halving (Tarjan 1984); without compiled kernels a batch at a time (Shiloach and Vishkin 1982).
+    with path halving (Tarjan 1984).
     """
 
     def __init__(self, n: int) -> None:
@@ -24,20 +23,22 @@ class UnionFind:
         self._parents: Documents = np.arange(n, dtype=document_dtype(n))
 
     def add(self, edges: Edges) -> None:
-        """Merge the two ends of each edge, shape (m, 2). `ValueError` if an end is no document number."""
+        """Merges the two ends of each edge, shape (m, 2). `ValueError` if an end is not a document number."""
+        from corpus_assets.dedup.kernels.forest import merge
+
         for start in range(0, len(edges), _BLOCK):
             block = edges[start : start + _BLOCK]
             for end in (int(block.min()), int(block.max())):
                 if not 0 <= end < len(self._parents):
                     raise ValueError(f"edge with document {end}; there are {len(self._parents)} documents")
-            self._merge(np.ascontiguousarray(block, dtype=self._parents.dtype))
+            merge(self._parents, np.ascontiguousarray(block, dtype=self._parents.dtype))
 
     def root_of(self, documents: Documents) -> Documents:
-        """Smallest document of the cluster of each document; its own number if it is in none."""
+        """Returns the smallest document of each document's cluster; its own number if it is in none."""
         return self._roots(np.asarray(documents, dtype=self._parents.dtype))
 
     def clusters(self, block: int = 1 << 20) -> Iterator[tuple[Documents, Documents, Documents]]:
-        """The documents in clusters of two or more, as blocks of three arrays of equal length, from 1 to `block`.
+        """Yields the documents in clusters of two or more, as three arrays of equal length, 1 to `block`.
 
         `members` ascending through all blocks, `roots` the smallest number of each member's cluster, `sizes` the
         documents in it. Edges must not be added while the blocks are read.
@@ -51,21 +52,8 @@ class UnionFind:
                 members = (rows.astype(np.uint64) + np.uint64(start)).astype(roots.dtype)
                 yield members, roots[rows], sizes_here[rows]
 
-    def _merge(self, edges: Edges) -> None:
-        if jit.available():
-            from corpus_assets.dedup.kernels.forest import merge
-
-            merge(self._parents, edges)
-            return
-        left, right = edges[:, 0], edges[:, 1]
-        while len(left):
-            left, right = self._roots(left), self._roots(right)
-            apart = left != right
-            left, right = left[apart], right[apart]
-            np.minimum.at(self._parents, np.maximum(left, right), np.minimum(left, right))
-
     def _roots(self, documents: Documents) -> Documents:
-        """Root of each document; halves the paths it walks."""
+        """Returns the root of each document; halves the paths it walks."""
         while True:
             parents = self._parents[documents]
             grandparents = self._parents[parents]
@@ -75,16 +63,9 @@ class UnionFind:
             documents = parents
 
     def _flatten(self) -> Documents:
-        """Hang every document from its root; documents per root, 0 for those that are none."""
-        sizes = np.zeros_like(self._parents)
-        if jit.available():
-            from corpus_assets.dedup.kernels.forest import flatten
+        """Hangs every document from its root; returns the documents per root, 0 for those that are not roots."""
+        from corpus_assets.dedup.kernels.forest import flatten
 
-            flatten(self._parents, sizes)
-            return sizes
-        for start in range(0, len(self._parents), _BLOCK):
-            roots = self._roots(self._parents[start : start + _BLOCK].copy())
-            self._parents[start : start + _BLOCK] = roots
-            present, counts = np.unique(roots, return_counts=True)
-            sizes[present] += counts.astype(sizes.dtype)
+        sizes = np.zeros_like(self._parents)
+        flatten(self._parents, sizes)
         return sizes

@@ -1,18 +1,19 @@
-"""What deduplication takes away: the worst clusters that the guard examined, and the loss of each source."""
+"""Report on deduplication: the worst clusters that the guard examined, and the loss of each source."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.clusters.guard import Examined
+from corpus_assets.dedup.clusters.guard import Examined, Finding
 
 WORST = 20
 MIN_JUDGED = 20
 """A source of fewer documents is not judged by the share it loses: a single document is more than 5 % of it, and a
-handful of documents that are all copies of others is nothing out of the ordinary."""
+handful of documents that are all copies of others is not unusual."""
 
 UNSUSPECTED = "not suspicious"
 _SAMPLES = 3
@@ -30,24 +31,19 @@ Place = tuple[str, int]
 class Worst:
     """The worst of the clusters added: most documents unlike the kept one first, then the largest, then the first.
 
-    Holds no more than `limit` clusters of a few numbers each. A cluster that was not examined counts as if all its
-    documents were unlike the kept one, since nobody knows.
+    Holds no more than `limit` clusters of a few numbers each; `examined` counts all by what was done with them. A
+    cluster that was not examined counts as if all its documents were unlike the kept one, since nobody knows.
     """
 
     def __init__(self, limit: int = WORST) -> None:
         self._limit = limit
         self._rows: list[Row] = []
-        self._done = {"whole": 0, "split": 0, "not examined": 0}
+        self.examined = Counter({"whole": 0, "split": 0, "not examined": 0})
 
-    def add(
-        self, kept: int, members: NDArray[np.unsignedinteger[Any]], examined: Examined | None, size: int | None = None
-    ) -> None:
-        """One cluster: the document kept of it, its members ascending, and what was found.
-
-        None for one that was too large to be examined: then some members will do, and `size` says how many there are.
-        """
-        row = _row(kept, size or len(members), members, examined)
-        self._done["not examined" if examined is None else "split" if row["groups"] > 1 else "whole"] += 1
+    def add(self, finding: Finding) -> None:
+        """Adds one suspicious cluster."""
+        row = _row(finding.kept, finding.size, finding.members, finding.examined)
+        self.examined["not examined" if finding.examined is None else "split" if row["groups"] > 1 else "whole"] += 1
         self._put(row)
 
     def _put(self, row: Row) -> None:
@@ -56,7 +52,7 @@ class Worst:
         del self._rows[self._limit :]
 
     def add_unsuspected(self, kept: int, size: int, members: NDArray[np.unsignedinteger[Any]]) -> None:
-        """A large cluster that there was no reason to examine, with some of its members. Not counted as examined."""
+        """Adds a large cluster that was not suspicious, with some of its members; it does not count as examined."""
         samples = [{"document": number, "resemblance": None} for number in dict.fromkeys([kept, *members.tolist()])]
         figures = {"unlike": 0, "lowest": None, "density": None, "core": None, "groups": 1}
         row = {"cluster": int(members[0]), "size": size, "kept": kept, **figures}
@@ -64,11 +60,11 @@ class Worst:
             self._put(row | {"done": UNSUSPECTED, "samples": samples[:_SAMPLES]})
 
     def documents(self) -> list[int]:
-        """The documents that `report` wants named, ascending."""
+        """Returns the documents that `report` wants named, ascending."""
         return sorted({number for row in self._rows for number in (row["kept"], *_numbers(row))})
 
     def report(self, named: Callable[[int], Mapping[str, Any]], sources: Mapping[str, Mapping[str, int]]) -> Row:
-        """The clusters and the `losses` of the sources, ready for JSON.
+        """Returns the clusters and the `losses` of the sources, ready for JSON.
 
         `named` gives `source`, `id`, `shard` and `row` of the documents asked for by `documents`.
         """
@@ -76,7 +72,7 @@ class Worst:
             row | {"kept": dict(named(row["kept"])), "samples": [s | named(s["document"]) for s in row["samples"]]}
             for row in self._rows
         ]
-        return {"examined": dict(self._done), "clusters": clusters, "sources": dict(sources)}
+        return {"examined": dict(self.examined), "clusters": clusters, "sources": dict(sources)}
 
 
 def _numbers(row: Row) -> list[int]:
@@ -108,7 +104,7 @@ def _row(kept: int, size: int, members: NDArray[np.unsignedinteger[Any]], examin
 
 
 def losses(removed: Mapping[str, int], documents: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """`documents` and `removed` of each source, in the order of `documents`.
+    """Returns `documents` and `removed` of each source, in the order of `documents`.
 
     `ValueError` if a source loses more than it has.
     """
@@ -119,7 +115,7 @@ def losses(removed: Mapping[str, int], documents: Mapping[str, int]) -> dict[str
 
 
 def broken_floors(sources: Mapping[str, Mapping[str, int]], max_loss: float) -> list[str]:
-    """One message for each source that loses a larger share of its documents than `max_loss`, 0 to 1.
+    """Returns a message for each source that loses a larger share of its documents than `max_loss`, 0 to 1.
 
     `sources` are the `losses`; a source of fewer than `MIN_JUDGED` documents is not judged.
     """
@@ -140,32 +136,32 @@ def _percent(share: float) -> str:
 
 
 def sampled(report: Row) -> set[Place]:
-    """Shard and row of the documents whose texts `render` can show."""
+    """Returns the shard and row of the documents whose texts `render` can show."""
     return {(sample["shard"], sample["row"]) for row in report["clusters"] for sample in row["samples"]}
 
 
 def render(report: Row, texts: Mapping[Place, str]) -> str:
-    """The report as Markdown of at most 20,000 bytes, with the beginnings of the texts at hand.
+    """Returns the report as Markdown of at most 20,000 bytes, with the beginnings of the texts at hand.
 
-    Nothing in an id or a text acts as markup, and characters that do not print are replaced. Texts that find no room
-    are left out, the worst clusters' last, and counted.
+    Nothing in an id or a text acts as markup, and characters that do not print are replaced. Texts that do not fit are
+    left out and counted; those of the worst clusters come first.
     """
-    parts = [_clusters_table(report), _sources_table(report["sources"])]
-    room = _MAX_BYTES - sum(len(part.encode()) for part in parts) - 200
+    sections = [_clusters_table(report), _sources_table(report["sources"])]
+    room = _MAX_BYTES - sum(len(section.encode()) for section in sections) - 200
     left_out = 0
     for row in report["clusters"]:
         for sample in row["samples"]:
             if (text := texts.get((sample["shard"], sample["row"]))) is None:
                 continue
-            part = _sample(row, sample, text)
-            size = len(part.encode())
+            shown = _sample(row, sample, text)
+            size = len(shown.encode())
             left_out += left_out > 0 or size > room
             if not left_out:
-                parts.append(part)
+                sections.append(shown)
                 room -= size
     if left_out:
-        parts.append(f"{left_out} more texts are left out here.\n")
-    return "\n".join(part for part in parts if part)
+        sections.append(f"{left_out} more texts are left out here.\n")
+    return "\n".join(section for section in sections if section)
 
 
 def _clusters_table(report: Row) -> str:
@@ -217,7 +213,7 @@ def _sample(row: Row, sample: Row, text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """One line of text that is no markup."""
+    """Returns a text as one line that contains no markup."""
     cut = text if len(text) <= _CELL_CHARACTERS else text[: _CELL_CHARACTERS - 1] + "…"
     return _MARKUP.sub(r"\\\1", " ".join(_printable(cut).split()))
 

@@ -1,0 +1,1 @@
+"""Numbers of documents, columns read by number, and rows spilled to disk."""

@@ -20,7 +20,7 @@ class Column:
         self._empty = empty
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
-        """A copy of the rows of documents `start` to `stop`."""
+        """Returns a copy of the rows of documents `start` to `stop`."""
         first = int(np.searchsorted(self._starts, start, side="right")) - 1
         found = []
         for position in range(max(first, 0), len(self._starts) - 1):
@@ -32,7 +32,7 @@ class Column:
         return np.concatenate(found) if found else self._empty
 
     def take(self, documents: NDArray[np.unsignedinteger]) -> NDArray[Any]:
-        """A copy of the rows of these documents, which must be ascending."""
+        """Returns a copy of the rows of these documents, which must be ascending."""
         found = []
         for position, ours in by_shard(self._starts, documents):
             found.append(np.array(self._load(position)[ours - documents.dtype.type(self._starts[position])]))
@@ -42,7 +42,7 @@ class Column:
 def by_shard(
     starts: NDArray[np.uint64], documents: NDArray[np.unsignedinteger]
 ) -> Iterator[tuple[int, NDArray[np.unsignedinteger]]]:
-    """Documents (ascending) shard by shard: position of the shard and those in it; only shards that have any.
+    """Yields (position of a shard, its documents) for each shard that has any of these documents (ascending).
 
     `starts` are the numbers of the shards' first rows, and one entry more.
     """

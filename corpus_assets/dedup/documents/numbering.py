@@ -23,20 +23,20 @@ Clusters = NDArray[np.unsignedinteger]
 
 
 def document_dtype(total: int) -> np.dtype[Any]:
-    """Type of document numbers in a corpus of `total` documents: uint32 while `total` is under 2^32, else uint64."""
+    """Returns the type of the numbers of `total` documents: uint32 while `total` is under 2^32, else uint64."""
     return np.dtype(np.uint32) if total < 1 << 32 else np.dtype(np.uint64)
 
 
 @dataclass(frozen=True)
 class Numbering:
-    """Which numbers each shard's rows have. `starts` has one entry more than `shards`."""
+    """The numbers of each shard's rows. `starts` has one entry more than `shards`."""
 
     shards: tuple[str, ...]
     starts: tuple[int, ...]
 
     @classmethod
     def of(cls, rows: Iterable[tuple[str, int]]) -> "Numbering":
-        """Number the rows of (shard key, rows) in the given order."""
+        """Numbers the rows of (shard key, rows) in the given order."""
         shards, counts = [], [0]
         for shard, count in rows:
             shards.append(shard)
@@ -54,29 +54,29 @@ class Numbering:
         return document_dtype(self.total)
 
     def table(self) -> list[dict[str, Any]]:
-        """The numbering as plain rows."""
+        """Returns the numbering as plain rows."""
         sizes = np.diff(self.starts).tolist()
         return [{"shard": shard, "rows": size} for shard, size in zip(self.shards, sizes, strict=True)]
 
     def first(self, shard: str) -> int:
-        """Number of a shard's first row. `KeyError` for a shard without numbers."""
+        """Returns the number of a shard's first row; `KeyError` for a shard without numbers."""
         return self.starts[self._positions[shard]]
 
     def locate(self, number: int) -> tuple[str, int]:
-        """Shard key and row of a document number."""
+        """Returns the shard key and the row of a document number."""
         shard = int(self.shards_of(np.array([number], dtype=np.uint64))[0])
         return self.shards[shard], number - self.starts[shard]
 
     def shards_of(self, documents: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
-        """Position in `shards` of each document number's shard."""
+        """Returns the position in `shards` of each document number's shard."""
         return np.searchsorted(self._bounds.astype(documents.dtype), documents, side="right") - 1
 
     def rows_of(self, documents: NDArray[np.unsignedinteger], shards: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
-        """Row of each document within its shard, given `shards_of` them, as uint64."""
+        """Returns the row of each document within its shard, as uint64; `shards` are their `shards_of`."""
         return documents.astype(np.uint64) - self._bounds[shards]
 
     def block(self, clusters: Clusters, shard: str) -> Clusters:
-        """One shard's part of the table."""
+        """Returns the rows of `clusters` whose members lie in one shard."""
         position = self._positions[shard]
         # Numbers of another type would have numpy convert the whole column first.
         bounds = self._bounds[position : position + 2].astype(clusters.dtype)
@@ -84,14 +84,14 @@ class Numbering:
         return clusters[start:end]
 
     def rows_in(self, shard: str, documents: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
-        """Rows of those documents (ascending) that lie in one shard."""
+        """Returns the rows of those documents (ascending) that lie in one shard."""
         position = self._positions[shard]
         low, high = (documents.dtype.type(self.starts[position + end]) for end in (0, 1))
         ours = documents[slice(*np.searchsorted(documents, [low, high]))]
         return ours.astype(np.int64) - self.starts[position]
 
     def described(self, document: int) -> dict[str, str | int]:
-        """A document as people name it: source, shard and row; and the cluster it stands for."""
+        """Returns a document as people name it: source, shard and row; and the name of its cluster."""
         shard, row = self.locate(document)
         return {"source": shard_source(shard), "shard": shard, "row": row, "cluster": cluster_id(shard, row)}
 
@@ -101,12 +101,12 @@ class Numbering:
         return [shard_source(shard) for shard in self.shards]
 
     def by_source(self, documents: NDArray[np.unsignedinteger]) -> dict[str, int]:
-        """How many of these documents each source has; sources without any are left out."""
+        """Returns how many of these documents each source has; leaves out sources without any."""
         counts = np.bincount(self.shards_of(documents), minlength=len(self.shards))
         return _added(self.sources, counts.tolist())
 
     def by_source_of_shard(self, counts: Iterable[int]) -> dict[str, int]:
-        """A count per shard added up by source; sources without any are left out."""
+        """Returns a count per shard added up by source; leaves out sources without any."""
         return _added(self.sources, counts)
 
     @cached_property
@@ -127,9 +127,9 @@ class Numbering:
 def removal_rows(
     numbering: Numbering, removed: NDArray[np.unsignedinteger], kept: NDArray[np.unsignedinteger], *more: NDArray[Any]
 ) -> NDArray[np.uint64]:
-    """What is said of removed documents (n,) and those kept in their stead, shape (n, 3 + columns of `more`), uint64.
+    """Returns facts of removed documents (n,) and of those kept instead, shape (n, 3 + columns of `more`), uint64.
 
-    Equal whatever numbers the documents have: row of the removed document in its shard, hash of the kept document's
+    They do not depend on document numbers: row of the removed document in its shard, hash of the kept document's
     shard key, its row there.
     """
     shards = numbering.shards_of(kept)
@@ -140,14 +140,14 @@ def removal_rows(
 
 
 class ShardMarks:
-    """A digest per shard of what is said of its documents, in document order however it is cut into blocks."""
+    """A digest per shard of facts about its documents, in document order; the cuts into blocks do not matter."""
 
     def __init__(self, numbering: Numbering) -> None:
         self._numbering = numbering
         self._hashes: dict[int, Any] = {}
 
     def add(self, documents: NDArray[np.unsignedinteger], rows: NDArray[np.uint64]) -> None:
-        """What is said of documents (n,), ascending: rows (n, columns)."""
+        """Adds the facts of documents (n,), ascending: rows (n, columns)."""
         shards = self._numbering.shards_of(documents)
         cuts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)]
         for start, end in pairwise(cuts):
@@ -156,22 +156,22 @@ class ShardMarks:
                 hasher.update(np.ascontiguousarray(rows[start:end]).tobytes())
 
     def digests(self) -> dict[str, str]:
-        """Digest by shard key, for the shards of which something is said."""
+        """Returns the digest by shard key, for shards with any facts."""
         return {self._numbering.shards[position]: hasher.hexdigest() for position, hasher in self._hashes.items()}
 
 
 def shard_source(shard: str) -> str:
-    """The source in a shard's key."""
+    """Returns the source in a shard's key."""
     return shard.partition("--")[0]
 
 
 def cluster_id(shard: str, row: int) -> str:
-    """Name of the cluster whose kept document lies there: 16 hex digits that other shards do not change."""
+    """Returns the name of the cluster that keeps this document: 16 hex digits, which do not depend on other shards."""
     return f"{keyed_hash('cluster', 0, shard, row):016x}"
 
 
 def _added(names: Sequence[str], counts: Iterable[int]) -> dict[str, int]:
-    """Counts added up by name, those of 0 left out."""
+    """Returns the counts added up by name, without those of 0."""
     found: dict[str, int] = {}
     for name, count in zip(names, counts, strict=True):
         if count:

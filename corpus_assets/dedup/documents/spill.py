@@ -29,7 +29,7 @@ class _Run:
 
 
 def cut(blocks: Iterable[Rows], size: int) -> Iterator[Rows]:
-    """The rows of all blocks in order, in blocks of at most `size` rows, none empty."""
+    """Yields the rows of all blocks in order, in blocks of at most `size` rows, none empty."""
     for block in blocks:
         for start in range(0, len(block), size):
             yield block[start : start + size]
@@ -40,8 +40,8 @@ class Buckets:
 
     Rows gather in a buffer of `memory` bytes. A full buffer goes to the scratch file as one run sorted by bucket:
     writing is sequential, and reading a bucket takes one seek per run. 4 bytes per bucket and run stay in memory. All
-    rows are appended before the first is read. The file is asked of `spill` when the buffer is full for the first
-    time, and closed at the end of the `with` block.
+    rows are appended before the first is read. `spill` opens the file when the buffer is full for the first time; the
+    end of the `with` block closes it.
     """
 
     def __init__(self, count: int, dtype: DTypeLike, memory: int, spill: Spill) -> None:
@@ -71,12 +71,12 @@ class Buckets:
         return len(self._sizes)
 
     def append(self, numbers: NDArray[np.integer[Any]], rows: Rows) -> None:
-        """Put each of `rows` (n,) into the bucket that `numbers` (n,) names.
+        """Puts each of `rows` (n,) into the bucket that `numbers` (n,) names.
 
-        `ValueError` for a number that is no bucket's, for unequal lengths, and once rows have been read.
+        `ValueError` for the number of no bucket, for unequal lengths, and once rows have been read.
         """
         if self._order is not None:
-            raise ValueError("rows were read already; append all of them before")
+            raise ValueError("rows were already read; append all of them before reading")
         if len(numbers) != len(rows):
             raise ValueError(f"{len(numbers)} bucket numbers for {len(rows)} rows")
         if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(self):
@@ -91,12 +91,12 @@ class Buckets:
             self._held, start = place.stop, end
 
     def size(self, number: int) -> int:
-        """How many rows a bucket holds."""
+        """Returns how many rows a bucket holds."""
         self._seal()
         return int(self._sizes[number])
 
     def rows(self, number: int) -> Iterator[Rows]:
-        """A bucket's rows in blocks of at most 4 MiB or a 16th of `memory`, none empty.
+        """Yields a bucket's rows in blocks of at most 4 MiB or a 16th of `memory`, none empty.
 
         `StorageError` if the scratch file no longer holds what was written.
         """
@@ -113,7 +113,7 @@ class Buckets:
         return pairwise([*range(low, high, self._block), high])
 
     def _seal(self) -> NDArray[np.intp]:
-        """Sort what is held as the last run, which stays in memory; returns its order."""
+        """Sorts what is held as the last run, which stays in memory; returns its order."""
         if self._order is None:
             if self._runs:
                 self._flush()
@@ -121,7 +121,7 @@ class Buckets:
         return self._order
 
     def _sorted(self, start: int) -> NDArray[np.intp]:
-        """Note what is held as a run that starts at this byte; returns its order by bucket."""
+        """Notes what is held as a run that starts at this byte; returns its order by bucket."""
         numbers = self._numbers[: self._held]
         sizes = np.bincount(numbers, minlength=len(self))
         self._sizes += sizes
@@ -131,7 +131,7 @@ class Buckets:
         return np.argsort(numbers, kind="stable")
 
     def _flush(self) -> None:
-        """Write what is held to the scratch file."""
+        """Writes what is held to the scratch file."""
         if self._file is None:
             self._file = self._spill()
         order = self._sorted(self._file.tell())

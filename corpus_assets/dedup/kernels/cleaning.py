@@ -11,10 +11,10 @@ _LAST_POINT = 0x10FFFF
 
 @kernel
 def clean_in_place(text: NDArray[np.uint8], bounds: NDArray[np.int64], classes: NDArray[np.uint32]) -> None:
-    """Clean texts that lie one after the other in `text`, where they then still do; `bounds` (texts + 1,) follows.
+    """Cleans in place texts that lie one after the other in `text`, and updates `bounds` (texts + 1,).
 
-    Lone surrogates are three bytes each. `classes` says what becomes of a code point: another of no more bytes, 32 for
-    whitespace, or a number beyond Unicode when it is dropped. Code points past the table stay.
+    Lone surrogates are three bytes each. `classes` maps a code point to another of no more bytes, to 32 if it is
+    whitespace, or to a number beyond Unicode if it is dropped. Code points past the table stay.
     """
     length = 0
     start = bounds[0]
@@ -27,7 +27,7 @@ def clean_in_place(text: NDArray[np.uint8], bounds: NDArray[np.int64], classes: 
 
 @kernel
 def _clean(text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.uint32], length: int) -> int:
-    """Clean text[span[0]:span[1]] into text[length:]; returns where it ends."""
+    """Cleans text[span[0]:span[1]] into text[length:]; returns where it ends."""
     position, stop = span
     first = length
     after_space = True
@@ -42,7 +42,7 @@ def _clean(text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.u
                 length = _encoded(int(value), text, length)
                 after_space = False
                 continue
-        # No branches from here on: where spaces and punctuation come next is no pattern that could be guessed.
+        # No branches from here on: the processor cannot predict where spaces and punctuation come.
         is_kept = value <= _LAST_POINT
         is_space = value == _SPACE
         text[length] = value
@@ -53,7 +53,7 @@ def _clean(text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.u
 
 @inlined
 def _decoded(text: NDArray[np.uint8], position: int) -> tuple[int, int]:
-    """The code point at `position` of valid UTF-8, and where the next one starts."""
+    """Returns the code point at `position` of valid UTF-8, and where the next one starts."""
     lead = int(text[position])
     if lead < 0x80:
         return lead, position + 1
@@ -69,7 +69,7 @@ def _decoded(text: NDArray[np.uint8], position: int) -> tuple[int, int]:
 
 @inlined
 def _encoded(point: int, text: NDArray[np.uint8], length: int) -> int:
-    """Write a code point beyond ASCII at `length` as UTF-8; returns where it ends."""
+    """Writes a code point beyond ASCII at `length` as UTF-8; returns where it ends."""
     if point < 0x800:
         text[length] = 0xC0 | point >> 6
         text[length + 1] = 0x80 | point & 0x3F

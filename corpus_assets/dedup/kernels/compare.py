@@ -13,10 +13,10 @@ _BYTES = U64(0x0101010101010101)
 
 @inlined
 def agreeing_bits(left: NDArray[U64], right: NDArray[U64]) -> int:
-    """In how many bits two sketches (words,) agree."""
+    """Returns in how many bits two sketches (words,) agree."""
     count = U64(0)
     for word in range(right.size):
-        # The sideways addition that LLVM knows and turns into the processor's own instruction, of whole vectors.
+        # LLVM recognises this sideways addition and uses the processor's own instruction, on whole vectors.
         same = ~(left[word] ^ right[word])
         same -= (same >> U64(1)) & _ODD
         same = (same & _PAIRS) + ((same >> U64(2)) & _PAIRS)
@@ -28,7 +28,7 @@ def agreeing_bits(left: NDArray[U64], right: NDArray[U64]) -> int:
 def agreeing(
     rows: NDArray[U64], skip: int, sketches: NDArray[U64], others: NDArray[np.int64], out: NDArray[np.uint16]
 ) -> None:
-    """Into `out` (n,): in how many bits row i, after the first `skip` words, agrees with sketch `others[i]`.
+    """Writes into `out` (n,) in how many bits row i, after its first `skip` words, agrees with sketch `others[i]`.
 
     `rows` (n, skip + words) and `sketches` (m, words) are contiguous.
     """
@@ -39,13 +39,13 @@ def agreeing(
 
 @kernel
 def common(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
-    """How many members two sets have in common; each is sorted and without repeats."""
+    """Returns how many members two sets have in common; each is sorted and without repeats."""
     count = 0
     i = 0
     j = 0
     while i < left.size and j < right.size:
         a, b = left[i], right[j]
-        # Without branches: which set goes on is unpredictable.
+        # Without branches: the processor cannot predict which set advances.
         count += a == b
         i += a <= b
         j += b <= a

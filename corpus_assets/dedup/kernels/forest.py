@@ -8,7 +8,7 @@ from resources.jit import kernel
 
 @kernel
 def merge(parents: NDArray[np.unsignedinteger], edges: NDArray[np.unsignedinteger]) -> None:
-    """Join the sets of both ends of each edge (m, 2); the smaller root wins. Path halving (Tarjan 1984)."""
+    """Joins the sets of both ends of each edge (m, 2); the smaller root wins. Path halving (Tarjan 1984)."""
     for edge in range(edges.shape[0]):
         left, right = edges[edge, 0], edges[edge, 1]
         while parents[left] != left:
@@ -25,9 +25,9 @@ def merge(parents: NDArray[np.unsignedinteger], edges: NDArray[np.unsignedintege
 
 @kernel
 def flatten(parents: NDArray[np.unsignedinteger], sizes: NDArray[np.unsignedinteger]) -> None:
-    """Hang every document from its root, and count the documents of each root into `sizes`, given as zeros."""
+    """Hangs every document from its root, and counts the documents of each root into `sizes`, given as zeros."""
     for document in range(parents.size):
-        # Parents have smaller numbers, so theirs is their root already.
+        # A parent has a smaller number, so it already hangs from its root.
         root = parents[parents[document]]
         parents[document] = root
         sizes[root] += 1

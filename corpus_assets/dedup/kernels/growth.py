@@ -15,7 +15,7 @@ def grow(
     sketches: NDArray[np.uint64],
     least: int,
 ) -> NDArray[np.int64]:
-    """Group of each node, shape (n,), numbered in the order of their leaders.
+    """Returns the group of each node, shape (n,), numbered in the order of their leaders.
 
     `order` are the nodes, best first; the neighbours of node i lie from `starts[i]` to `starts[i + 1]`. A node joins
     a leader when `least` bits or more of their sketches (n, words) agree.

@@ -24,7 +24,7 @@ _SHORT, _HALF, _BLOCK = 15, 31, 55
 def hash_shingles(
     text: NDArray[np.uint8], bounds: NDArray[np.int64], by_word: int, width: int
 ) -> tuple[NDArray[U32], NDArray[np.int64]]:
-    """First four bytes of SHA-1, little-endian, of each shingle of each document text[bounds[d]:bounds[d + 1]].
+    """Hashes each shingle of each document text[bounds[d]:bounds[d + 1]]: first four bytes of SHA-1, little-endian.
 
     Returns hashes and firsts (as long as `bounds`): those of document d are hashes[firsts[d]:firsts[d + 1]], the last
     one repeated up to a multiple of 32, so that no loop over them has a remainder.
@@ -57,7 +57,7 @@ def _hash_tile(
     buffers: Buffers,
     hashes: NDArray[U32],
 ) -> None:
-    """Hash the windows that start and end there; hashes past them repeat the last."""
+    """Hashes the windows (starts, ends) of a tile; hashes past them repeat the last."""
     ahead, words = buffers
     starts, ends = windows
     shortest, longest = _extremes(starts, ends)
@@ -78,7 +78,7 @@ def _hash_tile(
 
 @inlined
 def _extremes(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[int, int]:
-    """Lengths of the shortest window and of the longest."""
+    """Returns the lengths of the shortest and of the longest window."""
     shortest = longest = ends[0] - starts[0]
     for i in range(starts.size):
         length = ends[i] - starts[i]
@@ -88,7 +88,7 @@ def _extremes(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[int, 
 
 @inlined
 def _look_ahead(text: NDArray[np.uint8], size: int, ahead: NDArray[U32]) -> None:
-    """The big-endian word from each of the first `size` bytes on, with zeros for bytes past the text."""
+    """Writes the big-endian word that starts at each of the first `size` bytes, with zeros for bytes past the text."""
     whole = min(size, max(0, text.size - 3))
     for i in range(np.uint64(whole)):
         ahead[i] = _word(text, np.uint64(i))
@@ -103,10 +103,10 @@ def _fill(
     sizes: tuple[int, int],
     words: NDArray[U32],
 ) -> None:
-    """Write `rows` words of each padded message, the shortest of them that long, and its length in bits."""
+    """Writes `rows` words of each padded message, and its length in bits; `sizes` are (shortest length, rows)."""
     starts, ends = windows
     shortest, rows = sizes
-    # Arrays made here are known to overlap no others, so the loops are vectorised.
+    # LLVM knows that arrays made here overlap no others, so it vectorises the loops.
     offsets, lengths = np.empty(_LANES, U32), np.empty(_LANES, U32)
     for i in range(starts.size):
         offsets[i] = starts[i] - starts[0]
@@ -128,7 +128,7 @@ def _fill(
 
 @inlined
 def _ended(word: U32, length: U32, done: U32) -> U32:
-    """A word of a message that has `done` bytes before it: the bit after the last byte, zeros after that."""
+    """Returns a word after `done` bytes of its message, with the bit and the zeros that follow the message."""
     if length < done:
         return U32(0)
     left = U32(length - done)
@@ -148,7 +148,7 @@ def _word(text: NDArray[np.uint8], start: np.uint64) -> U32:
 
 @inlined
 def _last_word(text: NDArray[np.uint8], start: np.uint64, left: int) -> U32:
-    """The word with the last `left` bytes and the bit after them; zero when that bit is in an earlier word."""
+    """Returns the word of the last `left` bytes and the bit after them; zero if an earlier word has that bit."""
     if left < 0:
         return U32(0)
     word = U32(U32(0x80) << U32(24 - 8 * left))
@@ -164,7 +164,7 @@ def _hash_longs(
     words: NDArray[U32],
     hashes: NDArray[U32],
 ) -> None:
-    """Hash block by block; a message that has ended makes room for the last one, so no lane idles."""
+    """Hashes block by block; the last message takes the lane of one that has ended, so that no lane is idle."""
     lanes = windows[0].size
     spans = np.empty((3, lanes), dtype=np.int64)
     for i in range(lanes):
@@ -195,7 +195,7 @@ def _move(lanes: NDArray[np.generic], source: int, target: int) -> None:
 
 @inlined
 def _fill_block(text: NDArray[np.uint8], message: tuple[int, int], block: int, words: NDArray[U32], lane: int) -> None:
-    """Write one 64-byte block of the padded message (start, length)."""
+    """Writes one 64-byte block of the padded message (start, length)."""
     start, length = message[0] + 64 * block, message[1]
     left = length - 64 * block
     whole = min(max(left, 0) // 4, 16)

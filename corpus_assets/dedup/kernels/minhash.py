@@ -20,7 +20,7 @@ def smallest_affine(
     terms: NDArray[U32],
     signatures: NDArray[U32],
 ) -> None:
-    """Lower signatures (documents, permutations) to (a * fmix32(h) + b) mod 2^32 of hashes[firsts[d]:firsts[d + 1]].
+    """Lowers signatures (documents, permutations) to (a * fmix32(h) + b) mod 2^32 of hashes[firsts[d]:firsts[d + 1]].
 
     Overwrites the hashes. A step of them stays in the first cache while every permutation passes over it.
     """
@@ -45,7 +45,7 @@ def smallest_legacy(
     terms: NDArray[U64],
     signatures: NDArray[U32],
 ) -> None:
-    """As `smallest_affine`, with the low 32 bits of ((a * h + b) mod 2^64) mod (2^61 - 1)."""
+    """Does what `smallest_affine` does, with the low 32 bits of ((a * h + b) mod 2^64) mod (2^61 - 1)."""
     for document in range(firsts.size - 1):
         for first in range(firsts[document], firsts[document + 1], _STEP):
             step = hashes[first : min(first + _STEP, firsts[document + 1])]
@@ -59,7 +59,7 @@ def smallest_legacy(
 
 @inlined
 def _fmix32(value: U32) -> U32:
-    """The finaliser of MurmurHash3."""
+    """Returns a value mixed by the finaliser of MurmurHash3."""
     value = U32(U32(value ^ U32(value >> U32(16))) * U32(0x85EBCA6B))
     value = U32(U32(value ^ U32(value >> U32(13))) * U32(0xC2B2AE35))
     return U32(value ^ U32(value >> U32(16)))
@@ -67,6 +67,6 @@ def _fmix32(value: U32) -> U32:
 
 @inlined
 def _modulo_mersenne(value: U64) -> U32:
-    """Low 32 bits of `value` mod 2^61 - 1, by folding the bits above."""
+    """Returns the low 32 bits of `value` mod 2^61 - 1, by folding the bits above."""
     folded = (value & _MERSENNE) + (value >> U64(61))
     return U32(folded - _MERSENNE if folded >= _MERSENNE else folded)

@@ -12,7 +12,7 @@ U64 = np.uint64
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
 """Texts that lie one after the other, and where each starts and the last ends: (documents + 1,)."""
 Shingling = tuple[int, int, U64]
-"""Whether by word, the width, and the salt of the hashes."""
+"""1 for words or 0 for code points, the width, and the salt of the hashes."""
 
 _STEP = 1024
 _EMPTY = U32(NO_SHINGLE)
@@ -24,7 +24,7 @@ _ONE = U64(1)
 
 @kernel
 def sign(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], signatures: NDArray[U32]) -> None:
-    """Fill signatures (documents, bins), all NO_SHINGLE before."""
+    """Fills signatures (documents, bins), all NO_SHINGLE before."""
     text, bounds = texts
     values = np.empty(_STEP, dtype=U64)
     before = np.empty(signatures.shape[1], dtype=U32)
@@ -37,7 +37,7 @@ def sign(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], signa
 
 @kernel
 def sketch(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], sketches: NDArray[U64]) -> None:
-    """Fill sketches (documents, bins / 64), all zeros before, with the lowest bits of what `sign` would give."""
+    """Fills sketches (documents, bins / 64), all zeros before, with the lowest bits of what `sign` would give."""
     text, bounds = texts
     words = sketches.shape[1]
     values = np.empty(_STEP, dtype=U64)
@@ -63,7 +63,7 @@ def _lower(
     values: NDArray[U64],
     bins: NDArray[U32],
 ) -> bool:
-    """Lower each of `bins` to the smallest value in it; whether there was a shingle. `values` is for work."""
+    """Lowers each of `bins` to the smallest value in it; returns whether there was a shingle. `values` is scratch."""
     by_word, width, salt = shingling
     start, stop = span
     size = U64(bins.size)
@@ -93,7 +93,7 @@ def _densify(before: NDArray[U32], rotations: NDArray[np.int64], signature: NDAr
 
 @kernel
 def _pack(bins: NDArray[U32], taken: NDArray[U64], lowest: NDArray[U64]) -> None:
-    """Which bins have a value, and the lowest bits of those, as words: twice and the first of them once more."""
+    """Writes which bins have a value, and the lowest bits of those, as words: twice, and the first word once more."""
     words = bins.size // 64
     for word in range(words):
         has, bits = U64(0), U64(0)
@@ -116,7 +116,7 @@ def _densify_bits(
     filled: NDArray[U64],
     sketch: NDArray[U64],
 ) -> None:
-    """Give each bin that is not `filled` the bit of the first that is taken; `taken` and `lowest` as by `_pack`."""
+    """Gives each bin that is not `filled` the bit of the first taken one; `_pack` made `taken` and `lowest`."""
     attempt = 0
     while not _full(filled):
         ahead, shift = rotations[attempt] >> 6, U64(rotations[attempt] & 63)
@@ -131,8 +131,8 @@ def _densify_bits(
 
 @inlined
 def _shifted(low: U64, high: U64, shift: U64) -> U64:
-    """The 64 bits from bit `shift` on of two words."""
-    # In two steps: by 64 places no word can be shifted.
+    """Returns the 64 bits of two words that start at bit `shift`."""
+    # In two steps, since a word cannot be shifted by 64 places.
     return (low >> shift) | ((high << _ONE) << (U64(63) - shift))
 
 

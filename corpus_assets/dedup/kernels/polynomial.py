@@ -1,4 +1,9 @@
-"""64-bit polynomial hashes of shingles, as they slide over cleaned text (definition: shingles.py)."""
+"""64-bit polynomial hashes of shingles, as windows slide over cleaned text.
+
+The polynomial of units u[0..width) is the sum of u[i] * MULTIPLIER^(width-1-i) modulo 2^64. A code point counts as
+its UTF-8 bytes read as a big-endian number; a word as mix64 of the same polynomial over its bytes plus one. The hash
+of a shingle is mix64(polynomial ^ salt).
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +28,7 @@ _ONE = U64(1)
 
 @inlined
 def mix64(value: U64) -> U64:
-    """As `shingles.mix64`."""
+    """Returns what `one_permutation.mix64` returns."""
     value = (value ^ (value >> _HALF)) * _MIX
     value = (value ^ (value >> _HALF)) * _MIX
     return value ^ (value >> _HALF)
@@ -31,7 +36,7 @@ def mix64(value: U64) -> U64:
 
 @inlined
 def _value(text: NDArray[np.uint8], start: int, end: int, by_word: int) -> U64:
-    """The number that stands for a unit."""
+    """Returns the number that stands for a unit."""
     value = U64(0)
     if by_word:
         for position in range(start, end):
@@ -44,7 +49,7 @@ def _value(text: NDArray[np.uint8], start: int, end: int, by_word: int) -> U64:
 
 @kernel
 def begin(text: NDArray[np.uint8], start: int, stop: int, by_word: int, width: int) -> Window:
-    """The first window of `width` units of text[start:stop]."""
+    """Returns the first window of `width` units of text[start:stop]."""
     state, weight = U64(0), _ONE
     end = start - by_word
     for _ in range(width):
@@ -59,9 +64,9 @@ def begin(text: NDArray[np.uint8], start: int, stop: int, by_word: int, width: i
 
 @kernel
 def slide(text: NDArray[np.uint8], stop: int, by_word: int, window: Window, out: NDArray[U64]) -> tuple[int, Window]:
-    """Write the polynomials of this window and those after it until `out` is full or the text ends at `stop`.
+    """Writes the polynomials of this window and those after it until `out` is full or the text ends at `stop`.
 
-    Returns how many, and the window to go on with.
+    Returns how many it wrote, and the window to go on with.
     """
     state, weight, start, end = window
     count = 0
@@ -90,13 +95,13 @@ def _advance(text: NDArray[np.uint8], window: Window, stop: int, by_word: int) -
 
 @kernel
 def mix(values: NDArray[U64], count: int, salt: U64) -> None:
-    """Make the first values mix64(value ^ salt)."""
+    """Replaces the first values by mix64(value ^ salt)."""
     for i in range(count):
         values[i] = mix64(values[i] ^ salt)
 
 
 @kernel
 def hash_windows(text: NDArray[np.uint8], by_word: int, width: int, salt: U64, out: NDArray[U64]) -> None:
-    """Fill `out` (windows,), as `shingles.window_hashes`."""
+    """Fills `out` (windows,) with the hashes of all windows of `width` units, in order."""
     slide(text, text.size, by_word, begin(text, 0, text.size, by_word, width), out)
     mix(out, out.size, salt)

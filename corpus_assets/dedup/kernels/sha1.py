@@ -66,7 +66,7 @@ def _majority_four(state: State, words: Four) -> State:
 
 @inlined
 def _scheduled(w16: U32, w14: U32, w8: U32, w3: U32) -> U32:
-    """The next word of the message schedule, from those 16, 14, 8 and 3 places before it."""
+    """Returns the next word of the message schedule, from those 16, 14, 8 and 3 places before it."""
     return _rotated(U32(U32(w16 ^ w14) ^ U32(w8 ^ w3)), 1)
 
 
@@ -89,7 +89,7 @@ def _next_block(block: Block) -> Block:
 
 @inlined
 def _rounds(state: State, block: Block) -> State:
-    """The 80 rounds, 16 for each stretch of the message schedule."""
+    """Returns the state after the 80 rounds, 16 for each stretch of the message schedule."""
     for words in block:
         state = _choose_four(state, words)
     w16, w20, w24, w28 = block = _next_block(block)
@@ -108,7 +108,7 @@ def _rounds(state: State, block: Block) -> State:
 
 @inlined
 def _first_word(a: U32) -> U32:
-    """First four bytes of a digest, read as a little-endian number."""
+    """Returns the first four bytes of a digest, read as a little-endian number."""
     return U32(U32(_rotated(a, 24) & U32(0xFF00FF00)) | U32(_rotated(a, 8) & U32(0x00FF00FF)))
 
 
@@ -119,16 +119,16 @@ def _four(words: NDArray[U32], row: int, lane: int) -> Four:
 
 @inlined
 def _hash(block: Block) -> U32:
-    """First four digest bytes, as a little-endian number, of a message of one block."""
+    """Returns the first four digest bytes, as a little-endian number, of a message of one block."""
     return _first_word(U32(_A + _rounds((_A, _B, _C, _D, _E), block)[0]))
 
 
 @kernel
 def hash_short(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
-    """First four digest bytes, as a little-endian number, of messages under 16 bytes.
+    """Writes the first four digest bytes, as a little-endian number, of messages under 16 bytes.
 
     `words` (5 or more, lanes or more): a padded message's first four words and its last, the length in bits; the ones
-    between are zero. They need not be written, nor read.
+    between are zero. They need not be written, since they are not read.
     """
     zeros = (_ZERO, _ZERO, _ZERO, _ZERO)
     for lane in range(lanes):
@@ -137,7 +137,7 @@ def hash_short(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
 
 @kernel
 def hash_half(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
-    """As `hash_short`, of messages under 32 bytes: `words` are the first eight and the last."""
+    """Does what `hash_short` does, for messages under 32 bytes: `words` are the first eight and the last."""
     zeros = (_ZERO, _ZERO, _ZERO, _ZERO)
     for lane in range(lanes):
         first, second = _four(words, 0, lane), _four(words, 4, lane)
@@ -146,7 +146,7 @@ def hash_half(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
 
 @kernel
 def hash_block(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
-    """As `hash_short`, of messages under 56 bytes: `words` are the first fourteen and the last."""
+    """Does what `hash_short` does, for messages under 56 bytes: `words` are the first fourteen and the last."""
     for lane in range(lanes):
         last = (words[12, lane], words[13, lane], _ZERO, words[14, lane])
         hashes[lane] = _hash((_four(words, 0, lane), _four(words, 4, lane), _four(words, 8, lane), last))
@@ -154,7 +154,7 @@ def hash_block(words: NDArray[U32], lanes: int, hashes: NDArray[U32]) -> None:
 
 @kernel
 def start_states(states: NDArray[U32], lanes: int) -> None:
-    """Set states (5, lanes or more) to what they are before the first block of a message."""
+    """Sets states (5, lanes or more) to those before the first block of a message."""
     for lane in range(lanes):
         states[0, lane], states[1, lane], states[2, lane] = _A, _B, _C
         states[3, lane], states[4, lane] = _D, _E
@@ -162,9 +162,9 @@ def start_states(states: NDArray[U32], lanes: int) -> None:
 
 @kernel
 def compress(words: NDArray[U32], lanes: int, states: NDArray[U32], hashes: NDArray[U32]) -> None:
-    """Take one block of each message, `words` (16, lanes or more), into its state (5, lanes or more).
+    """Takes one block of each message, `words` (16, lanes or more), into its state (5, lanes or more).
 
-    `hashes` (lanes or more,) becomes what it is for messages that end here: see `hash_short`.
+    `hashes` (lanes or more,) becomes that of messages which end here, as `hash_short` writes it.
     """
     for lane in range(lanes):
         block = _four(words, 0, lane), _four(words, 4, lane), _four(words, 8, lane), _four(words, 12, lane)

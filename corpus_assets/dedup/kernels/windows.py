@@ -10,9 +10,9 @@ _RUN = 32
 
 @inlined
 def unit_end(text: NDArray[np.uint8], start: int, stop: int, by_word: int) -> int:
-    """Where the unit that starts at byte `start` ends; the text ends at `stop`, words end at single spaces."""
+    """Returns where the unit that starts at byte `start` ends; the text ends at `stop`, words end at single spaces."""
     if not by_word:
-        # From the lead byte and without branches: in mixed scripts they would be guessed wrong half of the time.
+        # From the lead byte and without branches: in mixed scripts half of them would be mispredicted.
         lead = text[start]
         return start + 1 + int(lead >= 0xC0) + int(lead >= 0xE0) + int(lead >= 0xF0)
     end = start + 1
@@ -23,7 +23,7 @@ def unit_end(text: NDArray[np.uint8], start: int, stop: int, by_word: int) -> in
 
 @kernel
 def unit_starts(text: NDArray[np.uint8], start: int, stop: int, by_word: int, starts: NDArray[np.int64]) -> int:
-    """Write where the units of text[start:stop] start, as many as there is room for; returns how many it wrote.
+    """Writes where the units of text[start:stop] start, as many as fit; returns how many it wrote.
 
     With room left, the start of a unit past the end follows: unit i ends at starts[i + 1] - by_word.
     """
@@ -51,7 +51,7 @@ def unit_starts(text: NDArray[np.uint8], start: int, stop: int, by_word: int, st
 
 @inlined
 def _is_ascii(text: NDArray[np.uint8], position: int) -> bool:
-    """Whether a run of bytes from `position` on is."""
+    """Returns whether a run of bytes from `position` on is ASCII."""
     # Unsigned indices, here and below, spare the check for negative ones.
     first = np.uint64(position)
     seen = np.uint8(0)
@@ -62,7 +62,7 @@ def _is_ascii(text: NDArray[np.uint8], position: int) -> bool:
 
 @inlined
 def _leads(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int64], found: int) -> np.int64:
-    """Write where code points start in a run (position, bytes), from starts[found] on; returns how many there are."""
+    """Writes where code points start in a run (position, bytes), from starts[found] on; returns how many there are."""
     position, count = np.uint64(run[0]), np.uint64(found)
     for _ in range(run[1]):
         starts[count] = position
@@ -73,7 +73,7 @@ def _leads(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int
 
 @inlined
 def _spaces(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int64], found: int) -> np.int64:
-    """As `_leads`, where words start after spaces."""
+    """Writes where words start after spaces, as `_leads` does for code points."""
     position, count = np.uint64(run[0]), np.uint64(found)
     for _ in range(run[1]):
         is_space = text[position] == 32

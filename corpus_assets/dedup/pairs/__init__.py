@@ -1,0 +1,1 @@
+"""Pairs of documents with equal keys, each pair once."""

@@ -46,7 +46,7 @@ class KeyedRows:
 
 @dataclass(frozen=True)
 class _Limits:
-    """KeyedRows that may be worked on at once, rows per block of a stream, and where the rest goes."""
+    """Rows that may be worked on at once, rows per block of a stream, and where the rest goes."""
 
     rows: int
     block: int
@@ -63,7 +63,7 @@ class _Limits:
 def star_pairs(
     shards: Iterable[Words], *, memory: int, spill: Spill, dtype: DTypeLike = np.uint32, chain: bool = False
 ) -> Iterator[Edges]:
-    """Edges (m, 2) of [first document, later document] between documents with equal keys in one band.
+    """Yields edges (m, 2) of [first document, later document] between documents with equal keys in one band.
 
     `shards` are the keys of one shard's rows each, in canonical order; rows are numbered through all of them from 0,
     as `dtype`. `NO_KEY` rows count but never pair. With `chain`, a later document is also paired with its neighbour
@@ -71,8 +71,8 @@ def star_pairs(
     document, and depend neither on `memory` (working set in bytes) nor on how the rows are cut into shards.
 
     A band too large for `memory` is split by the leading bits of its keys into files from `spill`: empty, binary,
-    open for reading and writing; closed here, so temporary files then vanish. `TooManyDocumentsError` beyond what
-    `dtype` can number.
+    open for reading and writing. They are closed here, so that temporary files vanish. `TooManyDocumentsError` if there
+    are more documents than `dtype` can number.
     """
     keyed = ((shard[:, None], None) for shard in shards)
     return equal_rows(keyed, memory=memory, spill=spill, dtype=dtype, chain=chain)
@@ -87,9 +87,9 @@ def equal_rows(
     dtype: DTypeLike = np.uint32,
     chain: bool = False,
 ) -> Iterator[Edges]:
-    """`star_pairs` for keys of several words: shards are (keys (n, words), takes part (n,)).
+    """Yields the edges of `star_pairs` for keys of several words: shards are (keys (n, words), takes part (n,)).
 
-    Without the second, rows whose first word is `NO_KEY` take no part.
+    With None instead of the second array, rows whose first word is `NO_KEY` take no part.
     """
     record = np.dtype([("words", "<u8", (words,)), ("document", np.dtype(dtype).newbyteorder("<"))])
     limits = _Limits.of(memory, record.itemsize, spill, chain)
@@ -99,7 +99,7 @@ def equal_rows(
 def _numbered(
     shards: Iterable[tuple[Words, NDArray[np.bool_] | None]], block: int, dtype: np.dtype[Any]
 ) -> Iterator[KeyedRows]:
-    """The rows that take part, in blocks of document order."""
+    """Yields the rows that take part, in blocks of document order."""
     first = 0
     for words, takes_part in shards:
         if first + len(words) > np.iinfo(dtype).max + 1:
@@ -107,15 +107,15 @@ def _numbered(
                 f"{first + len(words)} documents or more; at most {np.iinfo(dtype).max + 1} can be numbered"
             )
         for start in range(0, len(words), block):
-            part = np.asarray(words[start : start + block])
-            taking = part[:, 0] != NO_KEY if takes_part is None else takes_part[start : start + block]
+            keys = np.asarray(words[start : start + block])
+            taking = keys[:, 0] != NO_KEY if takes_part is None else takes_part[start : start + block]
             rows = np.flatnonzero(taking)
-            yield KeyedRows(part[rows], (rows.astype(np.uint64) + np.uint64(first + start)).astype(dtype))
+            yield KeyedRows(keys[rows], (rows.astype(np.uint64) + np.uint64(first + start)).astype(dtype))
         first += len(words)
 
 
 def _joined(blocks: Iterable[KeyedRows], least: int) -> Iterator[KeyedRows]:
-    """The same rows in blocks of at least `least` and less than twice that; the last one may be smaller."""
+    """Yields the same rows in blocks of at least `least` and less than twice that; the last one may be smaller."""
     held: list[KeyedRows] = []
     rows = 0
     for block in blocks:
@@ -128,10 +128,11 @@ def _joined(blocks: Iterable[KeyedRows], least: int) -> Iterator[KeyedRows]:
         yield _concatenated(held)
 
 
-def _concatenated(parts: Sequence[KeyedRows]) -> KeyedRows:
-    if len(parts) == 1:
-        return parts[0]
-    return KeyedRows(np.concatenate([part.words for part in parts]), np.concatenate([part.documents for part in parts]))
+def _concatenated(blocks: Sequence[KeyedRows]) -> KeyedRows:
+    if len(blocks) == 1:
+        return blocks[0]
+    words = np.concatenate([block.words for block in blocks])
+    return KeyedRows(words, np.concatenate([block.documents for block in blocks]))
 
 
 def _pairs(
@@ -141,7 +142,7 @@ def _pairs(
     word: int = 0,
     span: tuple[int, int] = _EVERY_WORD,
 ) -> Iterator[Edges]:
-    """Edges of rows that agree in all words before `word`, and whose `word` lies in `span`, ends included."""
+    """Yields edges of rows that agree in all words before `word`, and whose `word` lies in `span`, ends included."""
     low, high = span
     while low == high:
         word, (low, high) = word + 1, _EVERY_WORD
@@ -161,20 +162,20 @@ def _pairs(
 
 
 def _released(held: deque[KeyedRows]) -> KeyedRows:
-    """The blocks as one, no longer held in pieces."""
+    """Returns the blocks as one, and empties `held`."""
     whole = _concatenated(held)
     held.clear()
     return whole
 
 
 def _drained(held: deque[KeyedRows]) -> Iterator[KeyedRows]:
-    """The blocks in order, each let go as soon as it is handed out."""
+    """Yields the blocks in order, and releases each as it is handed out."""
     while held:
         yield held.popleft()
 
 
 def _pairs_in_memory(rows: KeyedRows, word: int, limits: _Limits) -> Iterator[Edges]:
-    """Edges of at least one row."""
+    """Yields the edges of one row or more."""
     repeated = _repeated(np.ascontiguousarray(rows.words[:, word]))
     keys, documents = rows.words[repeated, word:], rows.documents[repeated]
     del rows, repeated
@@ -187,10 +188,10 @@ def _pairs_in_memory(rows: KeyedRows, word: int, limits: _Limits) -> Iterator[Ed
 
 
 def _repeated(keys: Words) -> NDArray[np.int64]:
-    """KeyedRows that share the leading bits of their key, ordered by these bits, then row; holds all that share the key.
+    """Returns rows that share the leading bits of their key, by these bits, then row: all with equal keys among them.
 
     Sorting whole words beats sorting indices several times: the bits that no row number needs hold the key's leading
-    bits, past those that all keys have in common. What they cannot tell apart is left to the caller.
+    bits, past those that all keys have in common. Rows that share these bits may still have different keys.
     """
     row_bits = (len(keys) - 1).bit_length()
     common = _WORD_BITS - int(np.bitwise_xor(keys.min(), keys.max())).bit_length()
@@ -211,7 +212,7 @@ def _repeated(keys: Words) -> NDArray[np.int64]:
 
 
 def _edges(documents: Documents, leads: NDArray[np.bool_], limits: _Limits) -> Iterator[Edges]:
-    """Edges of buckets that lie behind each other, each beginning where `leads` is true."""
+    """Yields the edges of consecutive buckets, each of which begins where `leads` is true."""
     lead = 0
     for start in range(0, len(documents), limits.block):
         leading = leads[start : start + limits.block]
@@ -230,12 +231,12 @@ def _edges(documents: Documents, leads: NDArray[np.bool_], limits: _Limits) -> I
 
 
 def _pairs_of_one_key(blocks: Iterator[KeyedRows], limits: _Limits) -> Iterator[Edges]:
-    """Edges of a single bucket of any size, in constant memory."""
+    """Yields the edges of a single bucket of any size, in constant memory."""
     ends = np.empty(0, dtype=np.uint64)
     for block in blocks:
         documents = np.concatenate([ends.astype(block.documents.dtype), block.documents])
         leads = np.arange(len(documents)) == 0
-        # An edge between the ends of what went before has been given already.
+        # An edge between the ends of the blocks before has already been given.
         given = max(len(ends) - 1, 0)
         for edges in _edges(documents, leads, limits):
             yield edges[given:]
@@ -245,7 +246,7 @@ def _pairs_of_one_key(blocks: Iterator[KeyedRows], limits: _Limits) -> Iterator[
 
 @dataclass
 class _Bucket:
-    """KeyedRows on file, in document order, and the span of the word they are split by."""
+    """Rows on file, in document order, and the span of the word by which they are split."""
 
     file: BinaryIO
     low: int = 2**_WORD_BITS - 1
@@ -267,7 +268,7 @@ class _Bucket:
 def _split(
     blocks: Iterator[KeyedRows], limits: _Limits, record: np.dtype[Any], word: int, span: tuple[int, int]
 ) -> Iterator[Edges]:
-    """Edges by way of files, one per value of the leading bits in which the rows' `word` can still differ."""
+    """Yields edges through files, one per value of the leading bits in which the rows' `word` can still differ."""
     shift = np.uint64(max((span[0] ^ span[1]).bit_length() - _SPLIT_BITS, 0))
     buckets: dict[int, _Bucket] = {}
     with ExitStack() as files:

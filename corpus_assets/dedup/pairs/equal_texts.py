@@ -20,16 +20,16 @@ def exact_pairs(
     spill: Spill,
     dtype: DTypeLike = np.uint32,
 ) -> Iterator[Edges]:
-    """Edges (m, 2) of [first document, later document] between documents with equal digests.
+    """Yields edges (m, 2) of [first document, later document] between documents with equal digests.
 
-    `shards` are the SHA-256 digests (n, 32) of one shard's texts each, with what takes part (n,), in canonical order;
-    rows are numbered through all of them from 0, as `dtype`. All 32 bytes count. The edges, concatenated, are ordered
-    by digest, then later document. `memory`, `spill` and errors as for `star_pairs`.
+    `shards` are the SHA-256 digests (n, 32) of one shard's texts each, and which of them take part (n,), in canonical
+    order; rows are numbered through all of them from 0, as `dtype`. All 32 bytes count. The edges, concatenated, are
+    ordered by digest, then later document. `memory`, `spill` and errors are those of `star_pairs`.
     """
     keyed = ((_words(digests), takes_part) for digests, takes_part in shards)
     return equal_rows(keyed, memory=memory, spill=spill, words=_WORDS, dtype=dtype)
 
 
 def _words(digests: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Digests as four 64-bit words that sort like their bytes."""
+    """Returns the digests as four 64-bit words that sort like their bytes."""
     return np.ascontiguousarray(digests).view(">u8").astype(np.uint64)

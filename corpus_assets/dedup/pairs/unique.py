@@ -35,7 +35,7 @@ class _Coding:
         return max(self.total - 1, 1).bit_length()
 
     def pack(self, pairs: Edges) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint64]]:
-        """The range of each pair, and its key within the range."""
+        """Returns the range of each pair, and its key within the range."""
         first, later = pairs[:, 0], pairs[:, 1]
         if len(pairs) and not ((first < later).all() and int(later.max()) < self.total):
             wrong = pairs[(first >= later) | (later >= self.total)][0].tolist()
@@ -49,7 +49,7 @@ class _Coding:
         return numbers, keys
 
     def unpack(self, number: int, keys: NDArray[np.uint64]) -> Edges:
-        """The pairs (n, 2) of keys in the range of that number."""
+        """Returns the pairs (n, 2) of keys in the range of that number."""
         pairs = np.empty((len(keys), 2), dtype=document_dtype(self.total))
         pairs[:, 0] = keys & np.uint64((1 << self.bits) - 1)
         pairs[:, 1] = (keys >> np.uint64(self.bits)) + np.uint64(number * self.range_rows)
@@ -59,7 +59,7 @@ class _Coding:
 def unique_pairs(
     blocks: Iterable[Edges], total: int, range_rows: int, memory: int, spill: Spill
 ) -> Iterator[tuple[int, Edges]]:
-    """Each pair of `blocks` (m, 2) once: (range, pairs (k, 2)), the pairs sorted by later, then first document.
+    """Yields each pair of `blocks` (m, 2) once, as (range, pairs (k, 2)), sorted by later, then first document.
 
     A pair is [first, later] with first < later < `total`, else `ValueError`. Range r is that of later documents
     r * `range_rows` to (r + 1) * `range_rows`. Ranges ascend; one may come in several blocks, so that the pairs,
@@ -76,25 +76,25 @@ def unique_pairs(
 
 
 def _sorted_unique(buckets: Buckets, number: int, coding: _Coding, memory: int) -> Iterator[NDArray[np.uint64]]:
-    """The different keys of a bucket, ascending; one that is too large is read once per part of its range."""
+    """Yields the distinct keys of a bucket, ascending; reads one that is too large once per slice of its range."""
     size = buckets.size(number)
-    parts = min(-(-size * _WORKING_BYTES // max(memory, 1)), coding.range_rows)
-    step = -(-coding.range_rows // max(parts, 1)) << coding.bits
-    for part in range(parts):
-        low, high = part * step, min((part + 1) * step, 1 << _KEY_BITS) - 1
-        keys = _between(buckets.rows(number), low, high) if parts > 1 else list(buckets.rows(number))
+    slices = min(-(-size * _WORKING_BYTES // max(memory, 1)), coding.range_rows)
+    step = -(-coding.range_rows // max(slices, 1)) << coding.bits
+    for place in range(slices):
+        low, high = place * step, min((place + 1) * step, 1 << _KEY_BITS) - 1
+        keys = _between(buckets.rows(number), low, high) if slices > 1 else list(buckets.rows(number))
         if keys:
             yield _unique(np.concatenate(keys))
 
 
 def _between(blocks: Iterable[NDArray[Any]], low: int, high: int) -> list[NDArray[np.uint64]]:
-    """The keys between `low` and `high`, both included."""
+    """Returns the keys between `low` and `high`, both included."""
     inside = (keys[(keys >= np.uint64(low)) & (keys <= np.uint64(high))] for keys in blocks)
     return [keys for keys in inside if len(keys)]
 
 
 def _unique(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The different keys of at least one, ascending; sorts in place."""
+    """Returns the distinct keys of an array that has any, ascending; sorts in place."""
     keys.sort()
     new = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])

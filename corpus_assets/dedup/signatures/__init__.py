@@ -1,0 +1,1 @@
+"""From a text to its signature, its sketch and its band keys."""

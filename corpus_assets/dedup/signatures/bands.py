@@ -12,14 +12,14 @@ _HALF = np.uint64(32)
 
 
 def reference_band_key(signature: NDArray[np.uint32], band: int, rows: int) -> bytes:
-    """SlimPajama's key: the band's values as big-endian 64-bit integers, 8 * rows bytes (104 for 13 rows)."""
+    """Returns SlimPajama's key: the band's values as big-endian 64-bit integers, 8 * rows bytes (104 for 13 rows)."""
     return signature[band * rows : (band + 1) * rows].astype(">u8").tobytes()
 
 
 def band_keys(
     signatures: NDArray[np.uint32], bands: int, rows: int, takes_part: NDArray[np.bool_] | None = None
 ) -> NDArray[np.uint64]:
-    """64-bit keys of shape (bands, n) from signatures (n, permutations): equal band, equal key.
+    """Returns 64-bit keys (bands, n) of signatures (n, permutations): equal bands have equal keys.
 
     Different bands get equal keys with probability 2^-64. The number of a band is not in its keys, since bands are
     paired one by one. Rows where `takes_part` (n,) is false get `NO_KEY` everywhere, others never. `ValueError` if
@@ -40,7 +40,7 @@ def band_keys(
 
 
 def _digests(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Digests (bands, n) of 32-bit values (bands, rows, n), two values per round.
+    """Returns the digests (bands, n) of 32-bit values (bands, rows, n), two values per round.
 
     A round is one-to-one in the state and in the values it takes up, so bands that differ in one round only never
     collide. Multipliers and shifts: splitmix64's (Steele, Lea and Flood 2014), which also spread a last difference
@@ -57,7 +57,7 @@ def _digests(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _mix(state: NDArray[np.uint64]) -> None:
-    """splitmix64's finaliser, in place."""
+    """Applies splitmix64's finaliser in place."""
     for shift, multiplier in zip((30, 27), _MULTIPLIERS, strict=True):
         state ^= state >> np.uint64(shift)
         state *= multiplier

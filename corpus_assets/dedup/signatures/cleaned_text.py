@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from resources import jit
 from resources.slimpajama_cleaning import clean
 
 _TABLE = 0x20000
@@ -15,26 +14,23 @@ _SIGMA = "\u03a3"
 
 
 def clean_batch(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """`clean` of each text as UTF-8, one after the other, and where each starts and the last ends: (texts + 1,).
+    """Returns the cleaned texts as UTF-8, one after the other, and where each starts and the last ends: (texts + 1,).
 
     Lone surrogates are three bytes each. Works in a buffer as long as the encoded texts.
     """
-    compiled = jit.available()
-    ready = [_lowered(text) for text in texts] if compiled else [clean(text) for text in texts]
-    encoded = [text.encode("utf-8", "surrogatepass") for text in ready]
+    from corpus_assets.dedup.kernels.cleaning import clean_in_place
+
+    encoded = [_bytes(_lowered(text)) for text in texts]
     buffer = np.frombuffer(bytearray().join(encoded), dtype=np.uint8)
     bounds = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(part) for part in encoded], out=bounds[1:])
-    if compiled:
-        from corpus_assets.dedup.kernels.cleaning import clean_in_place
-
-        classes, _ = _classes()
-        clean_in_place(buffer, bounds, classes)
+    np.cumsum([len(text) for text in encoded], out=bounds[1:])
+    classes, _ = _classes()
+    clean_in_place(buffer, bounds, classes)
     return buffer[: bounds[-1]], bounds
 
 
 def _lowered(text: str) -> str:
-    """`text`, lower-cased already if it has a code point that the table cannot lower."""
+    """Returns `text`, in lower case if it has a code point that the table cannot lower."""
     if text.isascii():
         return text
     _, beyond = _classes()
@@ -43,9 +39,9 @@ def _lowered(text: str) -> str:
 
 @cache
 def _classes() -> tuple[NDArray[np.uint32], str]:
-    """What becomes of each code point below 0x20000, past which nothing has case; and those that only `lower` lowers.
+    """Returns a table of cleaned code points below 0x20000, past which none has case, and those left to `str.lower`.
 
-    Those are the ones that turn into several code points or more bytes, and sigma, which depends on its neighbours.
+    The latter turn into several code points or more bytes; and sigma depends on its neighbours.
     """
     table = np.arange(_TABLE, dtype=np.uint32)
     beyond = [_SIGMA]
@@ -61,5 +57,5 @@ def _classes() -> tuple[NDArray[np.uint32], str]:
     return table, "".join(beyond)
 
 
-def _bytes(character: str) -> bytes:
-    return character.encode("utf-8", "surrogatepass")
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,7 +1,6 @@
 """Signatures of cleaned texts: MinHash, bit-identical to datasketch, or one-permutation hashing.
 
 Source: docs/formats/slimpajama.md "Signatures".
-Kernels do the work when numba is there; plain code gives the same values.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,21 +12,18 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import NO_SHINGLE
 from corpus_assets.dedup.signatures.cleaned_text import clean_batch
-from corpus_assets.dedup.signatures.one_permutation import one_permutation, rotations, salt_of
+from corpus_assets.dedup.signatures.one_permutation import rotations, salt_of
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
-from corpus_assets.dedup.signatures.shingles import unit_spans, window_hashes
 from corpus_assets.dedup.signatures.sketches import Sketches, require_bits, sketch_batch
-from resources import jit
 
 _BATCH = 1 << 18
-_SHINGLES_PER_UPDATE = 1 << 12
 
 
 def sign(texts: Iterable[str], scheme: SignatureScheme, block: int = 1024) -> Iterator[NDArray[np.uint32]]:
-    """Signatures of texts, in order: blocks of shape (m, permutations), 0 < m <= block.
+    """Yields the signatures of texts, in order: blocks of shape (m, permutations), 0 < m <= block.
 
-    Texts come normalized, uncleaned. `affine32` and `legacy` equal a datasketch MinHash of that scheme, updated with
-    every shingle as UTF-8. A text without a shingle is featureless: all slots 0xFFFFFFFF. Working memory is a few
+    Texts are normalized but not cleaned. `affine32` and `legacy` equal a datasketch MinHash of that scheme, updated
+    with every shingle as UTF-8. A text without a shingle is featureless: all slots 0xFFFFFFFF. Working memory is a few
     times the longest text.
     """
     return (signatures for signatures, _ in _signed(texts, scheme, 0, block))
@@ -36,7 +32,9 @@ def sign(texts: Iterable[str], scheme: SignatureScheme, block: int = 1024) -> It
 def sign_and_sketch(
     texts: Iterable[str], scheme: SignatureScheme, bits: int, block: int = 1024
 ) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
-    """As `sign`, each block with the sketches of its texts, shape (m, bits / 8): all zeros of a featureless one.
+    """Yields blocks of signatures, as `sign` does, each with the sketches (m, bits / 8) of its texts.
+
+    The sketch of a featureless text is all zeros.
 
     `bits` is a multiple of 64 up to 32,768, else `ValueError`.
     """
@@ -47,7 +45,8 @@ def sign_and_sketch(
 def _signed(
     texts: Iterable[str], scheme: SignatureScheme, bits: int, block: int
 ) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
-    """Blocks of signatures and sketches, the latter of no bits if there shall be none."""
+    """Yields blocks of signatures and sketches; sketches have no columns if `bits` is 0."""
+    fill = _one_permutation if scheme.family == "oph" else _minhash
     remaining = iter(texts)
     while True:
         signatures = np.full((block, scheme.permutations), NO_SHINGLE, dtype=np.uint32)
@@ -56,7 +55,7 @@ def _signed(
         for batch in _batches(islice(remaining, block)):
             rows = slice(signed, signed + len(batch))
             cleaned, bounds = clean_batch(batch)
-            _sign_batch(cleaned, bounds, scheme, signatures[rows])
+            fill(cleaned, bounds, scheme, signatures[rows])
             if bits:
                 sketch_batch(cleaned, bounds, scheme, sketches[rows])
             signed = rows.stop
@@ -67,12 +66,12 @@ def _signed(
 
 
 def featureless(signatures: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Of signatures (n, permutations), which were made from no shingle: shape (n,)."""
+    """Returns which of signatures (n, permutations) were made from no shingle, shape (n,)."""
     return np.asarray((signatures == NO_SHINGLE).all(axis=1))
 
 
 def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
-    """Lists of texts that are long enough together to be worth a call, and not much longer."""
+    """Yields lists of texts that are long enough together to be worth a call, and not much longer."""
     batch: list[str] = []
     length = 0
     for text in texts:
@@ -85,26 +84,21 @@ def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _sign_batch(
+def _one_permutation(
     cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, signatures: NDArray[np.uint32]
 ) -> None:
-    """Fill signatures (texts, permutations), all NO_SHINGLE before."""
-    if not jit.available():
-        for number, signature in enumerate(signatures):
-            _sign_plainly(cleaned[bounds[number] : bounds[number + 1]], scheme, signature)
-    elif scheme.family == "oph":
-        from corpus_assets.dedup.kernels.oph import sign as sign_texts
+    """Fills signatures (texts, permutations), all NO_SHINGLE before, of cleaned texts."""
+    from corpus_assets.dedup.kernels.oph import sign as sign_texts
 
-        salt = salt_of(scheme.seed)
-        shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salt)
-        sign_texts((cleaned, bounds), shingling, rotations(scheme.permutations, salt), signatures)
-    else:
-        _minhash(cleaned, bounds, scheme, signatures)
+    salt = salt_of(scheme.seed)
+    shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salt)
+    sign_texts((cleaned, bounds), shingling, rotations(scheme.permutations, salt), signatures)
 
 
 def _minhash(
     cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, signatures: NDArray[np.uint32]
 ) -> None:
+    """Fills signatures (texts, permutations), all NO_SHINGLE before, of cleaned texts."""
     from corpus_assets.dedup.kernels.lanes import hash_shingles
     from corpus_assets.dedup.kernels.minhash import smallest_affine, smallest_legacy
 
@@ -116,29 +110,9 @@ def _minhash(
 
 @lru_cache
 def _permutations(scheme: SignatureScheme) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
-    """Factors and terms of datasketch's permutations, each of shape (permutations,)."""
+    """Returns the factors and terms of datasketch's permutations, each of shape (permutations,)."""
     # datasketch brings scipy along; the asset graph should load without it.
     from datasketch import MinHash
 
     factors, terms = MinHash(num_perm=scheme.permutations, seed=scheme.seed, scheme=scheme.family).permutations
     return np.ascontiguousarray(factors), np.ascontiguousarray(terms)
-
-
-def _sign_plainly(cleaned: NDArray[np.uint8], scheme: SignatureScheme, signature: NDArray[np.uint32]) -> None:
-    """Signature of one cleaned text by datasketch and numpy."""
-    if scheme.family == "oph":
-        salt = salt_of(scheme.seed)
-        hashes = window_hashes(cleaned, scheme.unit, scheme.width, salt)
-        signature[:] = one_permutation(hashes, scheme.permutations, salt)
-        return
-    from datasketch import MinHash
-
-    sketch = MinHash(num_perm=scheme.permutations, seed=scheme.seed, scheme=scheme.family)
-    text = cleaned.tobytes()
-    starts, ends = unit_spans(cleaned, scheme.unit)
-    starts, ends = starts[: max(0, starts.size - scheme.width + 1)], ends[scheme.width - 1 :]
-    for first in range(0, starts.size, _SHINGLES_PER_UPDATE):
-        step = slice(first, first + _SHINGLES_PER_UPDATE)
-        spans = zip(starts[step].tolist(), ends[step].tolist(), strict=True)
-        sketch.update_batch({text[start:end] for start, end in spans})
-    signature[:] = sketch.hashvalues

@@ -1,4 +1,4 @@
-"""What a signature depends on beside the text."""
+"""The scheme of a signature: everything that it depends on except the text."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -30,18 +30,18 @@ class SignatureScheme:
 
 @dataclass(frozen=True)
 class Sketched:
-    """What lies beside the arrays of a shard: the scheme of its signatures, and the bits of its sketches."""
+    """The scheme that is stored next to the arrays of a shard: that of its signatures, and the bits of its sketches."""
 
     scheme: SignatureScheme
     bits: int
 
     def described(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns the scheme as plain values for JSON."""
         return {**asdict(self.scheme), "sketch": self.bits}
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> "Sketched":
-        """Inverse of `described`."""
+        """Returns the scheme that `described` made these values of."""
         return cls(
             SignatureScheme(**{key: value for key, value in values.items() if key != "sketch"}), values["sketch"]
         )

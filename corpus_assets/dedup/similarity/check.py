@@ -1,4 +1,4 @@
-"""From candidates to pairs that count: each pair once, checked as the configuration says."""
+"""From candidates to duplicate pairs: each pair once, checked as the configuration says."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _BLOCK_PAIRS = 1 << 18
 
 
 def sure_threshold(threshold: float, bits: int) -> float:
-    """Estimate under which a pair of similarity `threshold` falls less often than once in three million.
+    """Returns an estimate so low that a pair of similarity `threshold` is below it only once in three million.
 
     Five standard errors of the estimate from so many bits, sqrt((1 - J^2) / bits). Texts with fewer shingles than bits
     have bins that repeat each other: theirs is up to a third larger.
@@ -46,7 +46,7 @@ class Verification:
     candidates: int = 0
 
     def pairs(self, candidates: Iterable[Edges], how: Literal["none", "signature", "exact"]) -> Iterator[Edges]:
-        """Blocks of the pairs (k, 2) that count, in an order that depends on the pairs and the scheme alone."""
+        """Yields blocks of the pairs (k, 2) that pass, in an order that depends only on the pairs and the scheme."""
         if how == "none":
             return (pairs for _, pairs in self._unique(candidates))
         if how == "signature":
@@ -68,7 +68,7 @@ class Verification:
             yield pairs[agree >= least]
 
     def _by_text(self, candidates: Iterable[Edges]) -> Iterator[Edges]:
-        """The texts of pairs that the sketches all but exclude are not read."""
+        """Reads texts only for pairs whose estimate is at most five standard errors below the threshold."""
         with self.spill() as file:
             for block in self._by_signature(candidates, sure_threshold(self.threshold, self.bits)):
                 file.write(np.ascontiguousarray(block).tobytes())

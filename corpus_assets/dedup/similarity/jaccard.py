@@ -12,7 +12,6 @@ from corpus_assets.dedup.documents.numbering import Edges
 from corpus_assets.dedup.documents.spill import Spill, cut
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
 from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashes
-from resources import jit
 from resources.errors import StorageError
 
 Hashes = NDArray[np.uint64]
@@ -20,11 +19,11 @@ Hashes = NDArray[np.uint64]
 _BLOCK_PAIRS = 1 << 16
 # At the peak of making a set, per byte of cleaned text: the hashes, those that differ, and the text twice.
 _WORKING_BYTES = 24
-_PARTS_BITS = 32
+_SLICE_BITS = 32
 
 
 def wanted(pairs: Iterable[Edges], total: int) -> NDArray[np.uint8]:
-    """Which of `total` documents occur in blocks of pairs (m, 2): a bitmap of total / 8 bytes for `occurring`."""
+    """Returns which of `total` documents occur in blocks of pairs (m, 2): a bitmap of total / 8 bytes."""
     bitmap = np.zeros(-(-total // 8), dtype=np.uint8)
     for documents in cut(pairs, _BLOCK_PAIRS):
         if int(documents.max()) >= total:
@@ -35,7 +34,7 @@ def wanted(pairs: Iterable[Edges], total: int) -> NDArray[np.uint8]:
 
 
 def occurring(bitmap: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.bool_]:
-    """Which of the documents `start` to `stop` the bitmap of `wanted` has, shape (stop - start,)."""
+    """Returns which of the documents `start` to `stop` a bitmap of `wanted` has, shape (stop - start,)."""
     bits = np.unpackbits(bitmap[start // 8 : -(-stop // 8)], bitorder="little")
     return bits[start % 8 : start % 8 + stop - start].astype(np.bool_)
 
@@ -43,13 +42,13 @@ def occurring(bitmap: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.bo
 def exact_similarities(
     pairs: Iterable[Edges], texts: Iterable[tuple[int, str]], scheme: SignatureScheme, *, memory: int, spill: Spill
 ) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
-    """Blocks of the pairs (k, 2), in their order, with the Jaccard similarity (k,) of their shingle sets.
+    """Yields blocks of the pairs (k, 2), in their order, with the Jaccard similarity (k,) of their shingle sets.
 
     `texts` are (document number, uncleaned text) of all documents that occur, numbers ascending; others may be among
-    them. Cleaned texts go to a scratch file, 16 bytes per text stay in memory, and sets of 64-bit hashes are made when
-    they are needed and kept within `memory` bytes, last used longest: pairs in the order of `agreements` make most sets
-    once per range. Documents whose sets do not fit are compared in parts. Two documents without a shingle have
-    similarity 0. `ValueError` for a document without a text, or texts out of order.
+    them. Cleaned texts go to a scratch file; 16 bytes per text stay in memory. Sets of 64-bit hashes are made when they
+    are needed and kept within `memory` bytes, the last used longest: pairs in the order of `agreements` make most sets
+    once per range. Sets that do not fit are compared a slice at a time. Two documents without a shingle have similarity
+    0. `ValueError` for a document without a text, or texts out of order.
     """
     with spill() as file:
         cleaned = _CleanedTexts(file, texts)
@@ -61,7 +60,7 @@ def exact_similarities(
 
 
 class _CleanedTexts:
-    """Cleaned texts in a scratch file, by row: the position among the given texts."""
+    """Cleaned texts in a scratch file. The row of a text is its position among the given texts."""
 
     def __init__(self, file: BinaryIO, texts: Iterable[tuple[int, str]]) -> None:
         self._file = file
@@ -79,7 +78,7 @@ class _CleanedTexts:
         self._ends = np.frombuffer(ends, dtype=np.uint64)
 
     def rows(self, documents: Edges) -> NDArray[np.intp]:
-        """Rows of document numbers, in the shape of these."""
+        """Returns the row of each document number, in the shape of `documents`."""
         rows = np.searchsorted(self._numbers, documents)
         known = rows < len(self._numbers)
         known[known] = self._numbers[rows[known]] == documents[known]
@@ -88,22 +87,22 @@ class _CleanedTexts:
         return rows
 
     def size(self, row: int) -> int:
-        """Bytes of a cleaned text: at least as many as it has shingles."""
+        """Returns the number of bytes of a cleaned text, which has at most as many shingles."""
         return int(self._ends[row + 1] - self._ends[row])
 
     def read(self, row: int) -> bytes:
-        """A cleaned text."""
+        """Returns a cleaned text."""
         self._file.seek(int(self._ends[row]))
         cleaned = self._file.read(self.size(row))
         if len(cleaned) != self.size(row):
             raise StorageError(
-                f"scratch file: {len(cleaned)} of {self.size(row)} bytes of a text; it was cut meanwhile"
+                f"scratch file: {len(cleaned)} of {self.size(row)} bytes of a text; it was cut after it was written"
             )
         return cleaned
 
 
 class _ShingleSets:
-    """Sets of shingles by row, those used last kept in memory."""
+    """Sets of shingles by row; the last used are kept in memory."""
 
     def __init__(self, texts: _CleanedTexts, scheme: SignatureScheme, memory: int) -> None:
         self._texts = texts
@@ -113,14 +112,14 @@ class _ShingleSets:
         self._sets: OrderedDict[int, Hashes] = OrderedDict()
 
     def similarity(self, left: int, right: int) -> float:
-        """Jaccard similarity of the texts of two rows."""
+        """Returns the Jaccard similarity of the texts of two rows."""
         size = self._texts.size(left) + self._texts.size(right)
-        parts = -(-size * _WORKING_BYTES // self._working)
-        if parts <= 1:
+        slices = -(-size * _WORKING_BYTES // self._working)
+        if slices <= 1:
             return _jaccard([(self._set(left), self._set(right))])
         cleaned = self._texts.read(left), self._texts.read(right)
         return _jaccard(
-            (self._part(cleaned[0], part, parts), self._part(cleaned[1], part, parts)) for part in range(parts)
+            (self._slice(cleaned[0], place, slices), self._slice(cleaned[1], place, slices)) for place in range(slices)
         )
 
     def _set(self, row: int) -> Hashes:
@@ -133,18 +132,18 @@ class _ShingleSets:
             self._room += self._sets.popitem(last=False)[1].nbytes
         return made
 
-    def _part(self, cleaned: bytes, part: int, parts: int) -> Hashes:
-        """Those hashes of a text that fall into one of so many equal parts of their range."""
+    def _slice(self, cleaned: bytes, place: int, slices: int) -> Hashes:
+        """Returns the hashes of a text that fall into one of so many equal slices of their range."""
         found = []
         for piece in pieces(cleaned, max(self._working // _WORKING_BYTES, 1), self._scheme.unit, self._scheme.width):
             hashes = shingle_hashes(piece, self._scheme)
-            bits = np.uint64(_PARTS_BITS)
-            found.append(hashes[(hashes >> bits) * np.uint64(parts) >> bits == part])
+            bits = np.uint64(_SLICE_BITS)
+            found.append(hashes[(hashes >> bits) * np.uint64(slices) >> bits == place])
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.uint64)
 
 
 def pieces(cleaned: bytes, size: int, unit: Unit, width: int) -> Iterator[bytes]:
-    """Pieces of about `size` bytes that overlap, so that they hold just the windows of `width` units of the whole."""
+    """Yields pieces of about `size` bytes that overlap, so that they hold exactly the windows of `width` units."""
     start = 0
     while start < len(cleaned):
         end = _next_unit(cleaned, start + size, unit)
@@ -157,7 +156,7 @@ def pieces(cleaned: bytes, size: int, unit: Unit, width: int) -> Iterator[bytes]
 
 
 def _next_unit(cleaned: bytes, position: int, unit: Unit) -> int:
-    """Where the first unit starts that does not start before `position`, or the end."""
+    """Returns where the first unit at or after `position` starts, or the end."""
     if unit == "word":
         space = cleaned.find(b" ", position - 1)
         return space + 1 if space >= 0 else len(cleaned)
@@ -166,10 +165,10 @@ def _next_unit(cleaned: bytes, position: int, unit: Unit) -> int:
     return min(position, len(cleaned))
 
 
-def _jaccard(parts: Iterable[tuple[Hashes, Hashes]]) -> float:
-    """Similarity of two sets that come in parts."""
+def _jaccard(slices: Iterable[tuple[Hashes, Hashes]]) -> float:
+    """Returns the similarity of two sets that are given slice by slice."""
     both = either = 0
-    for left, right in parts:
+    for left, right in slices:
         common = _common(left, right)
         both += common
         either += len(left) + len(right) - common
@@ -177,9 +176,6 @@ def _jaccard(parts: Iterable[tuple[Hashes, Hashes]]) -> float:
 
 
 def _common(left: Hashes, right: Hashes) -> int:
-    """How many members two sorted sets have in common."""
-    if not jit.available():
-        return len(np.intersect1d(left, right, assume_unique=True))
     from corpus_assets.dedup.kernels.compare import common
 
     return common(left, right)

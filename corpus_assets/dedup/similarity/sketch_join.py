@@ -16,14 +16,14 @@ _BLOCK_PAIRS = 1 << 15
 
 
 def range_rows(bits: int) -> int:
-    """Documents whose sketches of so many bits are held at once. It depends on nothing else: it orders the output."""
+    """Returns how many sketches are held at once. It depends on their bits alone, since it orders the output."""
     return max(8 * RANGE_BYTES // bits, 1)
 
 
 def agreements(
     pairs: Iterable[tuple[int, Edges]], sketches: Load, total: int, range_rows: int, *, memory: int, spill: Spill
 ) -> Iterator[tuple[Edges, Agreements]]:
-    """Blocks of pairs (k, 2) with the number of bits (k,) in which the sketches of their documents agree.
+    """Yields blocks of pairs (k, 2) with the number of bits (k,) in which the sketches of their documents agree.
 
     `pairs` are (range, pairs whose column 1 lies in that range of `range_rows` documents), a range's blocks one after
     the other; column 0 is any other document, earlier or later, so (kept, member) will do. `sketches(start, stop)`
@@ -41,11 +41,11 @@ def agreements(
     size = max(min(memory // (8 * dtype.itemsize), _BLOCK_PAIRS), 1)
     with Buckets(-(-total // range_rows), dtype, memory // 2, spill) as buckets:
         for number, block in pairs:
-            for part in cut([block], size):
-                later = held.rows(number, part[:, 1])
-                rows = np.empty(len(part), dtype=dtype)
-                rows["pair"], rows["sketch"] = part, held.sketches[later]
-                buckets.append(part[:, 0] // part.dtype.type(min(range_rows, total)), rows)
+            for some in cut([block], size):
+                later = held.rows(number, some[:, 1])
+                rows = np.empty(len(some), dtype=dtype)
+                rows["pair"], rows["sketch"] = some, held.sketches[later]
+                buckets.append(some[:, 0] // some.dtype.type(min(range_rows, total)), rows)
         for number in range(len(buckets)):
             for rows in buckets.rows(number):
                 found = np.ascontiguousarray(rows["pair"])
@@ -64,7 +64,7 @@ class _Range:
         self.sketches: Words = np.empty((0, 0), dtype=np.uint64)
 
     def rows(self, number: int, documents: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
-        """Where documents of the range of that number lie in `sketches`, which are loaded unless they are held."""
+        """Returns where documents of a range lie in `sketches`; loads that range unless it is held."""
         if number != self._number:
             self._move(number)
         rows = documents.astype(np.int64) - number * self._range_rows
@@ -73,7 +73,7 @@ class _Range:
         return rows
 
     def _move(self, number: int) -> None:
-        # The range before is let go first: two of them would double the memory.
+        # The range before is released first: two of them would double the memory.
         self.sketches = np.empty((0, 0), dtype=np.uint64)
         start = number * self._range_rows
         stop = min(start + self._range_rows, self._total)

@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, UnusableError, fast_library
 from corpus_assets.tokenize.encode.probe import probe_texts
@@ -20,8 +21,8 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError, CorpusError
 from resources.hashing import keyed_hash
 
-Backend = Literal["auto", "tokenizers", "fastokens", "gigatoken"]
-BACKENDS: tuple[Backend, ...] = ("auto", "tokenizers", "fastokens", "gigatoken")
+LibraryName = Literal["auto", "tokenizers", "fastokens", "gigatoken"]
+LIBRARIES: tuple[LibraryName, ...] = ("auto", "tokenizers", "fastokens", "gigatoken")
 FIRST_CHARACTERS = 1 << 16
 LONGEST_CHECKED = 1 << 16
 # The reference is about 100 times slower, so this share of the characters costs less than a tenth of the time.
@@ -39,8 +40,8 @@ class BackendDiffers(CorpusError):  # noqa: N818 - it is an order to the caller,
     """A fast library gave other ids than the reference: the shard has to be made again with the reference."""
 
 
-def accelerate(tokenizer: Tokenizer, backend: Backend, first_texts: Sequence[str]) -> "Accelerated":
-    """The tokenizer with the fastest library that gives equal ids on probe texts and on `first_texts`.
+def accelerate(tokenizer: Tokenizer, backend: LibraryName, first_texts: Sequence[str]) -> "Accelerated":
+    """Returns the tokenizer with the fastest library that gives equal ids on probe texts and on `first_texts`.
 
     backend: `auto` tries gigatoken, then fastokens, and else stays with the reference (`tokenizers`); a library that
     is named must be installed, able to use the definition, and equal, or ConfigError is raised.
@@ -48,8 +49,8 @@ def accelerate(tokenizer: Tokenizer, backend: Backend, first_texts: Sequence[str
     A library is loaded, warmed and probed once per process and tokenizer; `first_texts` are compared up to
     `FIRST_CHARACTERS`. Ids do not depend on the choice: a difference that shows up later raises BackendDiffers.
     """
-    if backend not in BACKENDS:
-        raise ConfigError(f"tokenizer backend is {backend!r}; valid: {', '.join(BACKENDS)}")
+    if backend not in LIBRARIES:
+        raise ConfigError(f"tokenizer backend is {backend!r}; valid: {', '.join(LIBRARIES)}")
     faults = []
     for name in _FAST if backend == "auto" else () if backend == "tokenizers" else (backend,):
         try:
@@ -76,7 +77,7 @@ def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str])
 
 
 def _first(texts: Sequence[str]) -> list[str]:
-    """As much of the texts as the characters allow."""
+    """Returns as much of the texts as the characters allow."""
     room, taken = FIRST_CHARACTERS, []
     for text in texts:
         if room > 0:
@@ -86,14 +87,14 @@ def _first(texts: Sequence[str]) -> list[str]:
 
 
 def _compare(fast: FastLibrary, reference: Tokenizer, texts: Sequence[str]) -> str | None:
-    """The first difference in words: of `encode_batch`, or of `encode_plain`."""
+    """Returns the first difference in words: of `encode_batch`, or of `encode_plain`."""
     return difference(texts, fast.encode_batch(texts), reference.encode_batch(texts)) or difference(
         texts, fast.encode_plain(texts), reference.encode_plain(texts)
     )
 
 
 def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None:
-    """The first text whose ids are not equal, with what surrounds the first other id; None if all are equal."""
+    """Returns the first text whose ids are not equal, with what surrounds the first other id; None if all are equal."""
     if np.array_equal(ours.offsets, theirs.offsets) and np.array_equal(ours.ids, theirs.ids):
         return None
     for text, mine, other in zip(texts, ours, theirs, strict=True):
@@ -107,7 +108,7 @@ def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None
     return f"{len(ours)} lists of ids for {len(texts)} texts"
 
 
-class Accelerated:
+class Accelerated(Tokenizer):
     """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`."""
 
     def __init__(
@@ -121,7 +122,7 @@ class Accelerated:
         self._credit = float(FIRST_CREDIT)
 
     def report(self) -> dict[str, Any]:
-        """What was used and how it was checked, for the ledger.
+        """Returns which library was used and how it was checked, for the ledger.
 
         `backend` and its `version`; `probe_texts` and `first_texts` that were equal before the shard;
         `checked_documents` and their UTF-8 `checked_bytes` all through it; `not_faster` = why
@@ -139,20 +140,20 @@ class Accelerated:
             "not_faster": self._not_faster,
         }
 
+    @override
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
-        """See `Tokenizer.encode_batch`. Raises BackendDiffers when a sampled text has other ids in the reference."""
         if self._fast is None:
             return self.reference.encode_batch(texts)
         return self._checked(texts, self._fast.encode_batch, self.reference.encode_batch)
 
+    @override
     def encode_plain(self, texts: Sequence[str]) -> Ragged:
-        """See `Tokenizer.encode_plain`. Raises BackendDiffers when a sampled text has other ids in the reference."""
         if self._fast is None:
             return self.reference.encode_plain(texts)
         return self._checked(texts, self._fast.encode_plain, self.reference.encode_plain)
 
     def _checked(self, texts: Sequence[str], encode: _Encode, reference: _Encode) -> Ragged:
-        """The ids, after a look at the text that a keyed hash picks, as far as the share of checked text has room."""
+        """Returns the ids, after comparing the text that a keyed hash picks, if the share of checked text has room."""
         try:
             ids = encode(texts)
         except UnusableError as fault:
@@ -181,75 +182,75 @@ class Accelerated:
         return cast("str | None", getattr(self.reference, "definition", None))
 
     @property
+    @override
     def kind(self) -> str:
-        """What it was made from."""
         return self.reference.kind
 
     @property
+    @override
     def vocab_size(self) -> int:
-        """Number of entries, added tokens included."""
         return self.reference.vocab_size
 
     @property
+    @override
     def eos_id(self) -> int | None:
-        """End-of-text id."""
         return self.reference.eos_id
 
     @property
+    @override
     def pad_id(self) -> int:
-        """Id on padding."""
         return self.reference.pad_id
 
     @property
+    @override
     def bos_id(self) -> int | None:
-        """Begin-of-text id."""
         return self.reference.bos_id
 
     @property
+    @override
     def adds_bos(self) -> bool:
-        """Whether `encode_batch` puts a begin-of-text id before every text."""
         return self.reference.adds_bos
 
     @property
+    @override
     def digest(self) -> str:
-        """The reference's: ids do not depend on the library."""
         return self.reference.digest
 
     @property
+    @override
     def chat_template(self) -> str | None:
-        """The tokenizer's own chat template."""
         return self.reference.chat_template
 
     @property
+    @override
     def special_tokens(self) -> Mapping[str, int]:
-        """Ids of the control tokens by content."""
         return self.reference.special_tokens
 
     @property
+    @override
     def template_values(self) -> Mapping[str, Any]:
-        """What a chat template may name."""
         return self.reference.template_values
 
+    @override
     def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
-        """Ids of a text whose control tokens are matched."""
         return self.reference.encode_trusted(text, bos=bos)
 
+    @override
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        """Plain ids of a text and where their tokens start."""
         return self.reference.encode_offsets(text)
 
+    @override
     def token_id(self, token: str) -> int | None:
-        """Id of a token."""
         return self.reference.token_id(token)
 
+    @override
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
-        """Text of the ids."""
         return self.reference.decode(ids)
 
+    @override
     def with_token(self, token: str) -> Tokenizer:
-        """This tokenizer if it has the token, else the reference with it."""
         return self if self.token_id(token) is not None else self.reference.with_token(token)
 
+    @override
     def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """UTF-8 bytes and code points of every id's text."""
         return self.reference.text_sizes()

@@ -2,32 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import ftfy
 
-NormalizationForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+from corpus_assets.config.dataset_options import Cleaning
 
 
-@dataclass(frozen=True)
-class CleaningSettings:
-    """What is done to a text before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning").
-
-    ftfy: run `ftfy.fix_text`, with `normalization` as its Unicode form (None leaves the form alone).
-    wikitext: undo the spacing of the wikitext corpora.
-    """
-
-    ftfy: bool = False
-    normalization: NormalizationForm | None = "NFC"
-    wikitext: bool = False
-
-
-def clean(text: str, settings: CleaningSettings) -> str:
-    """The text as it is tokenized. Nothing is stripped or lower-cased."""
-    if settings.ftfy:
-        text = ftfy.fix_text(text, normalization=settings.normalization)
-    return detokenize_wikitext(text) if settings.wikitext else text
+def clean(text: str, section: Cleaning) -> str:
+    """Returns the text as it is tokenized. Nothing is stripped or lower-cased."""
+    if section.ftfy:
+        text = ftfy.fix_text(text, normalization=section.normalization)
+    return detokenize_wikitext(text) if section.wikitext else text
 
 
 _BEFORE_BRACKETS = (
@@ -56,7 +41,7 @@ _AFTER_BRACKETS = (
 
 
 def detokenize_wikitext(text: str) -> str:
-    """Natural spacing for text spaced as the wikitext corpora (docs/formats/cerebras-hdf5.md "Wikitext detokenizer").
+    """Returns wikitext with natural spacing (docs/formats/cerebras-hdf5.md "Wikitext detokenizer").
 
     Meant for wikitext only: it joins a plural and the quotation after it ("cats 'and" becomes "cats'and").
     """
@@ -70,7 +55,7 @@ def detokenize_wikitext(text: str) -> str:
 
 
 def _trim_inside(text: str, opening: str, closing: str) -> str:
-    """White space next to the inner side of paired marks removed; a pair ends at the first closing mark."""
+    """Returns the text without white space at the inner side of paired marks; a pair ends at the first closing mark."""
     # Text after the last closing mark cannot hold a pair; searching it would take quadratic time on "((((".
     end = text.rfind(closing) + 1
     pair = re.compile(f"{re.escape(opening)}([^{re.escape(closing)}]*){re.escape(closing)}")
@@ -78,7 +63,7 @@ def _trim_inside(text: str, opening: str, closing: str) -> str:
 
 
 def split_text(text: str, length: int) -> Iterator[str]:
-    """Pieces of at least `length` characters (the last may be shorter); their concatenation is the text.
+    """Yields pieces of at least `length` characters (the last may be shorter); their concatenation is the text.
 
     A piece ends before the first space at or after `length` characters, so the next one starts with that
     space (docs/formats/cerebras-rows.md "LMData"). Text without spaces stays whole, and an empty text is one empty

@@ -27,12 +27,12 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
-from corpus_assets.tokenize.encode.cleaning import NormalizationForm
+from corpus_assets.config.dataset_options import NormalizationForm
+from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.sentencepiece_proto import BPE, UNIGRAM, SentencePieceModel, rule_characters
 
-Json = dict[str, Any]
 Find = Callable[[str, int, int], Iterator[int]]
 
 NORMAL_FORMS = frozenset(get_args(NormalizationForm))
@@ -82,14 +82,14 @@ class Rule(NamedTuple):
 
 
 def steps(part: Json | None, name: str) -> list[Json]:
-    """The steps of a `Sequence` of a `tokenizer.json`, or the one step, or none."""
+    """Returns the steps of a `Sequence` of a `tokenizer.json`, or the one step, or none."""
     if part is None:
         return []
     return [step for inner in part[name] for step in steps(inner, name)] if part["type"] == "Sequence" else [part]
 
 
 def json_rule(definition: Json, normalizers: list[Json]) -> Rule | None:
-    """The rule of a `tokenizer.json`, None if no rule covers it."""
+    """Returns the rule of a `tokenizer.json`, None if no rule covers it."""
     model, splitters = definition["model"], steps(definition.get("pre_tokenizer"), "pretokenizers")
     added = definition.get("added_tokens") or []
     strips = any(token.get("lstrip") or token.get("rstrip") for token in added)
@@ -102,7 +102,7 @@ def json_rule(definition: Json, normalizers: list[Json]) -> Rule | None:
 
 
 def model_rule(raw: bytes) -> Rule | None:
-    """The rule of a SentencePiece model; None for one of words, or with its prefix space at the end, or unreadable."""
+    """Returns the rule of a SentencePiece model; None if it is of words, ends them with a space, or is unreadable."""
     try:
         model = SentencePieceModel.of(raw)
         inside, last = rule_characters(model.charsmap)
@@ -116,7 +116,7 @@ def model_rule(raw: bytes) -> Rule | None:
 
 @cache
 def classes() -> dict[str, str]:
-    """Ranges for classes of regular expressions: letters `L`, numbers `N` and others `O` fit to stand at a cut.
+    """Returns ranges for classes of regular expressions: letters `L`, numbers `N` and others `O` fit to stand at a cut.
 
     White space, marks, conjoining Jamo, unassigned characters and those of later Unicode versions are in none.
     """
@@ -147,7 +147,7 @@ def _ranges(codes: list[int]) -> str:
 
 
 def _byte_level(normalizers: list[Json], splitters: list[Json]) -> Rule | None:
-    """Digits on their own may come first; then the pattern of GPT-2 in ByteLevel, or another in Split."""
+    """Returns the rule for GPT-2's pattern in ByteLevel, or another in Split; digits may be split off before it."""
     kept = [step for step in splitters if step["type"] != "Digits"]
     if not kept or kept[-1]["type"] != "ByteLevel" or any(step["type"] != "NFC" for step in normalizers):
         return None
@@ -179,7 +179,7 @@ def _finder(pattern: re.Pattern[str]) -> Find:
 
 
 def _spaces(normalizers: list[Json], splitters: list[Json]) -> Rule | None:
-    """The first splitter takes white space away, and normalizers work by character."""
+    """Returns the rule for a first splitter that takes white space away, with normalizers that work by character."""
     if not splitters or splitters[0]["type"] not in _SPLITTERS:
         return None
     if any(step["type"] not in _SPLITTERS | {"Punctuation", "Digits"} for step in splitters):
@@ -190,7 +190,7 @@ def _spaces(normalizers: list[Json], splitters: list[Json]) -> Rule | None:
 
 
 def _metaspace(model: Json, normalizers: list[Json], splitters: list[Json]) -> Rule | None:
-    """Words split before every space; normalizers that reach no further than a run of white space.
+    """Returns the rule for words split before every space, with normalizers that reach no further than white space.
 
     A precompiled normalizer works by grapheme, so within a word both characters are graphemes of their own.
     """
@@ -217,7 +217,7 @@ def _metaspace(model: Json, normalizers: list[Json], splitters: list[Json]) -> R
 
 
 def _bpe(model: Json, normalizers: list[Json], splitters: list[Json], strips: bool) -> Rule | None:
-    """BPE over the whole text. `strips`: an added token takes white space beside it away."""
+    """Returns the rule for BPE over the whole text. `strips`: an added token takes white space beside it away."""
     metaspace = [step["type"] for step in splitters] == ["Metaspace"] and not splitters[0].get("split", True)
     plain = all(step in (_SPACE_AS_META, {"type": "Prepend", "prepend": _META}) for step in normalizers)
     if model["type"] != "BPE" or not plain or (splitters and not metaspace):
@@ -238,12 +238,12 @@ def _bpe(model: Json, normalizers: list[Json], splitters: list[Json], strips: bo
 
 
 def _joined(pieces: Iterable[str]) -> set[tuple[str, str]]:
-    """Characters side by side in an entry of the vocabulary; a space is the sign for it."""
+    """Returns the characters side by side in an entry of the vocabulary; a space is the sign for it."""
     return {pair for piece in pieces for pair in pairwise(piece.replace(" ", _META))}
 
 
 def _half_known(pieces: Iterable[str]) -> set[str]:
-    """Characters that are unknown on their own, but not as part of a longer entry of the vocabulary."""
+    """Returns the characters that are unknown on their own, but not as part of a longer entry of the vocabulary."""
     known = set(pieces)
     return {letter for piece in known for letter in piece} - known
 
@@ -251,7 +251,7 @@ def _half_known(pieces: Iterable[str]) -> set[str]:
 def _apart(
     joined: Container[tuple[str, str]], never_right: Container[str], never_left: Container[str]
 ) -> Callable[[str, int], bool]:
-    """Whether no entry has the characters at a place side by side.
+    """Returns the test that no entry has the characters at a place side by side.
 
     Before a cut stands no space, as it may be stripped at the start of a part, or be one with the prefix space.
     """

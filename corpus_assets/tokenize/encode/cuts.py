@@ -1,4 +1,4 @@
-"""Where a text may be cut so that the ids of the parts, one after another, are the ids of the whole.
+"""Finds where a text may be cut so that the ids of the parts, one after another, are the ids of the whole.
 
 `cut_rules` has the rules, and why they hold. A tokenizer that fits none of them gets no cutter.
 """
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from corpus_assets.tokenize.encode.cleaning import NormalizationForm
+from corpus_assets.config.dataset_options import NormalizationForm
 from corpus_assets.tokenize.encode.cut_rules import NORMAL_FORMS, Rule, json_rule, model_rule, steps
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceEngine
+from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceBackend
 
 PIECE_CHARACTERS = 1 << 20
 LONGEST_PIECE = 1 << 22
@@ -34,11 +34,11 @@ class Cutter:
 
     @property
     def lead(self) -> int:
-        """See `Rule`."""
+        """Number of characters of the text before it that a part starts with."""
         return self.rule.lead
 
     def place(self, text: str, start: int, end: int) -> int | None:
-        """A safe place from start > 0 up to end, the first of the best kind; None if there is none."""
+        """Returns a safe place from start > 0 up to end, the first of the best kind; None if there is none."""
         return next((place for place in self.rule.find(text, start, end) if not self._touches(text, place)), None)
 
     @cached_property
@@ -46,7 +46,7 @@ class Cutter:
         return max(map(len, self.added), default=0)
 
     def _touches(self, text: str, place: int) -> bool:
-        """Whether an added token ends, starts or lies at the place."""
+        """True if an added token ends, starts or lies at the place."""
         # A composed character is made of at most four.
         reach = 4 * self._longest if self.form else self._longest
         left, right = text[max(0, place - reach) : place], text[place : place + reach]
@@ -64,7 +64,7 @@ def _touch(left: str, right: str, tokens: frozenset[str]) -> bool:
 def cut_places(
     text: str, cutter: Cutter | None, size: int = PIECE_CHARACTERS, longest: int = LONGEST_PIECE
 ) -> list[int] | None:
-    """Safe places about `size` characters apart; None where more than `longest` characters have no safe place.
+    """Returns safe places about `size` characters apart; None where more than `longest` characters have no safe place.
 
     A text of up to `longest` characters stays whole where a rule is no better than its sums (`Rule.summed`). The text
     is looked through up to the first stretch without a place, so the time is linear.
@@ -83,18 +83,18 @@ def cut_places(
 
 
 def pieces(text: str, places: Sequence[int], lead: int = 0) -> Iterator[str]:
-    """The text cut at the places, in order; all but the first with `lead` characters of the one before."""
+    """Yields the text cut at the places, in order; all but the first with `lead` characters of the one before."""
     return (text[max(0, start - lead) : end] for start, end in pairwise([0, *places, len(text)]))
 
 
 def safe_cuts(tokenizer: Tokenizer) -> Cutter | None:
-    """The cutter of a tokenizer, None if no rule covers its `tokenizer.json` or SentencePiece model."""
+    """Returns the cutter of a tokenizer, None if no rule covers its `tokenizer.json` or SentencePiece model."""
     definition = getattr(tokenizer, "definition", None)
     if isinstance(definition, str):
         return _json_cutter(definition)
-    engine = getattr(getattr(tokenizer, "reference", tokenizer), "engine", None)
-    if isinstance(engine, SentencePieceEngine):
-        return _model_cutter(engine.model, frozenset(engine.special_tokens))
+    backend = getattr(getattr(tokenizer, "reference", tokenizer), "backend", None)
+    if isinstance(backend, SentencePieceBackend):
+        return _model_cutter(backend.model, frozenset(backend.special_tokens))
     return None
 
 
@@ -119,7 +119,7 @@ def _model_cutter(model: bytes, special: frozenset[str]) -> Cutter | None:
 
 
 def around(tokenizer: Tokenizer) -> tuple[list[int], list[int]] | None:
-    """Ids that `encode_batch` puts before and after every text; None if it does something else to the ids."""
+    """Returns the ids that `encode_batch` puts before and after every text; None if it changes ids otherwise."""
     whole, plain = tokenizer.encode_batch(["a"]).ids.tolist(), tokenizer.encode_plain(["a"]).ids.tolist()
     for start in range(len(whole) - len(plain) + 1):
         if whole[start : start + len(plain)] == plain:

@@ -10,7 +10,7 @@ import psutil
 from corpus_assets.tokenize.encode.cuts import around
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.files import Json
-from corpus_assets.tokenize.tokenizers.library import LibraryEngine
+from corpus_assets.tokenize.tokenizers.library import LibraryBackend
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
@@ -48,11 +48,11 @@ class FastLibrary:
         self._seen = self._memory = 0
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
-        """What `Tokenizer.encode_batch` gives. Raises UnusableError when the library fails."""
+        """Returns the ids of `Tokenizer.encode_batch`. Raises UnusableError when the library fails."""
         return put_around(self._encode(self._matching or self._plain, texts), self._before, self._after)
 
     def encode_plain(self, texts: Sequence[str]) -> Ragged:
-        """What `Tokenizer.encode_plain` gives. Raises UnusableError when the library fails."""
+        """Returns the ids of `Tokenizer.encode_plain`. Raises UnusableError when the library fails."""
         return self._encode(self._plain, texts)
 
     def _encode(self, definition: str, texts: Sequence[str]) -> Ragged:
@@ -77,7 +77,7 @@ def _memory() -> int:
 
 
 def fast_library(name: str, tokenizer: Tokenizer) -> FastLibrary:
-    """The library for the tokenizer, the same object for equal tokenizers; the process keeps the last few.
+    """Returns the library for the tokenizer, the same object for equal tokenizers; the process keeps the last few.
 
     Raises UnusableError when the tokenizer has no `tokenizer.json`.
     """
@@ -90,7 +90,7 @@ def fast_library(name: str, tokenizer: Tokenizer) -> FastLibrary:
 
 
 def put_around(ragged: Ragged, before: Sequence[int], after: Sequence[int]) -> Ragged:
-    """Every list with the ids `before` and `after` it."""
+    """Returns every list with the ids `before` and `after` it."""
     if not before and not after:
         return ragged
     lists = np.arange(len(ragged) + 1)
@@ -108,16 +108,16 @@ def put_around(ragged: Ragged, before: Sequence[int], after: Sequence[int]) -> R
 
 
 def _definitions(tokenizer: Tokenizer) -> tuple[str, str | None]:
-    """`tokenizer.json` for plain text; and the one for `encode_batch`, if that matches control tokens."""
-    engine = tokenizer.engine if isinstance(tokenizer, LoadedTokenizer) else None
-    if not isinstance(tokenizer, LoadedTokenizer) or not isinstance(engine, LibraryEngine):
+    """Returns `tokenizer.json` for plain text; and the one for `encode_batch`, if that matches control tokens."""
+    backend = tokenizer.backend if isinstance(tokenizer, LoadedTokenizer) else None
+    if not isinstance(tokenizer, LoadedTokenizer) or not isinstance(backend, LibraryBackend):
         raise UnusableError("the tokenizer has no tokenizer.json")
-    matching = _bare(engine.original, special=True) if tokenizer.match_special_tokens else None
-    return _bare(json.loads(engine.definition), special=False), matching
+    matching = _bare(backend.original, special=True) if tokenizer.match_special_tokens else None
+    return _bare(json.loads(backend.definition), special=False), matching
 
 
 def _bare(definition: Json, special: bool) -> str:
-    """The definition without post-processor, and without the control tokens, which a library would match, or with."""
+    """Returns the definition without post-processor; `special`: with the control tokens, which are then matched."""
     added = [token for token in definition.get("added_tokens") or () if special or not token.get("special")]
     return json.dumps(definition | {"added_tokens": added, "post_processor": None}, ensure_ascii=False)
 

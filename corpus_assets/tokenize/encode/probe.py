@@ -69,7 +69,7 @@ _RANDOM_TEXTS = 1200
 
 
 def probe_texts(special_tokens: Iterable[str] = ()) -> list[str]:
-    """About 3,000 texts, the same in every run, on which pre-tokenizers and normalizers are known to go apart.
+    """Returns about 3,000 texts, the same in every run, on which pre-tokenizers and normalizers are known to go apart.
 
     White space of all kinds and runs of it, combining marks, characters beside the surrogates and beyond them, emoji
     sequences, right-to-left text, digits of many scripts, contractions, control characters, runs of one or two
@@ -141,7 +141,7 @@ def _special(tokens: Iterable[str]) -> Iterator[str]:
 
 
 def _random() -> Iterator[str]:
-    """Each text draws from one to three blocks, with white space between now and then."""
+    """Yields texts that each draw from one to three blocks, with white space now and then."""
     for number in range(_RANDOM_TEXTS):
         draws = _draws(number)
         blocks = [_BLOCKS[next(draws) % len(_BLOCKS)] for _ in range(1 + next(draws) % 3)]

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean, split_text
+from corpus_assets.config.dataset_options import Texts
+from corpus_assets.tokenize.encode.cleaning import clean, split_text
 from corpus_assets.tokenize.encode.cuts import around, cut_places, pieces, safe_cuts
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
@@ -15,34 +16,29 @@ BATCH_CHARACTERS = 1 << 20
 
 
 def encode_texts(
-    texts: Iterable[str],
-    tokenizer: Tokenizer,
-    cleaning: CleaningSettings,
-    statistics: Statistics,
-    *,
-    split_length: int | None = None,
-    remove_bos_in_pieces: bool = False,
+    texts: Iterable[str], tokenizer: Tokenizer, section: Texts, statistics: Statistics
 ) -> Iterator[Ragged]:
-    """Ids of every text after cleaning, without end-of-text id: one list per text, in order, in batches.
+    """Yields the ids of every text after cleaning, without end-of-text id: one list per text, in order, in batches.
 
     A batch holds about `BATCH_CHARACTERS` characters; a text longer than that is a batch of its own. Batches have no
     influence on the ids.
-    `split_length`: texts are encoded in pieces of about so many characters. `remove_bos_in_pieces`: then a
+    `split_text`: texts are encoded in pieces of about so many characters. `remove_bos_in_pieces`: then a
     tokenizer that adds a begin-of-text id leaves it on the first piece only; no other tokenizer is affected.
 
     Empty texts are counted as discarded (`empty_text`). A long text is encoded in parts that give the ids of the
     whole (`cuts`), so it takes the memory of its characters and ids alone, and that of a text is given back before the
     next is read. Where more than `cuts.LONGEST_PIECE` characters have no safe place to cut (one letter or white space
     alone; with byte-level BPE also digits, emoji or combining marks alone), or the tokenizer has none at all, the
-    document is discarded (`no_place_to_cut`) and the others go on; `split_length` is the way to keep it, if it holds
+    document is discarded (`no_place_to_cut`) and the others go on; `split_text` is the way to keep it, if it holds
     spaces.
     """
-    skip = int(remove_bos_in_pieces and tokenizer.adds_bos)
-    untouched = not (cleaning.ftfy or cleaning.wikitext)
+    skip = int(section.remove_bos_in_pieces and tokenizer.adds_bos)
+    split_length = section.split_text
+    untouched = not (section.ftfy or section.wikitext)
     batch: list[str] = []
     characters = 0
     for raw in texts:
-        text = raw if untouched else clean(raw, cleaning)
+        text = raw if untouched else clean(raw, section)
         _count(raw, text, statistics)
         size = len(text)
         if not text:
@@ -65,7 +61,7 @@ def encode_texts(
 def _encode_alone(
     text: str, tokenizer: Tokenizer, statistics: Statistics, split_length: int | None, skip: int
 ) -> list[Ragged]:
-    """A batch of one long text, or none if the text is discarded."""
+    """Returns a batch of one long text, or none if the text is discarded."""
     ids = encode_long(text, tokenizer, split_length=split_length, skip=skip)
     if ids is None:
         statistics.discard_document("no_place_to_cut")
@@ -74,7 +70,7 @@ def _encode_alone(
 
 
 def encode_long(text: str, tokenizer: Tokenizer, *, split_length: int | None = None, skip: int = 0) -> Ids | None:
-    """Ids of one text of any length; None if it cannot be cut safely into parts of a bounded length.
+    """Returns the ids of one text of any length; None if it cannot be cut safely into parts of a bounded length.
 
     skip: number of ids that every piece but the first loses at its start.
     """
@@ -99,7 +95,7 @@ def encode_long(text: str, tokenizer: Tokenizer, *, split_length: int | None = N
 
 
 def _groups(parts: Iterable[str]) -> Iterator[list[str]]:
-    """The parts in lists of about `BATCH_CHARACTERS` characters; a part longer than that is alone."""
+    """Yields the parts in lists of about `BATCH_CHARACTERS` characters; a part longer than that is alone."""
     group: list[str] = []
     characters = 0
     for part in parts:
@@ -115,7 +111,7 @@ def _groups(parts: Iterable[str]) -> Iterator[list[str]]:
 def _encode_parts(
     text: str, places: Sequence[int], tokenizer: Tokenizer, lead: int, marks: tuple[list[int], list[int]]
 ) -> Iterator[Ids]:
-    """Ids of the text, part by part: the `marks` around a text are before the first and after the last part alone.
+    """Yields the ids of the text by parts: the `marks` around a text are before the first and after the last part only.
 
     lead: number of characters of the part before that a part starts with.
     """
@@ -137,7 +133,7 @@ def _count(raw: str, text: str, statistics: Statistics) -> None:
 
 
 def utf8_length(text: str) -> int:
-    """Bytes of the text in UTF-8, without a second copy of a long text."""
+    """Returns the bytes of the text in UTF-8, without a second copy of a long text."""
     if text.isascii():
         return len(text)
     return sum(len(text[start : start + BATCH_CHARACTERS].encode()) for start in range(0, len(text), BATCH_CHARACTERS))
@@ -156,7 +152,7 @@ def _encode_batch(batch: Sequence[str], tokenizer: Tokenizer, split_length: int 
 
 
 def _without_starts(ragged: Ragged, lists: NDArray[np.bool_], skip: int) -> Ragged:
-    """The `lists`, a mask (n,), without the first `skip` ids of each."""
+    """Returns the `lists`, a mask (n,), without the first `skip` ids of each."""
     if not skip:
         return ragged
     removed = (ragged.offsets[:-1][lists, None] + np.arange(skip)).ravel()

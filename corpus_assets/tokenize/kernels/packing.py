@@ -15,7 +15,7 @@ _ONE = U64(1)
 
 @kernel
 def nearest_previous(lengths: Array, capacity: int) -> tuple[Array, Array]:
-    """Members and bounds of the bins. A tree of minima finds the rightmost bin that is light enough."""
+    """Returns the members and bounds of the bins. A tree of minima finds the rightmost bin that is light enough."""
     count = lengths.size
     leaves = 1
     while leaves < count:
@@ -60,7 +60,7 @@ def _set(lightest: Array, node: int, load: int) -> None:
 
 @inlined
 def _walk(following: Array, survives: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """The chains of the surviving bins, one after another."""
+    """Returns the chains of the surviving bins, one after another."""
     members = np.empty(following.size, I64)
     bounds = np.zeros(survives.sum() + 1, I64)
     bin_, slot = 0, 0
@@ -78,7 +78,7 @@ def _walk(following: Array, survives: NDArray[np.bool_]) -> tuple[Array, Array]:
 
 @kernel
 def longest_first(lengths: Array, longest: int) -> Array:
-    """Numbers of the sequences from long to short, equal ones as they came: a counting sort."""
+    """Returns the numbers of the sequences from long to short, equal ones as they came: a counting sort."""
     places = np.zeros(longest + 2, I64)
     for length in lengths:
         places[length] += 1
@@ -94,7 +94,7 @@ def longest_first(lengths: Array, longest: int) -> Array:
 
 @kernel
 def best_fit(lengths: Array, order: Array, capacity: int, depth: int) -> tuple[Array, int]:
-    """Bin of every sequence, visited in `order`, and the number of bins.
+    """Returns the bin of every sequence, visited in `order`, and the number of bins.
 
     Open bins are stacks by room; a bitmap says which of them hold any, so that the tightest fit is a bit scan.
     """
@@ -127,7 +127,7 @@ def best_fit(lengths: Array, order: Array, capacity: int, depth: int) -> tuple[A
 
 @inlined
 def _tightest(used: NDArray[U64], length: int) -> int:
-    """Smallest room of `length` or more that an open bin has, -1 if none has."""
+    """Returns the smallest room of `length` or more that an open bin has, -1 if none has."""
     word = length // 64
     found = used[word] & (_ALL << U64(length % 64))
     while found == 0:
@@ -145,7 +145,7 @@ def _tightest(used: NDArray[U64], length: int) -> int:
 
 @kernel
 def in_input_order(bins: Array, count: int) -> tuple[Array, Array]:
-    """Members and bounds of `count` bins: bins by their smallest member, members as they came."""
+    """Returns the members and bounds of `count` bins: bins by their smallest member, members as they came."""
     ranks = np.full(count, -1, I64)
     bounds = np.zeros(count + 1, I64)
     seen = 0

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.ragged import Ids
 from resources.jit import inlined, kernel
 
-Ids = NDArray[np.int32]
 Positions = NDArray[np.int64]
 INPUTS, MASK, LABELS = 0, 1, 2
 

@@ -1,4 +1,4 @@
-"""What rows say by themselves: ids and loss positions counted, and faults of their structure marked.
+"""Counts ids and loss positions of rows, and marks faults of their structure.
 
 `faults` (rows, 7) is 1 where a row has the fault of that number; `unmasked` is the mask of a position out of the loss.
 """
@@ -136,7 +136,7 @@ def check_preference(block: Block, channel: int, pad: int, faults: Faults) -> No
 
 @inlined
 def _end(inputs: Row, mask: Row, labels: Row, unmasked: int, pad: int) -> int:
-    """Where the padding at the end of a row starts: out of the loss, the pad id as input and as label."""
+    """Returns where the padding at the end of a row starts: out of the loss, the pad id as input and as label."""
     end = inputs.size
     while end and mask[end - 1] == unmasked and inputs[end - 1] == pad and labels[end - 1] == pad:
         end -= 1
@@ -145,7 +145,7 @@ def _end(inputs: Row, mask: Row, labels: Row, unmasked: int, pad: int) -> int:
 
 @inlined
 def _shift_faults(inputs: Row, labels: Row, first: int, end: int) -> int:
-    """How many labels from `first` on, but for the last before `end`, are not the input after them."""
+    """Returns how many labels from `first` on, but for the last before `end`, are not the input after them."""
     faults = 0
     for i in range(first, end - 1):
         faults += labels[i] != inputs[i + 1]

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.ragged import Ids
 from resources.jit import kernel
 
-Ids = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 INPUTS, MASK, LABELS, SPAN, POSITIONS = 0, 1, 2, 3, 4
 

@@ -53,11 +53,11 @@ class ControlTokens:
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
     def find(self, text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """(start, stop) of the control tokens that lie in text[start:stop]."""
+        """Yields (start, stop) of the control tokens that lie in text[start:stop]."""
         return (match.span() for match in self._pattern.finditer(text, start, stop))
 
     def spelled_in(self, text: str) -> bool:
-        """Whether the text spells one."""
+        """True if the text spells one."""
         return self._pattern.search(text) is not None
 
 
@@ -103,7 +103,7 @@ class _Text:
         return tuple(dict.fromkeys((text, text.strip(), text.rstrip(), text.lstrip(), *escaped)))
 
     def ends(self, rendered: str, start: int, following: str) -> list[int]:
-        """Where it may end if it starts there and `following` follows: a part of it only if no whole form fits."""
+        """Returns where it may end if it starts there, before `following`: a part of it only if no whole form fits."""
         whole = [
             start + len(form)
             for form in self.forms
@@ -132,7 +132,7 @@ class _Masking:
         self._message = 0
 
     def message(self, number: int, message: Message) -> dict[str, Any]:
-        """A message with marks."""
+        """Returns a message with marks."""
         self._message = number
         # The name of a speaker stays, that of a tool is what the model says.
         return {self._name(key): self._copy(value, "id" if key == "name" else key) for key, value in message.items()}
@@ -159,7 +159,7 @@ Found = list[tuple[int, int, int]]  # start, stop, number of the text
 
 
 def _between_marks(rendered: Rendered, masked: str, texts: Sequence[_Text]) -> Found | None:
-    """Contents between what stands between the marks; of several ways, that with the fullest first contents."""
+    """Returns the contents between the template's parts; of several ways, the one with the fullest first contents."""
     first, *others = _MARKS.split(masked)
     numbers, literals = [int(number) for number in others[::2]], others[1::2]
     if not rendered.text.startswith(first) or any(number >= len(texts) for number in numbers):
@@ -185,7 +185,7 @@ def _between_marks(rendered: Rendered, masked: str, texts: Sequence[_Text]) -> F
 
 
 def _in_order(rendered: str, texts: Sequence[_Text]) -> Found | None:
-    """Contents looked for one after another, from the left and from the right: both must find them at one place."""
+    """Returns contents found one after another; searches from the left and from the right must agree."""
     if any(text.spells_control for text in texts):
         return None
     from_left: Found = []

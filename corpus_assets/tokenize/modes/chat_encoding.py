@@ -64,11 +64,11 @@ class ChatEncoder:
         self._only_last = only_last
 
     def align(self, messages: Messages) -> Conversation:
-        """See `alignment.align`."""
+        """Returns a rendered conversation with its contents; see `chat_alignment.align`."""
         return align(self._template, messages, self._values, self._tokens)
 
     def encode(self, messages: Messages, aligned: Conversation) -> ChatSequence:
-        """Ids of a rendered conversation. Raises TemplateFault if the tokenizer makes a control token of plain text."""
+        """Returns the ids of a rendered conversation; TemplateFault if plain text becomes a control token."""
         text, spans = aligned.text, self._learned(messages, aligned)
         pieces = list(self._pieces(aligned))
         encoded = iter(
@@ -89,7 +89,7 @@ class ChatEncoder:
             raise TemplateFault("control_token_in_text", "the tokenizer makes a control token of plain text")
 
     def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
-        """Whether each id of a piece is learned: it holds a code point of one of the spans."""
+        """Returns which ids of a piece are learned: those that hold a code point of one of the spans."""
         first = bisect_right(spans, piece.start, key=itemgetter(1))
         inside = spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
         covers = bool(inside) and inside[0][0] <= piece.start and piece.stop <= inside[0][1]
@@ -103,7 +103,7 @@ class ChatEncoder:
         return flags
 
     def _starts(self, text: str, ids: Ids) -> NDArray[np.int64]:
-        """Where in a text its tokens start: counted if they have the text's bytes and code points, else asked for."""
+        """Returns where tokens start in a text: counted if they have its bytes and code points, else asked for."""
         points = self._points[ids].astype(np.int64)
         if points.sum() != len(text) or self._bytes[ids].sum() != len(text.encode()):
             return self._tokenizer.encode_offsets(text)[1]
@@ -112,7 +112,7 @@ class ChatEncoder:
         return np.maximum.accumulate(np.where(points > 0, starts, 0))
 
     def _pieces(self, aligned: Conversation) -> Iterator[_Piece]:
-        """The control tokens of the template, and what lies between them."""
+        """Yields the control tokens of the template, and what lies between them."""
         before = 0
         for start, stop in self._template_stretches(aligned):
             for first, last in self._tokens.find(aligned.text, start, stop):
@@ -132,7 +132,7 @@ class ChatEncoder:
         yield before, len(aligned.text)
 
     def _learned(self, messages: Messages, aligned: Conversation) -> list[Span]:
-        """Stretches of the text that are learned, in their order."""
+        """Returns stretches of the text that are learned, in their order."""
         roles = self._roles
         if roles is None:
             return list(aligned.generated[-1:] if self._only_last else aligned.generated)
@@ -143,7 +143,7 @@ class ChatEncoder:
         return [(here.start, self._end(aligned.text, here, after)) for here, after in pairs if here.message in wanted]
 
     def _end(self, text: str, here: Content, after: Content | None) -> int:
-        """Where what is learned with a content ends."""
+        """Returns where what is learned with a content ends."""
         if after is not None and after.message == here.message:
             return after.start
         control = next(self._tokens.find(text, here.stop, after.start if after else len(text)), None)

@@ -72,7 +72,7 @@ class ChatTemplate:
             self._environment.globals[_CLOCK] = at.strftime
 
     def render(self, messages: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> Rendered:
-        """The text of a conversation. `values`: what the template may name beside the messages.
+        """Returns the text of a conversation. `values`: what the template may name beside the messages.
 
         Raises TemplateFault `template_refused` (raise_exception), `template_error` or `template_limit`.
         """
@@ -90,7 +90,7 @@ class ChatTemplate:
 
 
 def render(template: ChatTemplate, messages: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> str:
-    """The text of a conversation alone; see `ChatTemplate.render`."""
+    """Returns the text of a conversation alone; see `ChatTemplate.render`."""
     return template.render(messages, values).text
 
 
@@ -129,17 +129,17 @@ class _Environment(ImmutableSandboxedEnvironment):
         return text
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """What the sandbox allows, but for methods that widen a string."""
+        """True for what the sandbox allows, but for methods that widen a string."""
         return super().is_safe_attribute(obj, attr, value) and not (isinstance(obj, str) and attr in _WIDE_METHODS)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """No `str.format`, which jinja would wrap: it widens a string too."""
+        """Refuses `str.format`, which jinja would wrap: it widens a string too."""
         if super().wrap_str_format(value) is not None:
             raise TemplateFault("template_limit", "the method 'format' is not available")
         return None
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Arithmetic with a limit on the size of its results."""
+        """Returns the result of an operator, whose size is limited."""
         if operator == "**" or (operator == "%" and isinstance(left, str)):
             raise TemplateFault("template_limit", f"the operator {operator!r} is not available")
         if operator == "*":
@@ -166,7 +166,7 @@ class _Generation(Extension):
     tags = {"generation"}  # noqa: RUF012  jinja2 declares it as a plain set
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """A call block around the body."""
+        """Returns a call block around the body."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         return nodes.CallBlock(self.call_method("_note"), [], [], body).set_lineno(line)
@@ -194,7 +194,7 @@ def _bounded_node(node: nodes.Concat) -> nodes.Node:
 
 
 def _check_clock(tree: nodes.Template, day: date | None) -> None:
-    """A template that asks for the day without looking whether it may would fail on every conversation."""
+    """Raises ConfigError for a template that asks for the day unguarded: it would fail on every conversation."""
     is_called = any(
         isinstance(call.node, nodes.Name) and call.node.name == _CLOCK for call in tree.find_all(nodes.Call)
     )
@@ -214,7 +214,7 @@ def _refuse(problem: str) -> NoReturn:
 
 
 def _to_json(value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, **options: Any) -> str:
-    """JSON without the HTML escapes of jinja's own filter; `sort_keys` is the one other option."""
+    """Returns JSON without the HTML escapes of jinja's own filter; `sort_keys` is the one other option."""
     if isinstance(indent, int) and indent > 16:
         raise TemplateFault("template_limit", f"JSON indented by {indent}")
     sort_keys = bool(options.get("sort_keys", False))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.config.datasets import DPODataset
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault, render
 from corpus_assets.tokenize.modes.dpo_texts import (
     MARK,
     Formatter,
@@ -20,59 +20,14 @@ from corpus_assets.tokenize.modes.dpo_texts import (
     control_pattern,
     instruction_formatter,
 )
+from corpus_assets.tokenize.modes.mode import Mode, Tools
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
+from corpus_assets.tokenize.rows.layouts import PREFERENCES
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.errors import ConfigError
 from resources.formats.examples import Example
 
 BATCH_CHARACTERS = 1 << 20
-CHANNELS = 6
-
-
-@dataclass(frozen=True)
-class DPOSettings:
-    """How preference pairs become rows; names after docs/formats/cerebras-hdf5.md "Parameter names".
-
-    sequence_length: L, positions per side.
-    max_prompt_length: ids that a prompt may claim from a pair that does not fit. A shorter response leaves it more; a
-    shorter prompt leaves the responses more.
-    response_delimiter: text that begins the response (None: the later of `[/INST]` and `<|assistant|>`). It is
-    looked for where the template puts it, never in what somebody wrote.
-    user_role, assistant_role: names of the speakers in the messages and in dialogues written as one text.
-    reference: as the original, defects included (docs/formats/cerebras-rows.md "Defect: DPO rows"):
-    a prompt found in the chosen text stands there
-    twice; the last delimiter counts, wherever it is; a prompt that is too long keeps `max_prompt_length` ids and no
-    begin-of-text id; a response that is cut is cut to L - `max_prompt_length` ids, and its last loss position has
-    padding as label. Control tokens in contents are then matched.
-    """
-
-    sequence_length: int
-    max_prompt_length: int = 512
-    response_delimiter: str | None = None
-    user_role: str = "user"
-    assistant_role: str = "assistant"
-    reference: bool = False
-
-    def __post_init__(self) -> None:
-        length = self.sequence_length
-        if length < 2:
-            raise ConfigError(f"sequence_length is {length}; valid: 2 or more")
-        if not 1 <= self.max_prompt_length < length:
-            raise ConfigError(
-                f"max_prompt_length is {self.max_prompt_length}; valid: 1 to {length - 1} (sequence_length - 1)"
-            )
-        if self.response_delimiter == "":
-            raise ConfigError("response_delimiter is empty; valid: text, or none")
-        if not self.user_role or not self.assistant_role or self.user_role == self.assistant_role:
-            raise ConfigError(
-                f"user_role is {self.user_role!r}, assistant_role {self.assistant_role!r}; valid: two different names"
-            )
-
-    @property
-    def roles(self) -> Roles:
-        """The two speakers."""
-        return Roles(self.user_role, self.assistant_role)
 
 
 @dataclass(frozen=True)
@@ -87,35 +42,60 @@ class Side:
         return self.prompt.size + self.response.size
 
 
-def dpo_rows(
+def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
+    """Yields the rows of preference examples, formatted by a chat template; see `formatted_rows`.
+
+    Without a template, and with `reference` for tokenizers that Cerebras' Model Zoo has no template for, the format is
+    the `[INST]` style.
+    """
+    tokenizer = tools.tokenizer
+    by_instruction = section.reference and tokenizer.kind in ("gpt2", "neox") and tools.template is None
+    formatter = None if by_instruction else _template_formatter(tokenizer, tools.template)
+    return formatted_rows(section, examples, tokenizer, tools.statistics, formatter)
+
+
+def _template_formatter(tokenizer: Tokenizer, given: str | None) -> Formatter | None:
+    """Returns the format of the given chat template, else that of the tokenizer's own; None without any."""
+    source = given if given is not None else tokenizer.chat_template
+    if source is None:
+        return None
+    template = ChatTemplate(source)
+    return lambda messages: render(template, messages, tokenizer.template_values)
+
+
+def formatted_rows(
+    section: DPODataset,
     examples: Iterable[Example],
     tokenizer: Tokenizer,
-    settings: DPOSettings,
     statistics: Statistics,
-    *,
-    formatter: Formatter | None = None,
-    cleaning: CleaningSettings | None = None,
+    formatter: Formatter | None,
 ) -> Iterator[Ids]:
-    """Rows of preference examples as int32 blocks (rows, 6, L): inputs, loss mask, labels of chosen, then rejected.
+    """Yields int32 blocks (rows, 6, L) of preference examples: inputs, loss mask, labels of chosen, then of rejected.
 
     One row per usable pair, in order. Labels are the inputs shifted left; the loss covers the labels that are response
     ids, the end-of-text id included. `formatter` makes text of messages, without a header for an answer that is still
     to come (None: the `[INST]` style). Cleaning is done to every content (reference: to the formatted text).
 
     A pair that does not fit loses prompt ids from the start (the begin-of-text id stays), as many as needed while
-    `max_prompt_length` are left, and only then response ids from the end, with the end-of-text id: what is cut
+    `prompt_limit` are left, and only then response ids from the end, with the end-of-text id: what is cut
     does not end there. Both sides have the same prompt ids.
+
+    `reference` does as Cerebras, defects included (docs/formats/cerebras-rows.md "Defect: DPO rows"): a prompt found in
+    the chosen text stands there twice; the last delimiter counts, wherever it is; a prompt that is too long keeps
+    `prompt_limit` ids and no begin-of-text id; a response that is cut is cut to L - `prompt_limit` ids, and its last
+    loss position has padding as label. Control tokens in contents are then matched. Otherwise the delimiter is looked
+    for where the template puts it, never in what somebody wrote.
 
     A pair that cannot be used is counted in `discarded_documents`: empty_response, no_prompt, no_response (the
     last message is not the assistant's), different_prompts, odd_messages, template_changes_prompt,
     template_drops_answer, or the reason of a `TemplateFault`; of the reference also no_delimiter.
 
-    In `statistics` every row has 2 L positions (the original counts all six channels), and `document_tokens` =
+    In `statistics` every row has 2 L positions (Cerebras counts all six channels), and `document_tokens` =
     `non_pad_tokens` + `dropped_tokens` (prompt_cut, response_cut).
     """
-    formatter = formatter or instruction_formatter(settings.roles)
-    builder = _Builder(tokenizer, settings, statistics, formatter, cleaning or CleaningSettings())
-    limit = max(1, BLOCK_TOKENS // (2 * settings.sequence_length))
+    roles = Roles(section.user_role, section.assistant_role)
+    builder = _Builder(section, tokenizer, statistics, formatter or instruction_formatter(roles), roles)
+    limit = max(1, BLOCK_TOKENS // (2 * section.sequence_length))
     sides: list[tuple[Side, Side]] = []
     for texts in builder.batches(examples):
         sides += builder.sides(texts)
@@ -129,24 +109,24 @@ def dpo_rows(
 class _Builder:
     def __init__(
         self,
+        section: DPODataset,
         tokenizer: Tokenizer,
-        settings: DPOSettings,
         statistics: Statistics,
         formatter: Formatter,
-        cleaning: CleaningSettings,
+        roles: Roles,
     ) -> None:
         self._tokenizer = tokenizer
         self._control = control_pattern(tokenizer.special_tokens)
-        self._settings = settings
+        self._section = section
         self._statistics = statistics
-        formatting = Formatting(formatter, cleaning, settings.roles, settings.response_delimiter, self._control)
-        self._texts = formatting.reference_texts if settings.reference else formatting.texts
+        formatting = Formatting(formatter, section, roles, section.response_delimiter, self._control)
+        self._texts = formatting.reference_texts if section.reference else formatting.texts
         begin = tokenizer.bos_id if tokenizer.bos_id is not None else tokenizer.eos_id
         self._begin = np.array([] if begin is None else [begin], np.int32)
         self._end = np.array([] if tokenizer.eos_id is None else [tokenizer.eos_id], np.int32)
 
     def batches(self, examples: Iterable[Example]) -> Iterator[list[PairTexts]]:
-        """Texts of the usable examples, about `BATCH_CHARACTERS` at a time."""
+        """Yields the texts of the usable examples, about `BATCH_CHARACTERS` at a time."""
         batch: list[PairTexts] = []
         characters = 0
         for example in examples:
@@ -167,25 +147,22 @@ class _Builder:
             yield batch
 
     def sides(self, batch: Sequence[PairTexts]) -> Iterator[tuple[Side, Side]]:
-        """Ids of both sides, cut to the sequence length; reference: without the pairs that the original stops at."""
+        """Yields the ids of both sides, cut to the sequence length; reference: without pairs that Cerebras stops at."""
         texts = [text for pair in batch for text in (pair.prompt, pair.chosen, pair.rejected)]
-        reference = self._settings.reference
+        reference = self._section.reference
         ids = Ragged.of(map(self._tokenizer.encode_trusted, texts)) if reference else self._encode(texts)
+        split = self._reference_split if reference else self._split
         for first in range(0, len(texts), 3):
             prompt, *answers = (ids[first + offset] for offset in range(3))
             try:
-                pair = (
-                    self._reference_split(prompt, *answers)
-                    if self._settings.reference
-                    else self._split(prompt, *answers)
-                )
+                pair = split(prompt, *answers)
             except UnusablePairError as unusable:
                 self._statistics.discard_document(unusable.reason)
                 continue
             yield self._fitted(pair)
 
     def _encode(self, texts: Sequence[str]) -> Ragged:
-        """Ids in which control tokens are those of the template alone; what has none is encoded as one batch."""
+        """Returns ids in which only the template's control tokens are matched; other text is encoded as one batch."""
         rows = [self._parts(text) for text in texts]
         plain = iter(self._tokenizer.encode_plain([part for row in rows for part, matched in row if not matched]))
         encode = self._tokenizer.encode_trusted
@@ -195,12 +172,12 @@ class _Builder:
         )
 
     def _parts(self, text: str) -> list[tuple[str, bool]]:
-        """The parts between marks, and whether each has control tokens to match."""
+        """Returns the parts between marks, each with True if it has control tokens to match."""
         parts = enumerate(text.split(MARK))
         return [(part, n % 2 == 0 and self._control.search(part) is not None) for n, part in parts]
 
     def _split(self, prompt: Ids, chosen: Ids, rejected: Ids) -> tuple[Side, Side]:
-        """A token across the border belongs to the response, on both sides if on one."""
+        """Returns both sides; a token across the border belongs to the response, on both sides if on one."""
         size = min(_common_prefix(prompt, chosen), _common_prefix(prompt, rejected))
         shared = prompt[:size]
         if not np.array_equal(shared[:1], self._begin):  # some templates write it themselves
@@ -212,7 +189,7 @@ class _Builder:
         return sides[0], sides[1]
 
     def _reference_split(self, prompt: Ids, chosen: Ids, rejected: Ids) -> tuple[Side, Side]:
-        """The border of the original: one token may differ where the prompt ends, else it raises."""
+        """Returns both sides by Cerebras' border: one token may differ where the prompt ends, else it raises."""
         begin = self._begin[: 0 if self._tokenizer.adds_bos else 1]
         sides = []
         for ids in (chosen, rejected):
@@ -229,7 +206,7 @@ class _Builder:
 
     def _fitted(self, pair: tuple[Side, Side]) -> tuple[Side, Side]:
         longest = max(side.response.size for side in pair)
-        cut = self._reference_fit if self._settings.reference else self._fit
+        cut = self._reference_fit if self._section.reference else self._fit
         fitted = cut(pair[0], longest), cut(pair[1], longest)
         for part in ("prompt", "response"):
             lost = sum(getattr(a, part).size - getattr(b, part).size for a, b in zip(pair, fitted, strict=True))
@@ -240,18 +217,18 @@ class _Builder:
         return fitted
 
     def _fit(self, side: Side, longest: int) -> Side:
-        """`longest`: ids of the longer response, so that both sides keep the same prompt."""
-        settings = self._settings
-        room = max(settings.max_prompt_length, settings.sequence_length - longest)
+        """Returns the side cut to L ids. longest: ids of the longer response; both sides keep the same prompt."""
+        section = self._section
+        room = max(section.prompt_limit, section.sequence_length - longest)
         prompt = side.prompt
         if prompt.size > room:
             begin = min(room, self._begin.size)
             prompt = np.concatenate([prompt[:begin], prompt[prompt.size - room + begin :]])
-        left = settings.sequence_length - prompt.size
+        left = section.sequence_length - prompt.size
         return Side(prompt, side.response[:left], cut=side.response.size > left)
 
     def _reference_fit(self, side: Side, longest: int) -> Side:
-        length, limit = self._settings.sequence_length, self._settings.max_prompt_length
+        length, limit = self._section.sequence_length, self._section.prompt_limit
         prompt, response = side.prompt, side.response
         if prompt.size + longest > length:
             prompt = prompt[-limit:]
@@ -260,9 +237,9 @@ class _Builder:
         return Side(prompt, response, cut=response.size < side.response.size)
 
     def block(self, pairs: Sequence[tuple[Side, Side]]) -> Ids:
-        """Rows (n, 6, L) of pairs that fit."""
-        length = self._settings.sequence_length
-        block = np.empty((len(pairs), 2, CHANNELS // 2, length), np.int32)
+        """Returns the rows (n, 6, L) of pairs that fit."""
+        length = self._section.sequence_length
+        block = np.empty((len(pairs), 2, PREFERENCES.channels // 2, length), np.int32)
         block[:] = np.array([self._tokenizer.pad_id, 0, self._tokenizer.pad_id], np.int32)[:, None]
         loss = 0
         for row, pair in zip(block, pairs, strict=True):
@@ -270,7 +247,7 @@ class _Builder:
                 loss += self._fill(channels, side)
         real = sum(len(side) for pair in pairs for side in pair)
         self._statistics.add_rows(len(pairs), len(pairs) * 2 * length, real=real, loss=loss)
-        return block.reshape(len(pairs), CHANNELS, length)
+        return block.reshape(len(pairs), PREFERENCES.channels, length)
 
     def _fill(self, channels: Ids, side: Side) -> int:
         """Write the real positions of one side (3, L); returns the number in the loss."""
@@ -281,13 +258,16 @@ class _Builder:
         labels[first - 1 : size - 1] = inputs[first:size]
         self._statistics.sequence_starts += 1
         self._statistics.unlearned_labels += first - 1
-        end = size if side.cut and self._settings.reference else size - 1
+        end = size if side.cut and self._section.reference else size - 1
         mask[first - 1 : end] = 1
         return end - first + 1
 
 
 def _common_prefix(left: Ids, right: Ids) -> int:
-    """Number of equal ids at the beginning."""
+    """Returns the number of equal ids at the beginning."""
     size = min(left.size, right.size)
     different = np.flatnonzero(left[:size] != right[:size])
     return int(different[0]) if different.size else size
+
+
+DPO = Mode(section=DPODataset, words="Preference pairs", layout=PREFERENCES, rows=dpo_rows)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
+from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.modes.chat_template import TemplateFault
 from resources.errors import CorpusError
 from resources.formats.examples import Example, Messages
@@ -36,7 +37,7 @@ class UnusablePairError(CorpusError):
 
 @dataclass(frozen=True)
 class Roles:
-    """What the data calls the two speakers."""
+    """Names of the two speakers in the data."""
 
     user: str = "user"
     assistant: str = "assistant"
@@ -50,7 +51,7 @@ class Pair:
     rejected: Messages
 
     def with_contents(self, change: Callable[[str], str]) -> "Pair":
-        """The pair with every content changed."""
+        """Returns the pair with every content changed."""
         return Pair(_with_contents(self.chosen, change), _with_contents(self.rejected, change))
 
 
@@ -73,13 +74,13 @@ class PairTexts:
 
 
 def instruction_formatter(roles: Roles) -> Formatter:
-    """The `[INST]` style of tokenizers without a chat template; other roles than these and `system` give nothing."""
+    """Returns the `[INST]` style of tokenizers without a chat template; other roles but `system` give nothing."""
     styles = {roles.user: "[INST] {} [/INST] ", "system": "<<SYS>> {} <</SYS>> ", roles.assistant: "{}"}
     return lambda messages: "".join(styles.get(m["role"], "").replace("{}", m.get("content") or "") for m in messages)
 
 
 def pair_of(example: Example, roles: Roles) -> Pair:
-    """The two dialogues of an example: equal up to the last message, which is the assistant's.
+    """Returns the two dialogues of an example: equal up to the last message, which is the assistant's.
 
     An answer given as a string, or as messages without a user among them, continues the prompt; messages with a user
     among them are a whole dialogue and the prompt is not read. Without a prompt, two strings share the text up to
@@ -106,7 +107,7 @@ def pair_of(example: Example, roles: Roles) -> Pair:
 
 
 def reference_pair_of(example: Example, roles: Roles) -> Pair:
-    """The two dialogues as the original makes them: a prompt found in the chosen text stays in both answers."""
+    """Returns the dialogues of Cerebras' Model Zoo: a prompt found in the chosen text stays in both answers."""
     prompt, chosen, rejected = example.prompt, example.chosen, example.rejected
     if not chosen or not rejected:
         raise UnusablePairError("empty_response")
@@ -132,7 +133,7 @@ def _cut_shared_prompt(chosen: str, rejected: str, assistant: str) -> tuple[str,
 
 
 def _speaker_end(text: str, assistant: str) -> int:
-    """Where the last `<assistant>:` ends."""
+    """Returns where the last `<assistant>:` ends."""
     ends = [match.end() for match in re.finditer(f"{re.escape(assistant)}:", text, re.IGNORECASE)]
     if not ends:
         raise UnusablePairError("no_prompt")
@@ -146,7 +147,7 @@ def _dialogue(opening: Messages, answer: str | Messages, roles: Roles) -> Messag
 
 
 def _messages(given: str | Messages, role: str) -> Messages:
-    """Checked messages; a string is one message of the role."""
+    """Returns the messages after a check; a string is one message of the role."""
     messages: Messages = [{"role": role, "content": given}] if isinstance(given, str) else given
     if not isinstance(messages, list) or not all(map(_is_message, messages)):
         raise UnusablePairError("odd_messages")
@@ -178,13 +179,13 @@ class Formatting:
     """
 
     formatter: Formatter
-    cleaning: CleaningSettings
+    cleaning: Cleaning
     roles: Roles
     delimiter: str | None
     control: re.Pattern[str]
 
     def texts(self, example: Example) -> PairTexts:
-        """Texts of an example with cleaned contents, cut where the answers begin. Raises UnusablePairError."""
+        """Returns the texts of an example with cleaned contents, cut where the answers begin; UnusablePairError."""
         raw = pair_of(example, self.roles)
         pair = raw.with_contents(lambda text: clean(text, self.cleaning))
         marked = pair.with_contents(self._mark)
@@ -194,7 +195,7 @@ class Formatting:
         return PairTexts(prompt, chosen, rejected, given)
 
     def reference_texts(self, example: Example) -> PairTexts:
-        """Texts as the original makes them: cleaned as a whole, cut before the last delimiter in the chosen one."""
+        """Returns the texts as Cerebras makes them: cleaned as a whole, cut before the chosen one's last delimiter."""
         pair = reference_pair_of(example, self.roles)
         raw = self.formatter(pair.chosen), self.formatter(pair.rejected)
         chosen, rejected = (clean(text, self.cleaning) for text in raw)
@@ -211,7 +212,7 @@ class Formatting:
         return self.control.sub(lambda match: f"{MARK}{match[0]}{MARK}", text)
 
     def _prompt_text(self, messages: Messages, chosen: str, rejected: str) -> str:
-        """What the template writes before the content of the answers; no answer can move its end.
+        """Returns what the template writes before the content of the answers; no answer can move its end.
 
         It follows from formatting the prompt alone and with a probe in the place of the answer. The part from the
         delimiter on belongs to the answer, if the header of the answer, or else the very end of the prompt, has it.
@@ -228,7 +229,7 @@ class Formatting:
         raise UnusablePairError("template_changes_prompt")
 
     def _turns(self, opening: Messages) -> str:
-        """The prompt as a text of its own; nothing of a template that only takes dialogues with an answer."""
+        """Returns the prompt as a text of its own; nothing of a template that only takes dialogues with an answer."""
         try:
             return self.formatter(opening)
         except TemplateFault:
@@ -243,6 +244,6 @@ class Formatting:
 
 
 def control_pattern(tokens: Iterable[str]) -> re.Pattern[str]:
-    """Pattern that finds the control tokens in a text, the longest first."""
+    """Returns the pattern that finds the control tokens in a text, the longest first."""
     longest_first = sorted(filter(None, tokens), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")

@@ -8,144 +8,36 @@ docs/formats/cerebras-rows.md "FIM".
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
+from corpus_assets.config.datasets import FIMDataset
+from corpus_assets.tokenize.encode.cleaning import clean
+from corpus_assets.tokenize.encode.texts import encode_texts
+from corpus_assets.tokenize.modes.fim_rows import fim_rows
+from corpus_assets.tokenize.modes.fim_transform import ControlIds, Decisions, KeyedDecisions, Kind, cut_text
+from corpus_assets.tokenize.modes.lm import lm_rows
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
 from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.errors import ConfigError
-from resources.hashing import keyed_hash
-
-Kind = Literal["fim_none", "fim_psm", "fim_spm"]
 
 BATCH_CHARACTERS = 1 << 20
 SECTION_CHARACTERS = 1 << 18
-SHORTEST_SEQUENCE = 8
 SPELLED_OUT = 8  # characters per position: a longer text is cut into pieces without trying it as a whole
 
 
-@dataclass(frozen=True)
-class FIMSettings:
-    """How documents are transformed; names after docs/formats/cerebras-hdf5.md "Parameter names".
-
-    sequence_length: L, positions per row. fim_rate: share of the documents (rows: segments) that are
-    transformed. spm_rate: share of those that are written as SPM. prefix_token, middle_token, suffix_token: entries of
-    the vocabulary. seed: of the keyed decisions. reference: of `fim_rows`, there explained.
-    """
-
-    sequence_length: int
-    prefix_token: str
-    middle_token: str
-    suffix_token: str
-    fim_rate: float = 0.9
-    spm_rate: float = 0.5
-    seed: int = 0
-    reference: bool = False
-
-    def __post_init__(self) -> None:
-        if self.sequence_length < SHORTEST_SEQUENCE:
-            raise ConfigError(f"sequence_length is {self.sequence_length}; valid with FIM: {SHORTEST_SEQUENCE} or more")
-        for name, rate in (("fim_rate", self.fim_rate), ("spm_rate", self.spm_rate)):
-            if not 0 <= rate <= 1:
-                raise ConfigError(f"{name} is {rate}; valid: 0 to 1")
-        tokens = (self.prefix_token, self.middle_token, self.suffix_token)
-        if len(set(tokens)) < len(tokens):
-            raise ConfigError(f"FIM tokens are {tokens}; valid: three different ones")
-
-
-class Decisions(Protocol):
-    """The random choices; `key` is what is decided about, and says nothing to a recording."""
-
-    def applies(self, key: bytes) -> bool:
-        """Whether the text is transformed."""
-
-    def cuts(self, key: bytes, characters: int) -> tuple[int, int]:
-        """Where the middle begins and ends, 0 <= begin <= end <= characters."""
-
-    def suffix_first(self, key: bytes) -> bool:
-        """Whether it is written as SPM."""
-
-
-@dataclass(frozen=True)
-class KeyedDecisions:
-    """Choices that depend on the seed and the key alone, whatever was decided before."""
-
-    seed: int
-    fim_rate: float
-    spm_rate: float
-
-    def applies(self, key: bytes) -> bool:
-        """True for the share `fim_rate` of all keys."""
-        return keyed_hash("fim", self.seed, key) < self.fim_rate * 2**64
-
-    def cuts(self, key: bytes, characters: int) -> tuple[int, int]:
-        """Two uniform places, in order."""
-        first, second = (keyed_hash("fim-cut", self.seed, key, n) % (characters + 1) for n in (0, 1))
-        return min(first, second), max(first, second)
-
-    def suffix_first(self, key: bytes) -> bool:
-        """True for the share `spm_rate` of all keys."""
-        return keyed_hash("fim-spm", self.seed, key) < self.spm_rate * 2**64
-
-
-@dataclass(frozen=True)
-class ControlIds:
-    """Ids around the parts; `begin` and `end` are arrays of at most one id and of one."""
-
-    begin: Ids
-    prefix: Ids
-    middle: Ids
-    suffix: Ids
-    end: Ids
-
-    @classmethod
-    def of(cls, tokenizer: Tokenizer, settings: FIMSettings) -> "ControlIds":
-        """Raises ConfigError for a token that the vocabulary does not have, or without an end-of-text id."""
-        if tokenizer.eos_id is None:
-            raise ConfigError("the tokenizer has no end-of-text id; valid with FIM: one that has, or a given eos")
-        begin = [tokenizer.bos_id] if tokenizer.adds_bos and tokenizer.bos_id is not None else []
-        names = ("prefix_token", "middle_token", "suffix_token")
-        parts = (_control_id(tokenizer, name, getattr(settings, name)) for name in names)
-        return cls(*(np.array(ids, np.int32) for ids in (begin, *parts, [tokenizer.eos_id])))
-
-    def joined(self, kind: Kind, parts: Sequence[Ids]) -> Ids:
-        """Prefix, middle and suffix in the order of the kind; of `fim_none` the only part. Nothing before or after."""
-        if kind == "fim_none":
-            return np.concatenate(parts)
-        prefix, middle, suffix = parts
-        if kind == "fim_psm":
-            return np.concatenate([self.prefix, prefix, self.suffix, suffix, self.middle, middle])
-        return np.concatenate([self.prefix, self.suffix, suffix, self.middle, prefix, middle])
-
-
-def _control_id(tokenizer: Tokenizer, name: str, token: str) -> list[int]:
-    found = tokenizer.token_id(token)
-    if found is None:
-        raise ConfigError(f"{name} is {token!r}; valid: a token of the vocabulary ({tokenizer.vocab_size} entries)")
-    return [found]
-
-
-def cut_text(text: str, key: bytes, decisions: Decisions) -> tuple[Kind, list[str]]:
-    """The kind, and prefix, middle and suffix of a text that is transformed. Cuts are between code points."""
-    begin, end = decisions.cuts(key, len(text))
-    parts = [text[:begin], text[begin:end], text[end:]]
-    return "fim_spm" if decisions.suffix_first(key) else "fim_psm", parts
-
-
 def fim_documents(
-    documents: Iterable[tuple[str, str]],
+    documents: Iterable[IdentifiedText],
     tokenizer: Tokenizer,
-    settings: FIMSettings,
+    section: FIMDataset,
     statistics: Statistics,
     *,
-    cleaning: CleaningSettings | None = None,
     decisions: Decisions | None = None,
 ) -> Iterator[Ragged]:
-    """Ids of documents (identity, text) after the transform, for `lmdata_rows`, which puts the end-of-text id behind.
+    """Yields the ids of documents after the transform, for `lm_rows`, which puts the end-of-text id behind.
 
     Every part is encoded from its own text, control tokens in it as plain text, so nothing is ever decoded. The
     decisions follow from (seed, identity, text); batches have no influence. A list has at most L ids, so that with its
@@ -153,12 +45,11 @@ def fim_documents(
     with decisions of its own. A piece that would grow beyond it by its cuts stays as it is. Empty texts are counted
     as discarded; `kinds` counts the lists as fim_psm, fim_spm, fim_none.
     """
-    decisions = decisions or KeyedDecisions(settings.seed, settings.fim_rate, settings.spm_rate)
-    transform = _DocumentTransform(tokenizer, settings, statistics, decisions)
-    batch: list[tuple[str, str]] = []
+    transform = _DocumentTransform(tokenizer, section, statistics, decisions or KeyedDecisions.of(section))
+    batch: list[IdentifiedText] = []
     characters = 0
     for identity, raw in documents:
-        text = clean(raw, cleaning or CleaningSettings())
+        text = clean(raw, section)
         statistics.processed_files += 1
         statistics.add_text(raw, text)
         if not text:
@@ -187,19 +78,17 @@ class _Unit(NamedTuple):
 
 
 class _DocumentTransform:
-    def __init__(
-        self, tokenizer: Tokenizer, settings: FIMSettings, statistics: Statistics, decisions: Decisions
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, section: FIMDataset, statistics: Statistics, decisions: Decisions) -> None:
         self._tokenizer = tokenizer
         self._statistics = statistics
         self._decisions = decisions
-        self._control = ControlIds.of(tokenizer, settings)
-        self._length = settings.sequence_length
+        self._control = ControlIds.of(tokenizer, section)
+        self._length = section.sequence_length
         # Three control ids, and a few more that come from cutting inside tokens.
         self._piece = self._length - self._control.begin.size - 3 - self._length // 32
 
-    def lists(self, documents: Sequence[tuple[str, str]]) -> Ragged:
-        """The lists of the documents, in order."""
+    def lists(self, documents: Sequence[IdentifiedText]) -> Ragged:
+        """Returns the lists of the documents, in order."""
         whole = [_Unit(identity, 0, text) for identity, text in documents]
         tried = iter(self._encode([unit for unit in whole if self._may_fit(unit)]))
         results = [next(tried) if self._may_fit(unit) else None for unit in whole]
@@ -246,7 +135,7 @@ class _DocumentTransform:
 
 
 def text_pieces(text: str, tokenizer: Tokenizer, size: int) -> Iterator[str]:
-    """Pieces of at most `size` ids each, as far as ids have borders between code points; together they are the text."""
+    """Yields pieces of the text of at most `size` ids each, as far as ids have borders between code points."""
     _, starts = tokenizer.encode_offsets(text)
     begin = token = 0
     while token + size < len(starts):
@@ -256,3 +145,16 @@ def text_pieces(text: str, tokenizer: Tokenizer, size: int) -> Iterator[str]:
         begin, token = end, int(np.searchsorted(starts, end))
     if begin < len(text):
         yield text[begin:]
+
+
+def _rows(section: FIMDataset, documents: Iterable[IdentifiedText], tools: Tools) -> Iterator[Ids]:
+    tokenizer, statistics = tools.tokenizer, tools.statistics
+    if section.fim_level == "document":
+        lists = fim_documents(documents, tokenizer, section, statistics)
+        return lm_rows(lists, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
+    lists = encode_texts((text for _, text in documents), tokenizer, section, statistics)
+    rows = lm_rows(lists, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
+    return fim_rows(rows, tokenizer, section, statistics)
+
+
+FIM = Mode(section=FIMDataset, words="Fill-in-the-middle rows", layout=TEXTS, rows=_rows)

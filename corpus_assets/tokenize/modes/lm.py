@@ -7,70 +7,35 @@ labels, so labels are the inputs shifted by one, and neighbouring windows share 
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.config.dataset_options import Windows
+from corpus_assets.config.datasets import LMDataset
+from corpus_assets.tokenize.encode.texts import encode_texts
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
+from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.statistics import Statistics
-from resources.errors import ConfigError
 from resources.hashing import keyed_hash
 
 SHORTEST_CUT = 2
 
 
-@dataclass(frozen=True)
-class LMDataSettings:
-    """How documents become rows; names after docs/formats/cerebras-hdf5.md "Parameter names".
-
-    sequence_length: L, positions per row.
-    pack: cut the stream of all documents into full rows; otherwise a row holds ids of one document.
-    keep_tail: the last, incomplete window of a packed stream becomes a padded row (False: it is dropped and
-    counted).
-    minimum_length: shorter windows (ids, the shared one included) are dropped; no rule for the packed
-    tail.
-    short_sequence_probability: share of windows that keep only their first 2 to L - 1 ids; the rest is lost.
-    seed, short_sequence_draws: `keyed` draws from a hash of (seed, ids of the window); `reference` replays
-    one generator over all windows of the run, as the original does.
-    inverted_mask: the stored loss mask has 0 on real positions and 1 on padding.
-    """
-
-    sequence_length: int
-    pack: bool = True
-    keep_tail: bool = True
-    minimum_length: int = 6
-    short_sequence_probability: float = 0.0
-    seed: int = 0
-    short_sequence_draws: Literal["keyed", "reference"] = "keyed"
-    inverted_mask: bool = False
-
-    def __post_init__(self) -> None:
-        length = self.sequence_length
-        if length < 1:
-            raise ConfigError(f"sequence_length is {length}; valid: 1 or more")
-        if not 0 <= self.short_sequence_probability <= 1:
-            raise ConfigError(f"short_sequence_probability is {self.short_sequence_probability}; valid: 0 to 1")
-        if self.short_sequence_probability and length <= SHORTEST_CUT:
-            raise ConfigError(f"sequence_length is {length}; valid with short sequences: 3 or more")
-        if self.minimum_length > length + 1:
-            raise ConfigError(f"minimum_length is {self.minimum_length}; valid: at most {length + 1}")
-
-
-def lmdata_rows(
+def lm_rows(
     batches: Iterable[Ragged],
-    settings: LMDataSettings,
+    section: Windows,
     eos_id: int | None,
     pad_id: int,
     statistics: Statistics | None = None,
 ) -> Iterator[Ids]:
-    """Rows of a stream of documents, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
+    """Yields the rows of a stream of documents, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
 
     A batch holds the ids of one document per list; `eos_id`, if any, follows every one. How documents are batched has
     no influence on the rows. Memory is one block beside the batch. What is in no row is counted in `statistics`.
     """
-    builder = RowBuilder(settings, eos_id, pad_id, statistics if statistics is not None else Statistics())
+    builder = RowBuilder(section, eos_id, pad_id, statistics if statistics is not None else Statistics())
     yield from builder.rows(batches)
     yield from builder.finish()
 
@@ -83,21 +48,21 @@ class RowBuilder:
 
     def __init__(
         self,
-        settings: LMDataSettings,
+        section: Windows,
         eos_id: int | None,
         pad_id: int,
         statistics: Statistics,
         block_rows: int | None = None,
     ) -> None:
-        self.settings = settings
+        self.section = section
         self.statistics = statistics
-        self._length = settings.sequence_length
+        self._length = section.sequence_length
         self._block_rows = block_rows or max(1, BLOCK_TOKENS // self._length)
         self._end = np.array([] if eos_id is None else [eos_id], np.int32)
         self._pad_id = pad_id
-        self._real, self._padding = (0, 1) if settings.inverted_mask else (1, 0)
+        self._real, self._padding = (0, 1) if section.inverted_mask else (1, 0)
         self._started = False
-        self._random = random.Random(settings.seed)  # drawn from in `reference` mode alone
+        self._random = random.Random(section.seed)  # of the draws by `reference` only
         # The packed stream is written straight into this block; its last row begins with the id that it shares.
         self._block = self._new_block()
         self._filled = 0
@@ -108,8 +73,8 @@ class RowBuilder:
         return self._block[0, 0, : self._filled].copy()
 
     def rows(self, batches: Iterable[Ragged]) -> Iterator[Ids]:
-        """Blocks of the rows that these documents complete."""
-        if not self.settings.pack:
+        """Yields the blocks of the rows that these documents complete."""
+        if not self.section.pack:
             for batch in batches:
                 yield from self._separate_rows(batch)
             return
@@ -118,11 +83,11 @@ class RowBuilder:
         yield from self._complete_rows()
 
     def finish(self) -> Iterator[Ids]:
-        """The packed remainder: a padded last row, or counted as dropped. Nothing when it holds no label."""
+        """Yields the packed remainder: a padded last row, or counted as dropped. Nothing when it holds no label."""
         tail, self._filled, self._started = self.remainder, 0, False
         if tail.size < 2:
             return
-        if not self.settings.keep_tail:
+        if not self.section.keep_tail:
             self.statistics.drop("packed_tail", 1, tail.size - 1)
             return
         block = np.empty((1, 3, self._length), np.int32)
@@ -149,7 +114,7 @@ class RowBuilder:
                 place[2] = self._filled
 
     def _complete_rows(self) -> Iterator[Ids]:
-        """The block's complete rows; what follows them goes to the start of a new block."""
+        """Yields the block's complete rows; what follows them goes to the start of a new block."""
         full = max(0, self._filled - 1) // self._length
         if not full:
             return
@@ -159,8 +124,8 @@ class RowBuilder:
         yield self._packed(block[:full])
 
     def _packed(self, block: Ids) -> Ids:
-        """Rows of full windows, after the short-sequence draws."""
-        if self.settings.short_sequence_probability:
+        """Returns the rows of full windows, after the short-sequence draws."""
+        if self.section.short_sequence_probability:
             return self._padded(block, np.full(len(block), self._length + 1))
         labels = len(block) * self._length
         self.statistics.add_rows(len(block), labels, real=labels, loss=labels)
@@ -174,13 +139,13 @@ class RowBuilder:
         while place[0] < len(batch):
             block = np.empty((self._block_rows, 3, self._length), np.int32)
             lengths = np.empty(self._block_rows, np.int64)
-            minimum = self.settings.minimum_length
+            minimum = self.section.minimum_length
             rows = cut((batch.ids, batch.offsets), self._end, minimum, place, (block, lengths))
             if rows:
                 yield self._padded(block[:rows], lengths[:rows])
 
     def _count_separate(self, sizes: NDArray[np.int64]) -> None:
-        length, minimum, statistics = self._length, self.settings.minimum_length, self.statistics
+        length, minimum, statistics = self._length, self.section.minimum_length, self.statistics
         statistics.document_tokens += int(sizes.sum())
         statistics.sequence_starts += int(np.count_nonzero(sizes))
         statistics.discard_document("no_label", int(np.count_nonzero(sizes < 2)))
@@ -191,7 +156,7 @@ class RowBuilder:
         statistics.drop("below_minimum_length", int(short.sum()), int((last[short] - 1).sum()))
 
     def _padded(self, block: Ids, lengths: NDArray[np.int64]) -> Ids:
-        """Rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding."""
+        """Returns the rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding."""
         from corpus_assets.tokenize.kernels.rows import pad
 
         lengths = self._shortened(block, lengths)
@@ -201,8 +166,8 @@ class RowBuilder:
         return block
 
     def _shortened(self, block: Ids, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Lengths after the short-sequence draws."""
-        if not self.settings.short_sequence_probability:
+        """Returns the lengths after the short-sequence draws."""
+        if not self.section.short_sequence_probability:
             return lengths
         windows = (np.append(row[0, :1], row[2, : n - 1]) for row, n in zip(block, lengths, strict=True))
         kept = np.array([self._short_length(window) for window in windows])
@@ -210,14 +175,23 @@ class RowBuilder:
         return kept
 
     def _short_length(self, window: Ids) -> int:
-        settings = self.settings
-        if settings.short_sequence_draws == "reference":
-            if self._random.random() >= settings.short_sequence_probability:
+        section = self.section
+        if section.short_sequence_draws == "reference":
+            if self._random.random() >= section.short_sequence_probability:
                 return window.size
             return min(window.size, self._random.randint(SHORTEST_CUT, self._length - 1))
         content = window.astype("<i4").tobytes()
-        draw = keyed_hash("short-sequence", settings.seed, content) / 2**64
-        if draw >= settings.short_sequence_probability:
+        draw = keyed_hash("short-sequence", section.seed, content) / 2**64
+        if draw >= section.short_sequence_probability:
             return window.size
-        cut = keyed_hash("short-sequence-length", settings.seed, content) % (self._length - SHORTEST_CUT)
+        cut = keyed_hash("short-sequence-length", section.seed, content) % (self._length - SHORTEST_CUT)
         return min(window.size, SHORTEST_CUT + cut)
+
+
+def _rows(section: LMDataset, documents: Iterable[IdentifiedText], tools: Tools) -> Iterator[Ids]:
+    tokenizer, statistics = tools.tokenizer, tools.statistics
+    batches = encode_texts((text for _, text in documents), tokenizer, section, statistics)
+    return lm_rows(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
+
+
+LM = Mode(section=LMDataset, words="Language-modelling rows", layout=TEXTS, rows=_rows)

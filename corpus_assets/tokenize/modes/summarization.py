@@ -5,110 +5,71 @@ A pair is prompt [end] [separator] completion end, each text with its prefix. On
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings
-from corpus_assets.tokenize.modes.truncation import Frame, Truncation, cut_pairs
+from corpus_assets.config.dataset_options import Cleaning, Turns
+from corpus_assets.config.datasets import SummarizationDataset, SummarizationVSLDataset
+from corpus_assets.tokenize.modes.chunks import chunked
+from corpus_assets.tokenize.modes.mode import Mode, Tools
+from corpus_assets.tokenize.modes.truncation import Frame, cut_pairs
 from corpus_assets.tokenize.modes.turns import Pair, TurnsError, batches, cleaned, count_sequences, padded_rows, pairs
 from corpus_assets.tokenize.ragged import Ids, Ragged
-from corpus_assets.tokenize.rows.vsl import PackingSettings, VSLPacker
+from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS
+from corpus_assets.tokenize.rows.vsl import VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
-from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
-from resources.formats.examples import Example
+from resources.formats.examples import Example, chunk_bytes
 
 Spans = NDArray[np.int64]
-_RULES = ("discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns")
 
 
-@dataclass(frozen=True)
-class SummarizationSettings:
-    """How pairs become sequences; names after docs/formats/cerebras-hdf5.md "Parameter names".
+def summarization_rows(section: SummarizationDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
+    """Yields one row per pair, in order, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
 
-    sequence_length: L, positions per row. A padded pair has at most L ids, a packed conversation L + 1.
-    minimum_length: shorter pairs (ids), or packed conversations (positions), are discarded.
-    prompt_prefix, completion_prefix: text before every prompt or completion; neither is learned.
-    separator: control token after the prompt, which the tokenizer must have.
-    eos_after_prompt: the end-of-text id follows the prompt too, before the separator.
-    inverted_mask: the stored loss mask is 0 on what is learned and 1 elsewhere, padding included.
-    truncate: what becomes of what is too long, see `truncation.cut_pairs`; `oldest_turns` is for conversations.
+    A pair has at most L ids. Pairs of a conversation are rows by themselves. `statistics` counts pairs as documents;
+    one with an empty text is discarded (`empty_prompt`, `empty_completion`), as is one that is too short or too long,
+    and an example that is no list of pairs (see `turns.pairs`). ConfigError for a separator that the tokenizer does not
+    have.
     """
-
-    sequence_length: int
-    minimum_length: int = 6
-    prompt_prefix: str | None = None
-    completion_prefix: str | None = None
-    separator: str | None = None
-    eos_after_prompt: bool = False
-    inverted_mask: bool = False
-    truncate: Truncation = "discard"
-    cleaning: CleaningSettings = field(default_factory=CleaningSettings)
-
-    def __post_init__(self) -> None:
-        if self.sequence_length < 1:
-            raise ConfigError(f"sequence_length is {self.sequence_length}; valid: 1 or more")
-        if (minimum := self.minimum_length) > self.sequence_length:
-            raise ConfigError(f"minimum_length is {minimum}; valid: at most {self.sequence_length}")
-        if self.truncate not in _RULES:
-            raise ConfigError(f"truncate is {self.truncate!r}; valid: {', '.join(_RULES)}")
-
-
-def summarization_rows(
-    examples: Iterable[Example], tokenizer: Tokenizer, settings: SummarizationSettings, statistics: Statistics
-) -> Iterator[Ids]:
-    """One row per pair, in order, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
-
-    Pairs of a conversation are rows by themselves. `statistics` counts pairs as documents; one with an empty text is
-    discarded (`empty_prompt`, `empty_completion`), as is one that is too short or too long, and an example that is
-    no list of pairs (see `turns.pairs`). ConfigError for a separator that the tokenizer does not have.
-    """
-    if settings.truncate == "oldest_turns":
-        raise ConfigError("truncate is 'oldest_turns'; valid for pairs by themselves: the other rules")
-    length = settings.sequence_length
-    builder = _Builder(tokenizer, settings, statistics, capacity=length, minimum=settings.minimum_length)
-    for batch in batches(_single_pairs(examples, settings.cleaning, statistics)):
+    length = section.sequence_length
+    builder = _Builder(section, tools, capacity=length, minimum=section.minimum_length)
+    for batch in batches(_single_pairs(examples, section, tools.statistics)):
         tokens, masks = builder.sequences(batch)
         yield from padded_rows(
             tokens,
             masks,
             length=length,
-            pad_id=tokenizer.pad_id,
-            inverted=settings.inverted_mask,
-            statistics=statistics,
+            pad_id=tools.tokenizer.pad_id,
+            inverted=section.inverted_mask,
+            statistics=tools.statistics,
         )
 
 
 def summarization_vsl_rows(
-    examples: Iterable[Example],
-    tokenizer: Tokenizer,
-    settings: SummarizationSettings,
-    packing: PackingSettings,
-    statistics: Statistics,
+    section: SummarizationVSLDataset, examples: Iterable[Example], tools: Tools
 ) -> Iterator[Ids]:
-    """Conversations packed into rows, as int32 blocks (rows, 5, L); see `vsl.VSLPacker`.
+    """Yields conversations packed into rows, as int32 blocks (rows, 5, L); see `vsl.VSLPacker`.
 
-    `statistics` counts conversations as documents. A pair with an empty text is left out and counted in
-    `dropped_sequences`; a conversation without any other is discarded. ConfigError for a separator that the tokenizer
-    does not have, and if `packing` has another length or mask.
+    A conversation has at most L + 1 ids. `statistics` counts conversations as documents. A pair with an empty text is
+    left out and counted in `dropped_sequences`; a conversation without any other is discarded. ConfigError for a
+    separator that the tokenizer does not have.
     """
-    length = settings.sequence_length
-    if (packing.sequence_length, packing.inverted_mask) != (length, settings.inverted_mask):
-        raise ConfigError("packing and pairs differ in sequence_length or inverted_mask; valid: the same in both")
-    packer = VSLPacker(packing, tokenizer.pad_id, statistics)
-    builder = _Builder(tokenizer, settings, statistics, capacity=length + 1, minimum=settings.minimum_length + 1)
-    for batch in batches(_conversations(examples, settings.cleaning, statistics)):
-        yield from packer.add(*builder.sequences(batch))
-    yield from packer.finish()
+    capacity, minimum = section.sequence_length + 1, section.minimum_length + 1
+    builder = _Builder(section, tools, capacity=capacity, minimum=minimum, ends_prompts=section.eos_after_prompt)
+    packer = VSLPacker(section, tools.tokenizer.pad_id, tools.statistics)
+    for chunk in chunked(examples, chunk_bytes, section.packing_text):
+        for batch in batches(_conversations(chunk, section, tools.statistics)):
+            yield from packer.add(*builder.sequences(batch))
+        yield from packer.finish()
 
 
 def _single_pairs(
-    examples: Iterable[Example], cleaning: CleaningSettings, statistics: Statistics
+    examples: Iterable[Example], cleaning: Cleaning, statistics: Statistics
 ) -> Iterator[tuple[list[Pair], int]]:
-    """Every usable pair by itself, with its characters; the others are counted as discarded."""
+    """Yields every usable pair by itself, with its characters; the others are counted as discarded."""
     for example in examples:
         for pair in _pairs_or_none(example, statistics):
             statistics.processed_files += 1
@@ -120,9 +81,9 @@ def _single_pairs(
 
 
 def _conversations(
-    examples: Iterable[Example], cleaning: CleaningSettings, statistics: Statistics
+    examples: Iterable[Example], cleaning: Cleaning, statistics: Statistics
 ) -> Iterator[tuple[list[Pair], int]]:
-    """The usable pairs of every conversation that has any, with their characters."""
+    """Yields the usable pairs of every conversation that has any, with their characters."""
     for example in examples:
         given = [cleaned(pair, cleaning, statistics) for pair in _pairs_or_none(example, statistics)]
         statistics.processed_files += bool(given)
@@ -168,33 +129,25 @@ class _Builder:
     """Sequences of ids and loss masks from batches of conversations, all texts of a batch encoded at once."""
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        settings: SummarizationSettings,
-        statistics: Statistics,
-        *,
-        capacity: int,
-        minimum: int,
+        self, section: Turns, tools: Tools, *, capacity: int, minimum: int, ends_prompts: bool = False
     ) -> None:
-        self._tokenizer = tokenizer
-        self._rule = settings.truncate
-        self._statistics = statistics
+        self._tokenizer = tokenizer = tools.tokenizer
+        self._rule = section.truncate
+        self._statistics = tools.statistics
         self._capacity = capacity
         self._minimum = minimum
         self._skip = int(tokenizer.adds_bos)
         end = np.array([] if tokenizer.eos_id is None else [tokenizer.eos_id], np.int32)
-        prompt_prefix, completion_prefix = (
-            self._prefix(settings.prompt_prefix),
-            self._prefix(settings.completion_prefix),
-        )
+        prompt_prefix = self._prefix(section.prompt_prefix)
+        completion_prefix = self._prefix(section.completion_prefix)
         begin = np.array([tokenizer.bos_id] if self._skip else [], np.int32)
-        bridge = np.concatenate([end if settings.eos_after_prompt else end[:0], self._separator(settings.separator)])
+        bridge = np.concatenate([end if ends_prompts else end[:0], self._separator(section.separator)])
         self._fixed = (np.concatenate([begin, prompt_prefix]), prompt_prefix, bridge, completion_prefix, end)
         every = prompt_prefix.size + bridge.size + completion_prefix.size
         self._frame = Frame(opening=begin.size, every=every, end=end.size)
 
     def sequences(self, conversations: list[list[Pair]]) -> tuple[Ragged, Ragged]:
-        """Ids and loss masks of the conversations that are not discarded."""
+        """Returns the ids and loss masks of the conversations that are not discarded."""
         prompts = self._tokenizer.encode_batch([prompt for listed in conversations for prompt, _ in listed])
         completions = self._tokenizer.encode_batch([text for listed in conversations for _, text in listed])
         counts = np.array([len(listed) for listed in conversations], np.int64)
@@ -202,7 +155,7 @@ class _Builder:
         return self._assembled(prompts.ids, completions.ids, taken)
 
     def _prefix(self, text: str | None) -> Ids:
-        """Ids of a prefix, control tokens matched: it comes from the configuration. No begin-of-text id."""
+        """Returns the ids of a prefix, control tokens matched: it comes from the configuration. No begin-of-text id."""
         return self._tokenizer.encode_trusted(text, bos=False) if text else np.empty(0, np.int32)
 
     def _separator(self, token: str | None) -> Ids:
@@ -214,12 +167,12 @@ class _Builder:
         return np.array([found], np.int32)
 
     def _spans(self, encoded: Ragged) -> Spans:
-        """Where the ids of each text are, the begin-of-text id left out: it stands in the opening."""
+        """Returns where the ids of each text are, the begin-of-text id left out: it stands in the opening."""
         start, stop = encoded.offsets[:-1], encoded.offsets[1:]
         return np.stack([np.minimum(start + self._skip, stop), stop], 1)
 
     def _taken(self, prompts: Spans, completions: Spans, counts: NDArray[np.int64]) -> _Taken:
-        """What of the conversations goes into sequences: too long ones cut or discarded, too short ones discarded."""
+        """Returns what is kept of the conversations: long ones are cut or discarded, short ones discarded."""
         frame, bounds = self._frame, np.concatenate([[0], np.cumsum(counts)])
         firsts = np.zeros(len(prompts), np.bool_)
         firsts[bounds[:-1]] = True
@@ -281,3 +234,17 @@ class _Builder:
         self._statistics.sequence_starts += taken.counts.size
         count_sequences(np.diff(offsets), int(masks.sum()), self._statistics)
         return Ragged(tokens, offsets), Ragged(masks, offsets)
+
+
+SUMMARIZATION = Mode(
+    section=SummarizationDataset,
+    words="Prompts and completions",
+    layout=ANSWERS,
+    rows=summarization_rows,
+)
+SUMMARIZATION_VSL = Mode(
+    section=SummarizationVSLDataset,
+    words="Packed prompts and completions",
+    layout=PACKED_ANSWERS,
+    rows=summarization_vsl_rows,
+)

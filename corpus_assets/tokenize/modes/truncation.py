@@ -1,18 +1,18 @@
-"""What of an example that is too long is left out, when it is not discarded as a whole."""
+"""How an example that is too long is shortened."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Truncation = Literal["discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns"]
+from corpus_assets.config.dataset_options import PairTruncation
+
 Sizes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What is kept of the pairs of a conversation: pairs `first` to `first + k - 1`, int64 spans (k, 2) of the ids of
+    """The kept part of a conversation: pairs `first` to `first + k - 1`, int64 spans (k, 2) of the ids of
     their prompts and completions, and bool `ends` (k,): whether the end-of-text id follows.
     """
 
@@ -33,8 +33,8 @@ class Frame:
     end: int
 
 
-def cut_pairs(prompts: Sizes, completions: Sizes, frame: Frame, capacity: int, rule: Truncation) -> Cut | None:
-    """A cut with which a conversation that is too long has `capacity` ids or fewer; None if the rule finds none.
+def cut_pairs(prompts: Sizes, completions: Sizes, frame: Frame, capacity: int, rule: PairTruncation) -> Cut | None:
+    """Returns a cut with which a conversation that is too long has at most `capacity` ids; None if the rule finds none.
 
     `prompts`, `completions`: ids (pairs,) of each pair's texts.
     prompt_start, prompt_end: prompts lose ids at that side, the earliest first, and one id of each stays.

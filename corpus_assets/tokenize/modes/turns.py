@@ -6,7 +6,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.encode.cleaning import CleaningSettings, clean
+from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import CorpusError
@@ -31,7 +32,7 @@ class TurnsError(CorpusError):
 
 
 def pairs(example: Example) -> list[Pair]:
-    """Prompt and completion of every pair; texts that are missing are empty.
+    """Returns the prompt and completion of every pair; texts that are missing are empty.
 
     Messages 0 and 1, 2 and 3, ... are pairs whatever their roles (docs/formats/cerebras-rows.md "Summarization").
     Raises TurnsError
@@ -48,7 +49,7 @@ def pairs(example: Example) -> list[Pair]:
 
 
 def conversation(example: Example) -> Messages:
-    """Messages of an example: its own, or a user's prompt (messages or text) and an assistant's completion.
+    """Returns the messages of an example: its own, or a user's prompt (messages or text) and an assistant's completion.
 
     Raises TurnsError `no_messages` or `no_role`.
     """
@@ -63,16 +64,16 @@ def conversation(example: Example) -> Messages:
     return found
 
 
-def cleaned(pair: Pair, settings: CleaningSettings, statistics: Statistics) -> Pair:
-    """Both texts of a pair after cleaning; they are counted before and after."""
-    prompt, completion = clean(pair[0], settings), clean(pair[1], settings)
+def cleaned(pair: Pair, section: Cleaning, statistics: Statistics) -> Pair:
+    """Returns both texts of a pair after cleaning; they are counted before and after."""
+    prompt, completion = clean(pair[0], section), clean(pair[1], section)
     statistics.add_text(pair[0], prompt)
     statistics.add_text(pair[1], completion)
     return prompt, completion
 
 
 def batches(items: Iterable[tuple[T, int]]) -> Iterator[list[T]]:
-    """Items in lists of about a batch of characters; every item comes with its own number of them."""
+    """Yields items in lists of about a batch of characters; every item comes with its own number of them."""
     batch, held = list[T](), 0
     for item, characters in items:
         batch.append(item)
@@ -92,7 +93,7 @@ def count_sequences(sizes: NDArray[np.int64], learned: int, statistics: Statisti
 def padded_rows(
     tokens: Ragged, masks: Ragged, *, length: int, pad_id: int, inverted: bool, statistics: Statistics
 ) -> Iterator[Ids]:
-    """Rows of one sequence each, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
+    """Yields the rows of one sequence each, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
 
     `tokens`: at most L + 1 ids per sequence; the last of up to L ids is an input too, with no label. `masks`, of the
     same lengths: 1 where the label of an id is in the loss; the last of a sequence is ignored.

@@ -1,6 +1,6 @@
 """Packing of sequences into rows of a fixed length (docs/formats/packing.md).
 
-nearest_previous: the original's algorithm (docs/formats/packing.md "Nearest previous fit").
+nearest_previous: the algorithm of Cerebras' Model Zoo (docs/formats/packing.md "Nearest previous fit").
 Every sequence is a bin; bins are
 visited from the last to the first, and a bin is appended to the nearest earlier one that has room for all of it.
 best_fit: best fit decreasing; from long to short, each sequence goes to the open bin with the least sufficient room.
@@ -63,7 +63,7 @@ def check_method(method: str, depth: int | None) -> None:
 
 
 def pack(lengths: Lengths, capacity: int, method: Method, *, depth: int | None = None) -> Packing:
-    """Bins of at most `capacity` positions and `depth` sequences, for sequences of 1 to `capacity` positions.
+    """Returns bins of at most `capacity` positions and `depth` sequences, for sequences of 1 to `capacity` positions.
 
     Bins are in the order of their smallest member, members of a bin in input order; nearest_previous keeps the
     original's order, which is that of bins by their first member. ValueError for a length out of range.
@@ -120,16 +120,16 @@ class _Shelf:
         self._rooms: list[int] = []  # sorted: those for which there is an open pack
 
     def least(self, length: int) -> int | None:
-        """Smallest room of `length` or more."""
+        """Returns the smallest room of `length` or more."""
         index = bisect_left(self._rooms, length)
         return self._rooms[index] if index < len(self._rooms) else None
 
     def most(self, length: int) -> int | None:
-        """Largest room, if it is `length` or more."""
+        """Returns the largest room, if it is `length` or more."""
         return self._rooms[-1] if self._rooms and self._rooms[-1] >= length else None
 
     def take(self, room: int) -> tuple[list[int], int]:
-        """The open packs with that room that were put last."""
+        """Returns the open packs with that room that were put last."""
         found = self._open[room].pop()
         if not self._open[room]:
             self._rooms.remove(room)
@@ -146,14 +146,14 @@ class _Shelf:
         self._open[room].append((pack_, count))
 
     def packs(self) -> list[tuple[list[int], int]]:
-        """All packs."""
+        """Returns all packs."""
         return self._complete + [found for room in self._rooms for found in self._open[room]]
 
 
 def _assign(
     lengths: Lengths, order: NDArray[np.int64], packs: list[tuple[list[int], int]]
 ) -> tuple[NDArray[np.int64], int]:
-    """Bin of every sequence, and the number of bins: sequences of a length fill its slots as they come."""
+    """Returns the bin of every sequence, and the number of bins: sequences of a length fill its slots as they come."""
     taken = (lengths.size - np.cumsum(np.bincount(lengths))).tolist()  # where the next one of a length is in `order`
     bins = np.empty(lengths.size, np.int64)
     opened = 0

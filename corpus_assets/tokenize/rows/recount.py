@@ -1,4 +1,4 @@
-"""What the arrays of a dataset say by themselves, for the writer while it streams and for the check of a file."""
+"""Counts and faults of the arrays of a dataset, for the writer while it streams and for the check of a file."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -6,17 +6,10 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.rows.layouts import Layout
+
 NO_SIZES = np.empty(0, np.int32)
 ANY_ID = 1 << 31
-# Channels of a mode, and whether every position of a document is in the loss.
-MODES = {
-    "LMData": (3, True),
-    "FIM": (3, True),
-    "Summarization": (3, False),
-    "LMData_VSL": (5, True),
-    "Summarization_VSL": (5, False),
-    "DPO": (6, False),
-}
 # In the order of the numbers in kernels/recount.py.
 FAULTS = (
     "ids outside the vocabulary",
@@ -52,18 +45,18 @@ class H5DatasetStats:
 class ArrayStatistics:
     """Counts and structural faults of blocks that are added one after another.
 
-    mode: one of `MODES`. eos_id, pad_id: as the rows were made with. vocab_size: ids lie below it (None: any id).
+    layout: of the rows. eos_id, pad_id: as the rows were made with. vocab_size: ids lie below it (None: any id).
     sizes: UTF-8 bytes and code points by id, int32 (vocabulary,) each; without them the detokenized counts stay 0, with
     them they say the vocabulary. inverted_mask: the mask is 0 on positions in the loss; no preference rows have that.
 
-    What is a fault: an id below 0 or outside the vocabulary; a mask other than 0 and 1; a label, but for the last of a
+    These are faults: an id below 0 or outside the vocabulary; a mask other than 0 and 1; a label, but for the last of a
     sequence, that is not the next input. Padding is what ends a row out of the loss with the pad id as input and label
-    (and, in packed rows, position and span 0). Before it, rows of `LMData`, `FIM` and `LMData_VSL` are in the loss
-    everywhere; position ids count up from 0 in every sequence while spans count down to 0 on its last position. In
-    preference rows the loss is one run of positions, and the labels before it are the pad id.
+    (and, in packed rows, position and span 0). Before it, rows of texts are in the loss everywhere; position ids count
+    up from 0 in every sequence while spans count down to 0 on its last position. In preference rows the loss is one run
+    of positions, and the labels before it are the pad id.
     """
 
-    mode: str
+    layout: Layout
     eos_id: int | None
     pad_id: int
     vocab_size: int | None = None
@@ -72,11 +65,8 @@ class ArrayStatistics:
     counts: H5DatasetStats = field(default_factory=H5DatasetStats)
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise ValueError(f"mode is {self.mode!r}; valid: {', '.join(MODES)}")
-        if self.mode == "DPO" and self.inverted_mask:
-            raise ValueError("inverted_mask is set in mode DPO; valid: not set")
-        self._channels, self._every = MODES[self.mode]
+        if self.layout.two_sided and self.inverted_mask:
+            raise ValueError("inverted_mask is set for preference rows; valid: not set")
         self._unmasked = int(self.inverted_mask)
         self._sizes = self.sizes or (NO_SIZES, NO_SIZES)
         known = self._sizes[0].size if self.sizes else self.vocab_size
@@ -85,23 +75,24 @@ class ArrayStatistics:
         self._first_rows = [0] * len(FAULTS)
 
     def add(self, block: NDArray[np.int32]) -> None:
-        """Count the next rows; ValueError for another shape than (rows, channels of the mode, L)."""
+        """Count the next rows; ValueError for another shape than (rows, channels, L)."""
         from corpus_assets.tokenize.kernels import recount as kernels
 
-        if block.ndim != 3 or block.shape[1] != self._channels:
-            raise ValueError(f"received a block of shape {block.shape}; valid: (rows, {self._channels}, L)")
+        layout = self.layout
+        if block.ndim != 3 or block.shape[1] != layout.channels:
+            raise ValueError(f"received a block of shape {block.shape}; valid: (rows, {layout.channels}, L)")
         block = np.ascontiguousarray(block, np.int32)
         rows, _, length = block.shape
-        sides = (0, 3) if self._channels == 6 else (0,)
+        sides = (0, 3) if layout.two_sided else (0,)
         totals = np.zeros(4, np.int64)
         faults = np.zeros((rows, len(FAULTS)), np.uint8)
         for channel in sides:
             kernels.count_side(block, (channel, self._unmasked), self._ids, self._sizes, (totals, faults))
-            if self._channels == 6:
+            if layout.two_sided:
                 kernels.check_preference(block, channel, self.pad_id, faults)
-        if self._channels < 6:
-            check = kernels.check_rows if self._channels == 3 else kernels.check_packed
-            check(block, self._unmasked, self.pad_id, self._every, faults)
+        if not layout.two_sided:
+            check = kernels.check_packed if layout.packed else kernels.check_rows
+            check(block, self._unmasked, self.pad_id, layout.all_learned, faults)
         self._note(faults)
         counts = self.counts
         counts.num_sequences += rows
@@ -112,7 +103,7 @@ class ArrayStatistics:
         counts.detokenized_chars += int(totals[kernels.CHARS])
 
     def watch(self, blocks: Iterable[NDArray[np.int32]]) -> Iterator[NDArray[np.int32]]:
-        """The same blocks, each counted when it is asked for."""
+        """Yields the same blocks, each counted when it is asked for."""
         for block in blocks:
             self.add(block)
             yield block
@@ -127,18 +118,18 @@ class ArrayStatistics:
 
     @property
     def faults(self) -> list[str]:
-        """What is wrong, in words; each with how many rows it is in, and the first of them."""
+        """Faults in words; each with how many rows have it, and the first of them."""
         found = zip(FAULTS, self._faulty_rows, self._first_rows, strict=True)
         return [f"{words} in {rows} rows, the first is {first}" for words, rows, first in found if rows]
 
     def h5_dataset_stats(self) -> dict[str, int]:
-        """The counts by their documented names."""
+        """Returns the counts by their documented names."""
         return asdict(self.counts)
 
 
 def count(
     blocks: Iterable[NDArray[np.int32]],
-    mode: str,
+    layout: Layout,
     *,
     eos_id: int | None,
     pad_id: int,
@@ -146,8 +137,8 @@ def count(
     sizes: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
     inverted_mask: bool = False,
 ) -> ArrayStatistics:
-    """Statistics of all blocks of a dataset, each int32 (rows, channels, L); see `ArrayStatistics`."""
-    statistics = ArrayStatistics(mode, eos_id, pad_id, vocab_size, sizes, inverted_mask)
+    """Returns the statistics of all blocks of a dataset, each int32 (rows, channels, L); see `ArrayStatistics`."""
+    statistics = ArrayStatistics(layout, eos_id, pad_id, vocab_size, sizes, inverted_mask)
     for _ in statistics.watch(blocks):
         pass
     return statistics

@@ -23,7 +23,7 @@ _STEP = _U64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio, as in spl
 
 
 def row_keys(seed: int, dataset: str, partition: str, rows: int) -> Keys:
-    """Uniform keys (rows,) of a partition's rows, all different: two rounds of a bijective mixer over the row number.
+    """Returns uniform keys (rows,) of a partition's rows, all different: two rounds of a bijective mixer over numbers.
 
     The mixer is that of splitmix64 (Steele et al. 2014, variant 13 of Stafford); two 64-bit hashes of the other
     arguments key it.
@@ -48,23 +48,23 @@ def _mix(keys: Keys) -> None:
 
 
 def destination(keys: Keys, files: int) -> NDArray[np.int64]:
-    """File, of `files` (1 to 2**31), of every key; file numbers grow with the key."""
+    """Returns the file, of `files` (1 to 2**31), of every key; file numbers grow with the key."""
     return (((keys >> _HALF) * _U64(files)) >> _HALF).astype(np.int64)
 
 
 def key_range(file: int, files: int) -> tuple[int, int]:
-    """Smallest key of a file, and the smallest one that is above all of its keys (2**64 for the last file)."""
+    """Returns the smallest key of a file, and the smallest one above all of its keys (2**64 for the last file)."""
     low, high = (-(-(number << 32) // files) << 32 for number in (file, file + 1))
     return low, high
 
 
 def run_bounds(sorted_keys: Keys, files: int) -> NDArray[np.int64]:
-    """Where each file's rows begin and the last one's end in a partition sorted by key: int64 (files + 1,)."""
+    """Returns where each file's rows begin and the last one's end in a partition sorted by key: int64 (files + 1,)."""
     return np.searchsorted(destination(sorted_keys, files), np.arange(files + 1))
 
 
 def sorted_rows(rows: Rows, keys: Keys, block_rows: int) -> Iterator[Rows]:
-    """All rows of a partition in the order of their keys, in blocks of `block_rows`.
+    """Yields all rows of a partition in the order of their keys, in blocks of `block_rows`.
 
     `rows`: int32 (rows, ...), mapped from disk where they do not fit into memory; every row is read once. ValueError
     when there are more rows or fewer than keys.
@@ -84,37 +84,37 @@ class Run:
     read: Callable[[int, int], Rows]
 
 
-def gather(parts: Sequence[Run], low: int, high: int, limit_rows: int) -> Iterator[Rows]:
-    """All rows with low <= key < high in the order of their keys, in blocks of `limit_rows`.
+def gather(runs: Sequence[Run], low: int, high: int, limit_rows: int) -> Iterator[Rows]:
+    """Yields all rows with low <= key < high in the order of their keys, in blocks of `limit_rows`.
 
-    Equal keys are in the order of `parts`, which must be the same in every run. Memory: one block of rows, what one
+    Equal keys are in the order of `runs`, which must be the same in every run. Memory: one block of rows, what one
     `read` gives (no more than a block), and about 24 bytes per row of the range. Every row is read once.
     """
-    firsts = [_place(part.keys, low) for part in parts]
-    ends = [_place(part.keys, high) for part in parts]
-    runs = [part.keys[first:end] for part, first, end in zip(parts, firsts, ends, strict=True)]
     if not runs:
         return
-    owners = np.repeat(np.arange(len(parts), dtype=np.int32), [run.size for run in runs])
-    owners = owners[np.argsort(np.concatenate(runs), kind="stable")]
+    firsts = [_place(run.keys, low) for run in runs]
+    ends = [_place(run.keys, high) for run in runs]
+    keys = [run.keys[first:end] for run, first, end in zip(runs, firsts, ends, strict=True)]
+    owners = np.repeat(np.arange(len(runs), dtype=np.int32), [held.size for held in keys])
+    owners = owners[np.argsort(np.concatenate(keys), kind="stable")]
     for start in range(0, owners.size, limit_rows):
-        yield _merged(parts, firsts, owners[start : start + limit_rows])
+        yield _merged(runs, firsts, owners[start : start + limit_rows])
 
 
 def _place(keys: Keys, bound: int) -> int:
-    """Number of keys below a bound."""
+    """Returns the number of keys below a bound."""
     return keys.size if bound >= KEY_SPACE else int(np.searchsorted(keys, _U64(bound)))
 
 
-def _merged(parts: Sequence[Run], positions: list[int], owners: NDArray[np.int32]) -> Rows:
-    """The next rows of the merge, by the part that each comes from; moves the positions on."""
+def _merged(runs: Sequence[Run], positions: list[int], owners: NDArray[np.int32]) -> Rows:
+    """Returns the next rows of the merge, by the run that each comes from; moves the positions on."""
     block = np.empty(0, np.int32)
     for number in np.unique(owners).tolist():
         chosen = owners == number
         first, end = positions[number], positions[number] + int(np.count_nonzero(chosen))
-        rows = parts[number].read(first, end)
+        rows = runs[number].read(first, end)
         if len(rows) != end - first:
-            raise ValueError(f"part {number} gave {len(rows)} rows; asked for {first} to {end}")
+            raise ValueError(f"run {number} gave {len(rows)} rows; asked for {first} to {end}")
         if not block.size:
             block = np.empty((owners.size, *rows.shape[1:]), np.int32)
         block[chosen] = rows

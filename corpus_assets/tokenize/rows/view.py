@@ -51,14 +51,14 @@ class _Side:
         )
 
     def size(self, pad_id: int) -> int:
-        """Positions before the padding that ends the row: out of the loss, the pad id as input and label."""
+        """Returns the number of positions before the padding: out of the loss, the pad id as input and label."""
         real = self.learned | (self.inputs != pad_id) | (self.labels != pad_id)
         if self.spans is not None and self.positions is not None:
             real |= (self.spans != 0) | (self.positions != 0)
         return int(np.flatnonzero(real)[-1]) + 1 if real.any() else 0
 
     def sequences(self, pad_id: int) -> list[_Sequence]:
-        """One, or of a packed row one from each position id 0 on."""
+        """Returns one sequence, or of a packed row one from each position id 0 on."""
         size = self.size(pad_id)
         starts = [0] if self.positions is None else np.flatnonzero(self.positions[:size] == 0).tolist()
         bounds = sorted({0, *starts, size})
@@ -74,14 +74,14 @@ class _Side:
 
 
 def is_described(features: Sequence[str]) -> bool:
-    """Whether rows with these channels are rows of tokens that `described` knows."""
+    """True if rows with these channels are rows of tokens that `described` knows."""
     return bool(_names(features))
 
 
 def described(
     row: Ids, features: Sequence[str], decode: Decode, *, pad_id: int, inverted: bool = False
 ) -> Iterator[str]:
-    """Lines of text: what the row holds, then the text of each of its sequences, with the labels in the loss in «».
+    """Yields lines of text: what a row holds, then the text of each sequence, with the labels in the loss in «».
 
     row: int32 (F, L), its channels named by `features` (docs/formats/cerebras-hdf5.md "Channels").
     The text of a sequence is
@@ -107,13 +107,13 @@ def described(
 
 
 def _names(features: Sequence[str]) -> list[str]:
-    """Prefixes of the channels of the sides that are complete."""
+    """Returns prefixes of the channels of the sides that are complete."""
     channels = ("input_ids", "attention_mask", "labels")
     return [name for name in SIDES if {f"{name}{channel}" for channel in channels} <= set(features)]
 
 
 def _texts(name: str, sequences: Sequence[_Sequence], decode: Decode, limit: int) -> Iterator[str]:
-    """Indented lines of sequences, which share the limit."""
+    """Yields indented lines of sequences, which share the limit."""
     for number, sequence in enumerate(sequences):
         if limit <= 0:
             yield f"  ... {_count(len(sequences) - number, 'more sequence')}"
@@ -127,7 +127,7 @@ def _texts(name: str, sequences: Sequence[_Sequence], decode: Decode, limit: int
 
 
 def _marked(sequence: _Sequence, decode: Decode, limit: int) -> tuple[str, int]:
-    """The text up to the limit, its parts in the loss marked; and its characters, those left out included.
+    """Returns the text up to the limit, its parts in the loss marked; and its characters, those left out included.
 
     A part is cut out of the whole text, as what an id stands for may depend on the ids before it.
     """
@@ -146,7 +146,7 @@ def _marked(sequence: _Sequence, decode: Decode, limit: int) -> tuple[str, int]:
 
 
 def _common(left: str, right: str) -> int:
-    """Number of equal characters at the beginning."""
+    """Returns the number of equal characters at the beginning."""
     if left.startswith(right):
         return len(right)
     return next(i for i, (a, b) in enumerate(zip(left + "\0", right + "\1", strict=False)) if a != b)

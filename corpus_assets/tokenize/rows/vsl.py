@@ -7,47 +7,20 @@ and the position ids (0 to m - 1); padding has 0 in these three (docs/formats/ce
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.config.dataset_options import Packed
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
-from corpus_assets.tokenize.rows.packing import Method, Packing, check_method, pack
+from corpus_assets.tokenize.rows.packing import Packing, pack
 from corpus_assets.tokenize.statistics import Statistics
-from resources.errors import ConfigError
 
 CHANNELS = 5
-WINDOW_TOKENS = 1 << 24
 LARGEST_CARRY = 8  # at most this part (1 / 8) of a window goes on to the next
 FULL = 256  # a bin with less room than this part (1 / 256) of a row is full enough
 
 Lengths = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class PackingSettings:
-    """How sequences share rows.
-
-    sequence_length: L, positions per row.
-    method, depth: see `packing.pack`; depth is the most sequences in a row, None for no limit.
-    window_tokens: ids that are packed together, None for all up to `finish`. It bounds memory (about 10 bytes per id)
-    and has an influence on the rows: so it is a setting, and never follows from the memory there is.
-    inverted_mask: the stored loss mask has 0 where the loss counts and 1 elsewhere, padding included.
-    """
-
-    sequence_length: int
-    method: Method = "best_fit"
-    depth: int | None = None
-    window_tokens: int | None = WINDOW_TOKENS
-    inverted_mask: bool = False
-
-    def __post_init__(self) -> None:
-        check_method(self.method, self.depth)
-        if self.sequence_length < 1:
-            raise ConfigError(f"sequence_length is {self.sequence_length}; valid: 1 or more")
-        if self.window_tokens is not None and self.window_tokens < 1:
-            raise ConfigError(f"window_tokens is {self.window_tokens}; valid: 1 or more, or none")
 
 
 class VSLPacker:
@@ -55,20 +28,21 @@ class VSLPacker:
 
     Blocks are int32 (rows, 5, L): inputs, loss mask, labels, attention span, position ids. Rows of a window are in the
     order of their first sequence. Bins that a window leaves with room go on to the next, the emptiest first, except
-    with nearest_previous. How sequences are divided into calls of `add` has no influence on the rows.
+    with nearest_previous. How sequences are divided into calls of `add` has no influence on the rows. The size of a
+    window has: so it is an option, and never follows from the memory there is.
     `statistics` gets the rows, the sequences before packing and, in `kinds`, how many sequences rows hold; what the
     modes do with documents before is theirs to count.
     """
 
-    def __init__(self, settings: PackingSettings, pad_id: int, statistics: Statistics) -> None:
-        self.settings = settings
+    def __init__(self, section: Packed, pad_id: int, statistics: Statistics) -> None:
+        self.section = section
         self.statistics = statistics
         self._pad_id = pad_id
         self._parts: list[tuple[Ids, NDArray[np.uint8], Lengths]] = []
         self._held = 0
 
     def add(self, tokens: Ragged, masks: Ragged | None = None) -> Iterator[Ids]:
-        """Blocks of the windows that these sequences complete.
+        """Yields the blocks of the windows that these sequences complete.
 
         `tokens`: 2 to L + 1 ids per sequence; one with a single id or none has no label and is counted as dropped.
         `masks`, of the same lengths: 1 at i where the label of id i, which is id i + 1, is in the loss, else 0; the
@@ -77,15 +51,15 @@ class VSLPacker:
         """
         loss = self._checked_masks(tokens, masks)
         sizes = tokens.lengths
-        if sizes.size and sizes.max() > self.settings.sequence_length + 1:
-            raise ValueError(f"a sequence of {sizes.max()} ids; valid: 2 to {self.settings.sequence_length + 1}")
+        if sizes.size and sizes.max() > self.section.sequence_length + 1:
+            raise ValueError(f"a sequence of {sizes.max()} ids; valid: 2 to {self.section.sequence_length + 1}")
         labelled = sizes > 1
         self.statistics.drop("no_label", int(np.count_nonzero(~labelled)), 0)
         ids, loss, sizes = _selected(tokens.ids, loss, sizes, labelled)
         yield from self._windows(ids, loss, sizes)
 
     def finish(self) -> Iterator[Ids]:
-        """Blocks of all that is left."""
+        """Yields the blocks of all that is left."""
         yield from self._close(final=True)
 
     @staticmethod
@@ -101,7 +75,7 @@ class VSLPacker:
     def _windows(self, ids: Ids, loss: NDArray[np.uint8], sizes: Lengths) -> Iterator[Ids]:
         """Cut where the sequence ends that fills a window."""
         ends = np.cumsum(sizes)
-        window = self.settings.window_tokens
+        window = self.section.window_tokens
         first = taken = 0
         while first < sizes.size:
             last = sizes.size
@@ -122,7 +96,7 @@ class VSLPacker:
         self._parts, self._held = [], 0
         ids, loss, sizes = np.concatenate(columns[0]), np.concatenate(columns[1]), np.concatenate(columns[2])
         del columns
-        packing = pack(sizes - 1, self.settings.sequence_length, self.settings.method, depth=self.settings.depth)
+        packing = pack(sizes - 1, self.section.sequence_length, self.section.packing, depth=self.section.packing_depth)
         carried = np.empty(0, np.int64) if final else self._carried(packing)
         if carried.size:
             chosen = np.zeros(sizes.size, np.bool_)
@@ -133,19 +107,19 @@ class VSLPacker:
         yield from self._blocks(ids, loss, sizes, packing, bins)
 
     def _carried(self, packing: Packing) -> NDArray[np.int64]:
-        """Bins that wait for the next window: those with room, the emptiest first, up to a part of the window."""
-        if self.settings.method == "nearest_previous" or self.settings.window_tokens is None:
+        """Returns the bins that wait for the next window: those with room, emptiest first, up to a limit."""
+        if self.section.packing == "nearest_previous" or self.section.window_tokens is None:
             return np.empty(0, np.int64)
         limit = packing.capacity - packing.capacity // FULL
         order = np.argsort(packing.loads, kind="stable")
         order = order[packing.loads[order] < limit]
         ids = np.cumsum(packing.loads[order] + packing.sizes[order])
-        return order[: np.searchsorted(ids, self.settings.window_tokens // LARGEST_CARRY, side="right")]
+        return order[: np.searchsorted(ids, self.section.window_tokens // LARGEST_CARRY, side="right")]
 
     def _blocks(
         self, ids: Ids, loss: NDArray[np.uint8], sizes: Lengths, packing: Packing, bins: NDArray[np.int64]
     ) -> Iterator[Ids]:
-        length = self.settings.sequence_length
+        length = self.section.sequence_length
         sequences = (ids, loss, offsets_of(sizes))
         for first in range(0, bins.size, rows := max(1, BLOCK_TOKENS // length)):
             part = bins[first : first + rows]
@@ -162,7 +136,7 @@ class VSLPacker:
     ) -> None:
         from corpus_assets.tokenize.kernels import vsl
 
-        inverted = int(self.settings.inverted_mask)
+        inverted = int(self.section.inverted_mask)
         in_loss = vsl.fill(block, sequences, (bins, packing.members, packing.bounds), self._pad_id, inverted)
         sizes = packing.sizes[bins]
         self.statistics.add_rows(len(block), block[:, 0].size, real=int(packing.loads[bins].sum()), loss=in_loss)
@@ -171,14 +145,14 @@ class VSLPacker:
 
 
 def offsets_of(sizes: Lengths) -> Lengths:
-    """Where lists of these sizes, one after another, start and the last ends: int64 (n + 1,)."""
+    """Returns where lists of these sizes, one after another, start and the last ends: int64 (n + 1,)."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 def _selected(
     ids: Ids, loss: NDArray[np.uint8], sizes: Lengths, chosen: NDArray[np.bool_]
 ) -> tuple[Ids, NDArray[np.uint8], Lengths]:
-    """The chosen sequences alone."""
+    """Returns the chosen sequences alone."""
     if chosen.all():
         return ids, loss, sizes
     kept = np.repeat(chosen, sizes)
@@ -186,7 +160,7 @@ def _selected(
 
 
 def _by_power(sizes: Lengths) -> Counter[str]:
-    """Rows by how many sequences they hold: `rows_of_1`, `rows_of_2_to_3`, `rows_of_4_to_7`, ..."""
+    """Returns the number of rows by how many sequences they hold: `rows_of_1`, `rows_of_2_to_3`, ..."""
     powers = np.bincount(np.frexp(sizes)[1] - 1)
     names = ("rows_of_1" if power == 0 else f"rows_of_{2**power}_to_{2 ** (power + 1) - 1}" for power in range(32))
     return Counter({name: count for name, count in zip(names, powers.tolist(), strict=False) if count})

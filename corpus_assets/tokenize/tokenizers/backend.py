@@ -1,4 +1,4 @@
-"""The engine of a tokenizer: texts to ids and back, before any choice of end, padding or options."""
+"""The backend of a tokenizer: texts to ids and back, before any choice of end, padding or options."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -13,12 +13,12 @@ from corpus_assets.tokenize.tokenizers.token_sizes import Sizes
 Around = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-class Engine(Protocol):
-    """What a tokenizer library has to do."""
+class TokenizerBackend(Protocol):
+    """The interface of a tokenizer library."""
 
     @property
     def definition(self) -> str | None:
-        """The `tokenizer.json` of this engine for text in which control tokens are plain, if it has one."""
+        """The `tokenizer.json` of this backend for text in which control tokens are plain, if it has one."""
 
     @property
     def tokens(self) -> Sequence[str | None]:
@@ -33,22 +33,22 @@ class Engine(Protocol):
         """Ids that are put before and after a text."""
 
     def encode(self, texts: Sequence[str], *, around: bool, matched: bool) -> Ragged:
-        """Ids of the texts; `around`: with the ids around each; `matched`: control tokens in them are found."""
+        """Returns ids of the texts; `around`: with the ids around each; `matched`: control tokens in them are found."""
 
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        """Plain ids of a text, and the code point where each begins."""
+        """Returns the plain ids of a text, and the code point where each begins."""
 
     def token_id(self, token: str) -> int | None:
-        """Id of a token, added ones included."""
+        """Returns the id of a token, added ones included."""
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of the ids, control tokens included."""
+        """Returns the text of the ids, control tokens included."""
 
     def text_sizes(self) -> Sizes:
-        """Bytes and code points of every id's text."""
+        """Returns the bytes and code points of every id's text."""
 
-    def with_added(self, tokens: Sequence[AddedToken]) -> "Engine":
-        """This engine with more tokens, under the next free ids; one it has becomes a control token if `special`."""
+    def with_added(self, tokens: Sequence[AddedToken]) -> "TokenizerBackend":
+        """Returns this backend with more tokens, under the next free ids; a known one may become a control token."""
 
-    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "Engine":
-        """This engine with other control tokens put around a text."""
+    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "TokenizerBackend":
+        """Returns this backend with other control tokens put around a text."""

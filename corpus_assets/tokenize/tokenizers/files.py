@@ -46,7 +46,7 @@ class AddedToken(NamedTuple):
 
 
 def needed(files: Mapping[str, bytes], name: str) -> bytes:
-    """Content of a file; ConfigError if it was not given, BadFileError if it is too large."""
+    """Returns the content of a file; ConfigError if it was not given, BadFileError if it is too large."""
     if name not in files:
         raise ConfigError(f"tokenizer needs the file {name}; received {sorted(files) or 'none'}")
     if len(files[name]) > MAX_FILE_BYTES:
@@ -55,7 +55,7 @@ def needed(files: Mapping[str, bytes], name: str) -> bytes:
 
 
 def json_object(files: Mapping[str, bytes], name: str) -> Json:
-    """The JSON object in a needed file; BadFileError if there is none."""
+    """Returns the JSON object in a needed file; BadFileError if there is none."""
     raw = needed(files, name)
     try:
         value = json.loads(raw)
@@ -67,7 +67,7 @@ def json_object(files: Mapping[str, bytes], name: str) -> Json:
 
 
 def settings(files: Mapping[str, bytes]) -> Json:
-    """`tokenizer_config.json` over `special_tokens_map.json`; empty without them."""
+    """Returns `tokenizer_config.json` over `special_tokens_map.json`; empty without them."""
     merged: Json = {}
     for name in (SPECIAL_TOKENS_MAP, TOKENIZER_CONFIG):
         merged |= json_object(files, name) if name in files else {}
@@ -75,13 +75,13 @@ def settings(files: Mapping[str, bytes]) -> Json:
 
 
 def declared_tokens(config: Json) -> dict[str, str]:
-    """Contents of `bos_token`, `eos_token`, ...; a token is given as a string or as an object with `content`."""
+    """Returns the contents of `bos_token`, `eos_token`, ...; a token is a string or an object with `content`."""
     contents = {role: _content(config.get(role)) for role in ROLES}
     return {role: content for role, content in contents.items() if content}
 
 
 def numbered_tokens(config: Json) -> list[tuple[int, AddedToken]]:
-    """`added_tokens_decoder`, by id."""
+    """Returns the tokens of `added_tokens_decoder`, by id."""
     listed = config.get("added_tokens_decoder")
     entries = listed.items() if isinstance(listed, dict) else ()
     tokens = [
@@ -93,7 +93,7 @@ def numbered_tokens(config: Json) -> list[tuple[int, AddedToken]]:
 
 
 def added_tokens(config: Json) -> list[AddedToken]:
-    """Every token that the configuration wants in the vocabulary, in the order of their new ids."""
+    """Returns every token that the configuration wants in the vocabulary, in the order of their new ids."""
     others = config.get("additional_special_tokens")
     contents = [*declared_tokens(config).values(), *map(_content, others if isinstance(others, list) else ())]
     tokens = [token for _, token in numbered_tokens(config)]
@@ -109,7 +109,7 @@ def _content(value: Any) -> str:
 
 
 def chat_template(files: Mapping[str, bytes], config: Json) -> str | None:
-    """The template file, else that of the configuration; of several named ones, `default`."""
+    """Returns the template file, else that of the configuration; of several named ones, `default`."""
     template = config.get("chat_template")
     if CHAT_TEMPLATE in files:
         try:
@@ -127,7 +127,7 @@ def chat_template(files: Mapping[str, bytes], config: Json) -> str | None:
 
 
 def byte_level_definition(files: Mapping[str, bytes], merges: str, table: str) -> Json:
-    """Byte-level BPE with the GPT-2 pattern (Radford et al. 2019), without special-token matching."""
+    """Returns byte-level BPE with the GPT-2 pattern (Radford et al. 2019), without special-token matching."""
     vocabulary = json_object(files, table)
     lines = needed(files, merges).split(b"\n")
     if lines[0].startswith(b"#version"):

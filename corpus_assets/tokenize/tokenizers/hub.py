@@ -6,7 +6,7 @@ from resources.errors import BadFileError, ConfigError
 
 
 def download(name: str, revision: str) -> dict[str, bytes]:
-    """Contents of the tokenizer files of a repository at one revision (branch, tag or commit), by file name.
+    """Returns the contents of the tokenizer files of a repository at a revision (branch, tag or commit), by file name.
 
     A branch is looked up once, so all files are of the same commit. A token for gated repositories is taken from
     the environment (`HF_TOKEN`). Raises ConfigError when the repository, its tokenizer or the network is not there,

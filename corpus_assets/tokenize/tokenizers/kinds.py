@@ -1,8 +1,8 @@
-"""Which files of a tokenizer make which engine, as the libraries that they come from would do it."""
+"""Which files of a tokenizer make which backend, as the libraries that they come from would do it."""
 
 from collections.abc import Mapping
 
-from corpus_assets.tokenize.tokenizers.backend import Engine
+from corpus_assets.tokenize.tokenizers.backend import TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import (
     FOLDER_MERGES,
     FOLDER_TABLE,
@@ -20,8 +20,8 @@ from corpus_assets.tokenize.tokenizers.files import (
     needed,
     numbered_tokens,
 )
-from corpus_assets.tokenize.tokenizers.library import LibraryEngine
-from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceEngine
+from corpus_assets.tokenize.tokenizers.library import LibraryBackend
+from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceBackend
 from resources.errors import BadFileError, ConfigError
 
 # Classes of transformers that put ids around a text as their settings say, whatever the file says.
@@ -30,29 +30,29 @@ _T5 = ("T5Tokenizer", "T5TokenizerFast")
 _GPT2 = (None, "GPT2Tokenizer", "GPT2TokenizerFast")
 
 
-def make_engine(files: Mapping[str, bytes], kind: str, config: Json) -> Engine:
-    """The engine for a kind of `TokenizerSpec`; `config` is what `tokenizer_files.settings` read."""
+def make_backend(files: Mapping[str, bytes], kind: str, config: Json) -> TokenizerBackend:
+    """Returns the backend for a kind of `TokenizerSpec`; `config` is what `tokenizer_files.settings` read."""
     if kind == "gpt2":
-        return LibraryEngine.of(byte_level_definition(files, GPT2_MERGES, GPT2_TABLE))
+        return LibraryBackend.of(byte_level_definition(files, GPT2_MERGES, GPT2_TABLE))
     if kind == "sentencepiece":
         return _around(_sentencepiece(files, config), config)
     if kind == "huggingface":
-        engine = _folder(files, config).with_added(added_tokens(config))
-        _check_numbers(engine, config)
-        return _around(engine, config)
-    return LibraryEngine.of(json_object(files, TOKENIZER_JSON))
+        backend = _folder(files, config).with_added(added_tokens(config))
+        _check_numbers(backend, config)
+        return _around(backend, config)
+    return LibraryBackend.of(json_object(files, TOKENIZER_JSON))
 
 
-def control_tokens(engine: Engine, config: Json) -> dict[str, str]:
-    """Contents of `bos_token`, `eos_token`, ...: the declared ones, else those of a SentencePiece model."""
-    own = engine.control_tokens if isinstance(engine, SentencePieceEngine) else {}
+def control_tokens(backend: TokenizerBackend, config: Json) -> dict[str, str]:
+    """Returns the contents of `bos_token`, `eos_token`, ...: the declared ones, else those of a SentencePiece model."""
+    own = backend.control_tokens if isinstance(backend, SentencePieceBackend) else {}
     return own | declared_tokens(config)
 
 
-def _folder(files: Mapping[str, bytes], config: Json) -> Engine:
-    """The first of the forms of a transformers tokenizer that is there."""
+def _folder(files: Mapping[str, bytes], config: Json) -> TokenizerBackend:
+    """Returns the backend of the first form of a transformers tokenizer that is there."""
     if TOKENIZER_JSON in files:
-        return LibraryEngine.of(json_object(files, TOKENIZER_JSON))
+        return LibraryBackend.of(json_object(files, TOKENIZER_JSON))
     if not files.keys().isdisjoint(SENTENCEPIECE_MODELS):
         return _sentencepiece(files, config)
     if FOLDER_TABLE not in files:
@@ -60,29 +60,29 @@ def _folder(files: Mapping[str, bytes], config: Json) -> Engine:
         raise ConfigError(f"the folder has no tokenizer; received {sorted(files) or 'none'}, valid: {valid}")
     if (name := config.get("tokenizer_class")) not in _GPT2:
         raise ConfigError(f"{FOLDER_TABLE} of a {name} does not say how it splits a text; valid: its {TOKENIZER_JSON}")
-    return LibraryEngine.of(byte_level_definition(files, FOLDER_MERGES, FOLDER_TABLE))
+    return LibraryBackend.of(byte_level_definition(files, FOLDER_MERGES, FOLDER_TABLE))
 
 
-def _sentencepiece(files: Mapping[str, bytes], config: Json) -> SentencePieceEngine:
+def _sentencepiece(files: Mapping[str, bytes], config: Json) -> SentencePieceBackend:
     name = next((name for name in SENTENCEPIECE_MODELS if name in files), SENTENCEPIECE_MODELS[0])
-    engine = SentencePieceEngine.of(needed(files, name), name)
+    backend = SentencePieceBackend.of(needed(files, name), name)
     count = config.get("extra_ids", 100 if config.get("tokenizer_class") in _T5 else 0)
     if not isinstance(count, int) or not 0 <= count <= 10_000:
         raise BadFileError(TOKENIZER_CONFIG, f"extra_ids is {count!r}; valid: 0 to 10000")
     # The sentinels of T5 are numbered downwards from the last id.
-    return engine.with_added([AddedToken(f"<extra_id_{number}>") for number in reversed(range(count))])
+    return backend.with_added([AddedToken(f"<extra_id_{number}>") for number in reversed(range(count))])
 
 
-def _around(engine: Engine, config: Json) -> Engine:
-    """The engine with the begin- and end-of-text ids that transformers puts around a text."""
+def _around(backend: TokenizerBackend, config: Json) -> TokenizerBackend:
+    """Returns the backend with the begin- and end-of-text ids that transformers puts around a text."""
     name = config.get("tokenizer_class")
     llama, t5 = name in _BY_SETTINGS, name in _T5 or "extra_ids" in config
-    if isinstance(engine, LibraryEngine) and not llama:
-        return engine
-    tokens = control_tokens(engine, config)
+    if isinstance(backend, LibraryBackend) and not llama:
+        return backend
+    tokens = control_tokens(backend, config)
     before = _wanted(tokens, "bos_token", config.get("add_bos_token", llama))
     after = _wanted(tokens, "eos_token", config.get("add_eos_token", t5))
-    return engine.with_around(before, after)
+    return backend.with_around(before, after)
 
 
 def _wanted(tokens: Mapping[str, str], role: str, wanted: object) -> list[str]:
@@ -91,9 +91,9 @@ def _wanted(tokens: Mapping[str, str], role: str, wanted: object) -> list[str]:
     return [tokens[role]] if wanted else []
 
 
-def _check_numbers(engine: Engine, config: Json) -> None:
+def _check_numbers(backend: TokenizerBackend, config: Json) -> None:
     for id_, token in numbered_tokens(config):
-        if (found := engine.token_id(token.content)) != id_:
+        if (found := backend.token_id(token.content)) != id_:
             raise BadFileError(
                 TOKENIZER_CONFIG, f"added token {token.content!r} has id {id_}, but {found} in the vocabulary"
             )

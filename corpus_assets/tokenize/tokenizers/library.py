@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken as LibraryToken
 from tokenizers import Tokenizer as Encoder
+from typing_extensions import override
 
 from corpus_assets.tokenize.ragged import Ids, Ragged
-from corpus_assets.tokenize.tokenizers.backend import Around
+from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, TOKENIZER_JSON, AddedToken, Json
 from corpus_assets.tokenize.tokenizers.special_tokens import plain_definition
 from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, text_sizes
@@ -20,8 +21,8 @@ from resources.errors import BadFileError, ConfigError
 
 
 @dataclass(frozen=True)
-class LibraryEngine:
-    """`Engine` over the tokenizers library. Results do not depend on its number of threads.
+class LibraryBackend(TokenizerBackend):
+    """`TokenizerBackend` over the tokenizers library. Results do not depend on its number of threads.
 
     original: the `tokenizer.json` object. The library takes about 170 bytes of memory per character of one text.
     """
@@ -29,24 +30,24 @@ class LibraryEngine:
     original: Json
 
     @classmethod
-    def of(cls, definition: Json) -> "LibraryEngine":
-        """An engine that has proved to work; raises BadFileError for a definition that cannot be used."""
+    def of(cls, definition: Json) -> "LibraryBackend":
+        """Returns a backend that has proved to work; raises BadFileError for a definition that cannot be used."""
         model = definition.get("model")
         if isinstance(model, dict) and model.get("dropout"):
             raise BadFileError(TOKENIZER_JSON, f"BPE dropout {model['dropout']} makes ids random; valid: none")
         # Truncation and padding would cut or lengthen documents behind the caller's back.
-        engine = cls(definition | {"truncation": None, "padding": None})
+        backend = cls(definition | {"truncation": None, "padding": None})
         try:
-            _ = engine.around, engine.tokens
+            _ = backend.around, backend.tokens
         except BadFileError:
             raise
         except Exception as error:  # wrong types anywhere in the file
             raise BadFileError(TOKENIZER_JSON, f"not a tokenizer: {error!r}") from error
-        return engine
+        return backend
 
     @cached_property
+    @override
     def definition(self) -> str:
-        """The `tokenizer.json` for plain text; see `plain_definition`."""
         return json.dumps(plain_definition(self.original), ensure_ascii=False)
 
     @cached_property
@@ -67,8 +68,8 @@ class LibraryEngine:
         return self._plain if same else self._matching
 
     @cached_property
+    @override
     def tokens(self) -> list[str | None]:
-        """Every token by id; raises BadFileError when the ids go too far."""
         ids = self._naming.get_vocab(with_added_tokens=True)
         size = max(ids.values(), default=-1) + 1
         if not 0 < size <= MAX_VOCABULARY:
@@ -79,37 +80,37 @@ class LibraryEngine:
         return names
 
     @cached_property
+    @override
     def special_tokens(self) -> dict[str, int]:
-        """Ids of the special added tokens by content, by id."""
         added = self._naming.get_added_tokens_decoder()
         return {token.content: id_ for id_, token in sorted(added.items()) if token.special}
 
     @cached_property
+    @override
     def around(self) -> Around:
-        """What the post-processor puts around a text."""
         probe = self._plain.encode("a", add_special_tokens=True)
         inner = [index for index, mark in enumerate(probe.special_tokens_mask) if not mark]
         first, last = (inner[0], inner[-1] + 1) if inner else (len(probe.ids), len(probe.ids))
         return tuple(probe.ids[:first]), tuple(probe.ids[last:])
 
+    @override
     def encode(self, texts: Sequence[str], *, around: bool, matched: bool) -> Ragged:
-        """Ids of the texts; see `Engine`."""
         encoder = self._matching if matched else self._plain
         return Ragged.of(encoding.ids for encoding in encoder.encode_batch_fast(list(texts), add_special_tokens=around))
 
+    @override
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        """Plain ids of a text, and the code point where each begins."""
         encoding = self._plain.encode(text, add_special_tokens=False)
         starts = np.fromiter((start for start, _ in encoding.offsets), np.int64, len(encoding.ids))
         return np.asarray(encoding.ids, np.int32), starts
 
+    @override
     def token_id(self, token: str) -> int | None:
-        """Id of an entry of the vocabulary or of an added token."""
         id_: int | None = self._naming.token_to_id(token)
         return id_
 
+    @override
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of the ids, control tokens included."""
         return str(self._naming.decode(list(ids), skip_special_tokens=False))
 
     @cached_property
@@ -121,12 +122,12 @@ class LibraryEngine:
             lambda lists: list(decoder.decode_batch(lists, skip_special_tokens=False)),
         )
 
+    @override
     def text_sizes(self) -> Sizes:
-        """See `token_sizes.text_sizes`."""
         return self._sizes
 
-    def with_added(self, tokens: Sequence[AddedToken]) -> "LibraryEngine":
-        """This engine with more tokens, or itself if it has them all."""
+    @override
+    def with_added(self, tokens: Sequence[AddedToken]) -> "LibraryBackend":
         wanted = [token for token in tokens if self._lacks(token)]
         if not wanted:
             return self
@@ -134,13 +135,13 @@ class LibraryEngine:
         for content, special in wanted:
             add = encoder.add_special_tokens if special else encoder.add_tokens
             add([LibraryToken(content, normalized=not special, special=special)])
-        return LibraryEngine.of(json.loads(encoder.to_str()))
+        return LibraryBackend.of(json.loads(encoder.to_str()))
 
     def _lacks(self, token: AddedToken) -> bool:
         return token.content not in self.special_tokens if token.special else self.token_id(token.content) is None
 
-    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "LibraryEngine":
-        """This engine with a template as its post-processor, or itself if it gives the same already."""
+    @override
+    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "LibraryBackend":
         ids = {token: self.token_id(token) for token in (*before, *after)}
         if missing := [token for token, id_ in ids.items() if id_ is None]:
             raise ConfigError(f"tokens to put around a text are not in the vocabulary: {missing}")
@@ -156,7 +157,7 @@ class LibraryEngine:
             "pair": [*marks[0], text, *marks[1], *marks[0], other, *marks[1]],
             "special_tokens": {token: {"id": token, "ids": [id_], "tokens": [token]} for token, id_ in ids.items()},
         }
-        return LibraryEngine.of(self.original | {"post_processor": template})
+        return LibraryBackend.of(self.original | {"post_processor": template})
 
 
 def _encoder(definition: str) -> Encoder:

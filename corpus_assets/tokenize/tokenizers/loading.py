@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids, Ragged
-from corpus_assets.tokenize.tokenizers.backend import Around, Engine
+from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import AddedToken, chat_template, settings
-from corpus_assets.tokenize.tokenizers.kinds import control_tokens, make_engine
+from corpus_assets.tokenize.tokenizers.kinds import control_tokens, make_backend
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING
 from resources.errors import ConfigError
 from resources.hashing import content_digest
@@ -40,12 +40,12 @@ class TokenizerSpec:
 
 @dataclass(frozen=True)
 class LoadedTokenizer:
-    """`Tokenizer` of the protocol, over one of the engines. Results do not depend on a number of threads.
+    """`Tokenizer` of the protocol, over one of the backends. Results do not depend on a number of threads.
 
     template_values: contents of `bos_token`, `eos_token`, ... for chat templates.
     """
 
-    engine: Engine
+    backend: TokenizerBackend
     eos_id: int | None
     pad_id: int
     bos_id: int | None
@@ -59,7 +59,7 @@ class LoadedTokenizer:
     @property
     def vocab_size(self) -> int:
         """The largest id plus one: every id is less."""
-        return len(self.engine.tokens)
+        return len(self.backend.tokens)
 
     @property
     def definition(self) -> str | None:
@@ -68,62 +68,62 @@ class LoadedTokenizer:
         With its post-processor it gives those of `encode_batch`, unless `match_special_tokens`. None for a
         SentencePiece model.
         """
-        return self.engine.definition
+        return self.backend.definition
 
     @property
     def around(self) -> Around:
         """Ids that `encode_batch` puts before and after every text."""
-        return self.engine.around if self.add_special_tokens else ((), ())
+        return self.backend.around if self.add_special_tokens else ((), ())
 
     @property
     def adds_bos(self) -> bool:
-        """Whether `encode_batch` puts an id before every text: a begin-of-text or a class id."""
+        """True if `encode_batch` puts an id before every text: a begin-of-text or a class id."""
         return bool(self.around[0])
 
     @property
     def special_tokens(self) -> Mapping[str, int]:
         """Ids of the control tokens by content."""
-        return self.engine.special_tokens
+        return self.backend.special_tokens
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
-        """Ids of every text and those around it; control tokens are matched only with `match_special_tokens`."""
-        return self.engine.encode(texts, around=self.add_special_tokens, matched=self.match_special_tokens)
+        """Returns the ids of every text and those around it; control tokens are matched if `match_special_tokens`."""
+        return self.backend.encode(texts, around=self.add_special_tokens, matched=self.match_special_tokens)
 
     def encode_plain(self, texts: Sequence[str]) -> Ragged:
-        """Ids of the texts alone; control tokens in them are plain text."""
-        return self.engine.encode(texts, around=False, matched=False)
+        """Returns the ids of the texts alone; control tokens in them are plain text."""
+        return self.backend.encode(texts, around=False, matched=False)
 
     def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
-        """Ids of a text whose control tokens are matched; `bos`: with the ids around it."""
-        return self.engine.encode([text], around=bos and self.add_special_tokens, matched=True).ids
+        """Returns the ids of a text whose control tokens are matched; `bos`: with the ids around it."""
+        return self.backend.encode([text], around=bos and self.add_special_tokens, matched=True).ids
 
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        """Ids (n,) of `encode_plain` and int64 (n,) code points of the text where their tokens start."""
-        return self.engine.encode_offsets(text)
+        """Returns the ids (n,) of `encode_plain` and int64 (n,) code points of the text where their tokens start."""
+        return self.backend.encode_offsets(text)
 
     def token_id(self, token: str) -> int | None:
-        """Id of an entry of the vocabulary, added tokens included."""
-        return self.engine.token_id(token)
+        """Returns the id of an entry of the vocabulary, added tokens included."""
+        return self.backend.token_id(token)
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
-        """Text of the ids, control tokens included. Raises ConfigError for an id outside the vocabulary."""
+        """Returns the text of the ids, control tokens included. Raises ConfigError for an id outside the vocabulary."""
         listed = [int(id_) for id_ in ids]
         if listed and not 0 <= min(listed) <= max(listed) < self.vocab_size:
             raise ConfigError(f"ids from {min(listed)} to {max(listed)}; valid: 0 to {self.vocab_size - 1}")
-        return self.engine.decode(listed)
+        return self.backend.decode(listed)
 
     def with_token(self, token: str) -> "LoadedTokenizer":
-        """This tokenizer if it has the token, else one that has it as a control token under the next free id."""
+        """Returns this tokenizer if it has the token, else one with it as a control token under the next free id."""
         if not token:
             raise ConfigError("a control token cannot be empty")
         if self.token_id(token) is not None:
             return self
         digest = content_digest(self.digest.encode(), token.encode())
-        return replace(self, engine=self.engine.with_added([AddedToken(token)]), digest=digest)
+        return replace(self, backend=self.backend.with_added([AddedToken(token)]), digest=digest)
 
     def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """UTF-8 bytes and code points (vocab_size,) of every id's text; see `token_sizes.text_sizes`."""
-        return self.engine.text_sizes()
+        """Returns UTF-8 bytes and code points (vocab_size,) of every id's text; see `token_sizes.text_sizes`."""
+        return self.backend.text_sizes()
 
 
 def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTokenizer:
@@ -138,21 +138,21 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
     an eos nor a pad token is known; BadFileError for a file that cannot be used.
     """
     config = settings(files) if spec.kind != "gpt2" else {}
-    engine = make_engine(files, spec.kind, config)
-    tokens = control_tokens(engine, config)
-    eos_id, pad_id = _end_and_padding(engine, tokens, spec)
+    backend = make_backend(files, spec.kind, config)
+    tokens = control_tokens(backend, config)
+    eos_id, pad_id = _end_and_padding(backend, tokens, spec)
     bos = tokens.get("bos_token")
     return LoadedTokenizer(
-        engine=engine,
+        backend=backend,
         eos_id=eos_id,
         pad_id=pad_id,
-        bos_id=next(iter(engine.around[0]), None) if bos is None else _id(engine, "bos", bos),
+        bos_id=next(iter(backend.around[0]), None) if bos is None else _id(backend, "bos", bos),
         digest=_digest(files, spec),
         match_special_tokens=spec.match_special_tokens,
         add_special_tokens=spec.add_special_tokens,
         chat_template=chat_template(files, config),
         kind=spec.kind,
-        template_values=({} if eos_id is None else {"eos_token": engine.tokens[eos_id]}) | tokens,
+        template_values=({} if eos_id is None else {"eos_token": backend.tokens[eos_id]}) | tokens,
     )
 
 
@@ -161,33 +161,35 @@ def _digest(files: Mapping[str, bytes], spec: TokenizerSpec) -> str:
     return content_digest(json.dumps(asdict(spec), sort_keys=True).encode(), *parts)
 
 
-def _end_and_padding(engine: Engine, tokens: Mapping[str, str], spec: TokenizerSpec) -> tuple[int | None, int]:
-    """(eos, pad): given ones first, then the declared ones, then the defaults of the kind."""
+def _end_and_padding(
+    backend: TokenizerBackend, tokens: Mapping[str, str], spec: TokenizerSpec
+) -> tuple[int | None, int]:
+    """Returns (eos, pad): given ones first, then the declared ones, then the defaults of the kind."""
     defaults = dict(tokens)
     if spec.kind in ("gpt2", "neox"):
         defaults.setdefault("eos_token", END_OF_TEXT)
-    if spec.kind == "neox" and engine.token_id(PADDING) is not None:
+    if spec.kind == "neox" and backend.token_id(PADDING) is not None:
         defaults.setdefault("pad_token", PADDING)
-    eos = _id(engine, "eos", spec.eos if spec.eos is not None else defaults.get("eos_token"))
+    eos = _id(backend, "eos", spec.eos if spec.eos is not None else defaults.get("eos_token"))
     if spec.kind == "gpt2":
         pad = eos
     elif spec.pad is not None:
-        pad = _id(engine, "pad", spec.pad)
+        pad = _id(backend, "pad", spec.pad)
     elif spec.eos is not None or "pad_token" not in defaults:
         pad = eos
     else:
-        pad = _id(engine, "pad", defaults["pad_token"])
+        pad = _id(backend, "pad", defaults["pad_token"])
     if pad is None:
         raise ConfigError("tokenizer declares neither an eos nor a pad token; name one of them")
     return eos, pad
 
 
-def _id(engine: Engine, role: str, token: str | int | None) -> int | None:
-    """Id of a token; an id is checked against the vocabulary."""
+def _id(backend: TokenizerBackend, role: str, token: str | int | None) -> int | None:
+    """Returns the id of a token; an id is checked against the vocabulary."""
     if token is None:
         return None
-    names = engine.tokens
-    found = engine.token_id(token) if isinstance(token, str) else token
+    names = backend.tokens
+    found = backend.token_id(token) if isinstance(token, str) else token
     if found is None or not 0 <= found < len(names) or names[found] is None:
         raise ConfigError(f"{role} token is {token!r}; valid: a token or id of the vocabulary ({len(names)} entries)")
     return found

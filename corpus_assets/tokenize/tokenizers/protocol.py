@@ -1,4 +1,4 @@
-"""What the dataset modes need of a tokenizer, whichever library is behind it."""
+"""The tokenizer as the modes of datasets use it, whichever library is behind it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ class Tokenizer(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it was made from: `gpt2`, `neox`, `tokenizer_json`, `huggingface` or `sentencepiece`."""
+        """The kind of files it was made from: `gpt2`, `neox`, `tokenizer_json`, `huggingface` or `sentencepiece`."""
 
     @property
     def vocab_size(self) -> int:
@@ -34,7 +34,7 @@ class Tokenizer(Protocol):
 
     @property
     def adds_bos(self) -> bool:
-        """Whether `encode_batch` puts a begin-of-text id before every text."""
+        """True if `encode_batch` puts a begin-of-text id before every text."""
 
     @property
     def digest(self) -> str:
@@ -50,34 +50,34 @@ class Tokenizer(Protocol):
 
     @property
     def template_values(self) -> Mapping[str, Any]:
-        """What a chat template may name beside the messages: `bos_token`, `eos_token`, `pad_token`, ... as strings."""
+        """Values that a chat template may name beside the messages: `bos_token`, `eos_token`, ... as strings."""
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
-        """Ids of every text, with the begin-of-text id or other ids that the tokenizer puts around a text.
+        """Returns the ids of every text, with the begin-of-text id or other ids that the tokenizer puts around a text.
 
         Control tokens spelled in a text are plain text, unless the tokenizer was made to match them.
         """
 
     def encode_plain(self, texts: Sequence[str]) -> Ragged:
-        """Ids of the texts alone: nothing is put around them, control tokens in them are plain text."""
+        """Returns the ids of the texts alone: nothing is put around them, control tokens in them are plain text."""
 
     def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
-        """Ids of a text made from a template: control tokens are matched; `bos`: ids around it as `encode_batch`."""
+        """Returns ids of a text made from a template: control tokens are matched; `bos`: with the ids around it."""
 
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        """`encode_plain` of one text, and for every id the code point of the text where its token starts."""
+        """Returns `encode_plain` of one text, and for every id the code point of the text where its token starts."""
 
     def token_id(self, token: str) -> int | None:
-        """Id of an entry of the vocabulary, added tokens included."""
+        """Returns the id of an entry of the vocabulary, added tokens included."""
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
-        """Text of the ids, control tokens included."""
+        """Returns the text of the ids, control tokens included."""
 
     def with_token(self, token: str) -> "Tokenizer":
-        """This tokenizer if it has the token, else one that has it as a control token under the next free id."""
+        """Returns this tokenizer if it has the token, else one with it as a control token under the next free id."""
 
     def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """UTF-8 bytes and code points of every id's text, by id (vocab_size,): what it adds to a decoded text.
+        """Returns UTF-8 bytes and code points of every id's text, by id (vocab_size,): what it adds to a decoded text.
 
         A token that ends inside a character counts the bytes it holds; the character belongs to its first byte.
         """

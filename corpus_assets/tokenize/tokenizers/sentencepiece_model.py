@@ -9,9 +9,10 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 from sentencepiece import SentencePieceProcessor
+from typing_extensions import override
 
 from corpus_assets.tokenize.ragged import Ids, Ragged
-from corpus_assets.tokenize.tokenizers.backend import Around
+from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, AddedToken
 from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, sizes_of
 from resources.errors import BadFileError, ConfigError
@@ -20,8 +21,8 @@ _SPACE = "\u2581"
 
 
 @dataclass(frozen=True)
-class SentencePieceEngine:
-    """`Engine` over a serialized model.
+class SentencePieceBackend(TokenizerBackend):
+    """`TokenizerBackend` over a serialized model.
 
     added: control tokens under the ids after the model's own. Control pieces spelled in a text are plain, as the
     library has it; user-defined pieces are found. `matched` texts are cut at control tokens, and every part is
@@ -35,13 +36,13 @@ class SentencePieceEngine:
     definition: None = None
 
     @classmethod
-    def of(cls, model: bytes, name: str) -> "SentencePieceEngine":
-        """An engine that has proved to load; raises BadFileError with `name` for a model that does not."""
-        engine = cls(model, name)
-        size = len(engine.tokens)
+    def of(cls, model: bytes, name: str) -> "SentencePieceBackend":
+        """Returns a backend that has proved to load; raises BadFileError with `name` for a model that does not."""
+        backend = cls(model, name)
+        size = len(backend.tokens)
         if not 0 < size <= MAX_VOCABULARY:
             raise BadFileError(name, f"has {size} pieces; valid: 1 to {MAX_VOCABULARY}")
-        return engine
+        return backend
 
     @cached_property
     def _processor(self) -> SentencePieceProcessor:
@@ -53,14 +54,14 @@ class SentencePieceEngine:
         return processor
 
     @cached_property
+    @override
     def tokens(self) -> list[str | None]:
-        """The model's pieces and the added tokens."""
         pieces = self._processor.id_to_piece(list(range(self._processor.vocab_size())))
         return [*pieces, *self.added]
 
     @cached_property
+    @override
     def special_tokens(self) -> dict[str, int]:
-        """Ids of the control pieces, the unknown piece and the added tokens."""
         processor = self._processor
         pieces = enumerate(self.tokens)
         return {
@@ -86,8 +87,8 @@ class SentencePieceEngine:
         longest_first = sorted(self.special_tokens, key=len, reverse=True)
         return re.compile(f"({'|'.join(map(re.escape, longest_first))})")
 
+    @override
     def encode(self, texts: Sequence[str], *, around: bool, matched: bool) -> Ragged:
-        """Ids of the texts; see `Engine`."""
         if matched:
             lists = [self._encode_matched(text) for text in texts]
         else:
@@ -103,18 +104,18 @@ class SentencePieceEngine:
         ids = [[special[part]] if part in special else self._processor.encode_as_ids(part) for part in parts]
         return np.array([id_ for part in ids for id_ in part], np.int32)
 
+    @override
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        """Plain ids of a text, and the code point where each begins."""
         mapping = self._processor.encode_as_offset_mapping(text)
         starts = np.array([start for start, _ in mapping["offsets"]], np.int64)
         return np.array(mapping["ids"], np.int32), starts
 
+    @override
     def token_id(self, token: str) -> int | None:
-        """Id of a piece or an added token."""
         return self._ids.get(token)
 
+    @override
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of the ids, control tokens included."""
         return "".join(self._decoded(ids))
 
     def _decoded(self, ids: Sequence[int]) -> Iterator[str]:
@@ -129,8 +130,8 @@ class SentencePieceEngine:
     def _sizes(self) -> Sizes:
         return sizes_of([self._bytes(id_, piece or "") for id_, piece in enumerate(self.tokens)])
 
+    @override
     def text_sizes(self) -> Sizes:
-        """See `token_sizes.text_sizes`."""
         return self._sizes
 
     def _bytes(self, id_: int, piece: str) -> bytes:
@@ -142,13 +143,13 @@ class SentencePieceEngine:
             return surface.encode()
         return (piece if piece in self.special_tokens else piece.replace(_SPACE, " ")).encode()
 
-    def with_added(self, tokens: Sequence[AddedToken]) -> "SentencePieceEngine":
-        """This engine with more tokens, or itself if it has them all."""
+    @override
+    def with_added(self, tokens: Sequence[AddedToken]) -> "SentencePieceBackend":
         new = [token.content for token in tokens if token.content not in self._ids]
         return replace(self, added=(*self.added, *dict.fromkeys(new))) if new else self
 
-    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "SentencePieceEngine":
-        """This engine with other ids around a text."""
+    @override
+    def with_around(self, before: Sequence[str], after: Sequence[str]) -> "SentencePieceBackend":
         if missing := [token for token in (*before, *after) if token not in self._ids]:
             raise ConfigError(f"tokens to put around a text are not in the vocabulary: {missing}")
         ids = tuple(tuple(self._ids[token] for token in tokens) for tokens in (before, after))

@@ -1,4 +1,4 @@
-"""What a SentencePiece model file says of itself: pieces, kind and normalizer.
+"""Reads a SentencePiece model file: pieces, kind and normalizer.
 
 The file is a protocol buffer (`sentencepiece_model.proto` of the library). Its normalizer is a list of replacements,
 the longest first at every place, in a double array trie (Yata 2008, the Darts-clone format).
@@ -64,7 +64,7 @@ class SentencePieceModel:
 
 
 def rule_characters(charsmap: bytes) -> tuple[frozenset[str], frozenset[str]]:
-    """Characters that stand in the replaced strings of a normalizer, and those that end one.
+    """Returns the characters that stand in the replaced strings of a normalizer, and those that end one.
 
     charsmap: uint32 size of the trie, the trie, and the replacements; empty for a normalizer that replaces nothing.
     Raises ValueError for a trie that is none.
@@ -101,19 +101,19 @@ def rule_characters(charsmap: bytes) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _offset(unit: int) -> int:
-    """From a node of the trie to its children (Darts-clone: 22 bits, or 8 bits less with a flag)."""
+    """Returns the offset from a node of the trie to its children (Darts-clone: 22 bits, or 8 bits less with a flag)."""
     return (unit >> 10) << ((unit & 0x200) >> 6)
 
 
 def _is_character(code: bytes) -> bool:
-    """Whether bytes have the length of a character in UTF-8."""
+    """True if bytes have the length of a character in UTF-8."""
     first = code[0]
     size = 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else _LONGEST_CHARACTER
     return len(code) == size
 
 
 def _fields(raw: bytes) -> Iterator[tuple[int, _Value]]:
-    """Numbers and values of the fields of a message (protocol buffers, wire format)."""
+    """Yields the numbers and values of the fields of a message (protocol buffers, wire format)."""
     place = 0
     while place < len(raw):
         key, place = _varint(raw, place)
@@ -135,7 +135,7 @@ def _fields(raw: bytes) -> Iterator[tuple[int, _Value]]:
 
 
 def _varint(raw: bytes, place: int) -> tuple[int, int]:
-    """A number of seven bits per byte, the lowest first, and the place after it."""
+    """Returns a number of seven bits per byte, the lowest first, and the place after it."""
     value = 0
     for shift in range(0, 70, 7):
         if place >= len(raw):

@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.token_sizes import BYTE_PIECE
 
-Json = dict[str, Any]
 # A noncharacter around the id: a word that no text meant for exchange holds (Unicode standard, section 23.7).
 _UNSPELLED = "\U0010ffff{}\U0010ffff"
 
 
 def plain_definition(definition: Json) -> Json:
-    """The `tokenizer.json` object for text whose control tokens are plain; all ids are as before.
+    """Returns the `tokenizer.json` object for text whose control tokens are plain; all ids are as before.
 
     The tokenizers library can leave control tokens unmatched (`encode_special_tokens`), but its models still find
     an entry of the vocabulary by its spelling. So merges that make a control token are left out, and an entry that
@@ -54,7 +54,7 @@ def _merges_without(model: Json, special: set[str]) -> list[Any]:
 
 
 def _untrimmed(processor: Any) -> Any:
-    """The post-processor without `trim_offsets`, which takes the space off a token's place in the text."""
+    """Returns the post-processor without `trim_offsets`, which takes the space off a token's place in the text."""
     if isinstance(processor, list):
         return [_untrimmed(part) for part in processor]
     if not isinstance(processor, dict):

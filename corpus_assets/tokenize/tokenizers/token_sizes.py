@@ -12,14 +12,14 @@ BYTE_PIECE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
 
 
 def byte_level_alphabet() -> dict[str, int]:
-    """The byte that each of 256 printable characters stands for (Radford et al. 2019)."""
+    """Returns the byte that each of 256 printable characters stands for (Radford et al. 2019)."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {chr(256 + index): byte for index, byte in enumerate(others)}
 
 
 def text_sizes(tokens: Sequence[str | None], decoder: Any, decode: Callable[[list[list[int]]], list[str]]) -> Sizes:
-    """Sizes (n,) in UTF-8 bytes and code points of what each of n ids adds to a decoded text; 0 without a token.
+    """Returns the sizes (n,) in UTF-8 bytes and code points of what each id adds to a decoded text; 0 without a token.
 
     decoder: the `decoder` object of a `tokenizer.json`; decode: texts of many id lists. Exact for byte-level
     decoders and for byte pieces. Other tokens are measured behind a letter, which is exact but for the rules of a
@@ -46,7 +46,7 @@ def text_sizes(tokens: Sequence[str | None], decoder: Any, decode: Callable[[lis
 
 
 def sizes_of(raw: Sequence[bytes]) -> Sizes:
-    """Lengths and numbers of code points of UTF-8 strings; a code point counts where its first byte is."""
+    """Returns the lengths and numbers of code points of UTF-8 strings; a code point counts where its first byte is."""
     lengths = np.fromiter(map(len, raw), np.int32, len(raw))
     starts = np.frombuffer(b"".join(raw), np.uint8) & 0xC0 != 0x80
     ends = np.cumsum(lengths, dtype=np.int64)
@@ -55,7 +55,7 @@ def sizes_of(raw: Sequence[bytes]) -> Sizes:
 
 
 def _byte_level(token: str, alphabet: dict[str, int]) -> bytes:
-    """Bytes of a token; one with a character outside the alphabet stands for itself, as in the library."""
+    """Returns the bytes of a token; one with a character outside the alphabet stands for itself, as in the library."""
     try:
         return bytes(alphabet[character] for character in token)
     except KeyError:
@@ -63,7 +63,7 @@ def _byte_level(token: str, alphabet: dict[str, int]) -> bytes:
 
 
 def _kinds(decoder: Any) -> set[str]:
-    """Types of a decoder and those inside it."""
+    """Returns the types of a decoder and those inside it."""
     if not isinstance(decoder, dict):
         return set()
     nested = decoder.get("decoders")

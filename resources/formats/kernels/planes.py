@@ -8,8 +8,8 @@ from resources.jit import kernel
 
 @kernel
 def split_planes(values: NDArray[np.int32], planes: NDArray[np.uint8], first: int) -> None:
-    """Bytes of `values` (n,) into `planes` (4, first + n or more), from column `first` on."""
-    # Slices, so that the compiler sees plain arrays and takes many values at once.
+    """Writes the bytes of `values` (n,) into `planes` (4, first + n or more), from column `first` on."""
+    # Slices let the compiler see plain arrays and work on many values at once.
     size = values.size
     lowest, low = planes[0, first : first + size], planes[1, first : first + size]
     high, highest = planes[2, first : first + size], planes[3, first : first + size]
@@ -23,7 +23,7 @@ def split_planes(values: NDArray[np.int32], planes: NDArray[np.uint8], first: in
 
 @kernel
 def join_planes(planes: NDArray[np.uint8], first: int, values: NDArray[np.int32]) -> None:
-    """Inverse of `split_planes`: `values` (n,) out of the columns from `first` on."""
+    """Fills `values` (n,) from the columns of `planes` from `first` on; the inverse of `split_planes`."""
     size = values.size
     lowest, low = planes[0, first : first + size], planes[1, first : first + size]
     high, highest = planes[2, first : first + size], planes[3, first : first + size]

@@ -1,0 +1,81 @@
+"""Files that a dataset reads by itself, and the shape of the examples in them."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from corpus_assets.config.section import Bytes, Section
+from corpus_assets.config.sections import Globs
+
+Shape = Literal["text", "pair", "conversation", "preference"]
+Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
+Key = Annotated[str, Field(min_length=1)]
+
+
+def _how_many(value: Any) -> str:
+    return "many" if isinstance(value, list) else "one"
+
+
+PromptKey = Annotated[
+    Annotated[Key, Tag("one")] | Annotated[list[Key], Field(min_length=1), Tag("many")], Discriminator(_how_many)
+]
+
+
+class Files(Section):
+    """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
+
+    location: str = Field(
+        min_length=1, description="folder of the files; relative paths start at the folder of corpus.yaml"
+    )
+    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    format: Literal[
+        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
+    ] = Field("auto", description="`auto` goes by suffix and content")
+    id_key: str = Field("id", description="key or column that holds the id")
+    ids: Literal["auto", "given", "derived"] = Field(
+        "auto", description="`given`: a row without an id is bad; `derived`: from file and row; `auto`: by file"
+    )
+    text_key: Key = Field("text", description="texts: key that holds the text")
+    prompt_key: PromptKey = Field(
+        "prompt", description="pairs and preferences: key of the prompt; a list of keys is joined by blank lines"
+    )
+    completion_key: Key = Field("completion", description="pairs: key of the completion")
+    messages_key: Key | None = Field(None, description="conversations: key of the list of messages")
+    role_key: Key = Field("role", description="conversations: key of a message's role")
+    content_key: Key = Field("content", description="conversations: key of a message's text")
+    chosen_key: Key = Field("chosen", description="preferences: key of the preferred response")
+    rejected_key: Key = Field("rejected", description="preferences: key of the other response")
+    on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its file")
+    on_bad_file: Literal["fail", "skip"] = Field(
+        "fail", description="fail a file that cannot be read, or go on without it and count it"
+    )
+    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
+    licence: str | None = Field(None, description="licence of the texts, for the record")
+
+    @property
+    def prompt_keys(self) -> tuple[str, ...]:
+        """Returns the keys of the prompt, one or several."""
+        return (self.prompt_key,) if isinstance(self.prompt_key, str) else tuple(self.prompt_key)
+
+    def keys(self, shape: Shape) -> tuple[str, ...]:
+        """Returns the keys of a row that make an example of the shape."""
+        return {
+            "text": (self.text_key,),
+            "pair": (*self.prompt_keys, self.completion_key),
+            "conversation": (self.messages_key or "messages",),
+            "preference": (*self.prompt_keys, self.chosen_key, self.rejected_key),
+        }[shape]
+
+    def problems(self, shape: Shape) -> Iterator[str]:
+        """Yields which keys are empty or stand for two things in examples of the shape."""
+        for keys in ([*self.keys(shape), self.id_key, "metadata"], [self.role_key, self.content_key]):
+            if "" in keys or len(set(keys)) < len(keys):
+                yield f"keys are {', '.join(map(repr, keys))}; valid: non-empty, each one used once"
+
+
+def _container(value: Any) -> str:
+    return "split" if isinstance(value, str) else "files"
+
+
+TextInput = Annotated[Annotated[Split, Tag("split")] | Annotated[Files, Tag("files")], Discriminator(_container)]

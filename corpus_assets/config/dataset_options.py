@@ -1,0 +1,184 @@
+"""Options that several modes of `datasets` share: how texts are cleaned, cut and packed, and what is learned.
+
+The functions that clean, cut and pack take these sections, so they work for every mode that has the options.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+from typing_extensions import override
+
+from corpus_assets.config.dataset_files import Files, Shape, TextInput
+from corpus_assets.config.section import Bytes, Name, Section
+from corpus_assets.config.tokenizers import Tokenizer
+
+NormalizationForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+PairTruncation = Literal["discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns"]
+
+
+class Cleaning(Section):
+    """How a text is cleaned before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning")."""
+
+    ftfy: bool = Field(False, description="mend texts with ftfy before tokenizing")
+    normalization: NormalizationForm | None = Field(
+        "NFC", description="with `ftfy`: Unicode form of the result; none leaves the form as it is"
+    )
+    wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
+
+
+class _Basics(Section):
+    name: Name
+    input: TextInput
+    sequence_length: int = Field(2048, ge=2, le=2**20, description="L, positions per row")
+    tokenizer: Tokenizer | None = Field(None, description="a tokenizer of its own; by default the corpus's")
+    shuffle: bool = Field(False, description="permute all rows over all files of the dataset (one file per chunk)")
+    shuffle_seed: int = Field(0, ge=0, lt=2**63)
+
+
+class DatasetSection(Cleaning, _Basics):
+    """Options that every dataset has.
+
+    cerebras_name: what Cerebras' Model Zoo calls the mode, None for a mode that it does not have.
+    cerebras_values: what `compat: cerebras` sets; values that are given win.
+    shape: of the examples in files of the dataset's own; None: pairs, or conversations if `messages_key` is given.
+    roles_by_turn: messages may have no role; then user and assistant take turns.
+    """
+
+    cerebras_name: ClassVar[str | None] = None
+    cerebras_values: ClassVar[Mapping[str, Any]] = {}
+    shape: ClassVar[Shape | None] = None
+    roles_by_turn: ClassVar[bool] = False
+
+    format: Literal["hdf5"] = Field("hdf5", description="output format")
+    compat: Literal["cerebras"] | None = Field(
+        None, description="rows as Cerebras' Model Zoo makes them; it sets the values that docs/datasets.md lists"
+    )
+
+    @classmethod
+    def shape_in(cls, files: Files) -> Shape:
+        """Returns the shape of the examples in files of the dataset's own."""
+        return cls.shape or ("pair" if files.messages_key is None else "conversation")
+
+    def problems(self) -> Iterator[str]:
+        """Yields what is wrong with options that are valid each by itself."""
+        if isinstance(self.input, Files):
+            yield from self.input.problems(self.shape_in(self.input))
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for problem in self.problems():
+            raise ValueError(problem)
+        return self
+
+
+class Learned(DatasetSection):
+    """Options of rows with one loss mask.
+
+    more_ids: how many ids more than L a sequence may have; the last one of L + 1 is only a label.
+    """
+
+    more_ids: ClassVar[int] = 1
+
+    inverted_mask: bool = Field(False, description="store 0 where the loss counts and 1 elsewhere, padding included")
+    minimum_length: int = Field(6, ge=0, description="shorter sequences (tokens) are dropped and counted")
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        most = self.sequence_length + self.more_ids
+        if self.minimum_length > most:
+            yield f"minimum_length is {self.minimum_length}; valid: at most {most}"
+
+
+class Texts(Learned):
+    """Rows of texts: documents of the corpus, or texts in files of the dataset's own."""
+
+    shape = "text"
+
+    input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
+    short_sequence_probability: float = Field(
+        0.0, ge=0, le=1, description="share of windows cut to a random length; what is cut off is lost"
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
+    short_sequence_draws: Literal["keyed", "reference"] = Field(
+        "keyed",
+        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, "
+        "begun anew for every file",
+    )
+    split_text: int | None = Field(
+        None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
+    )
+    remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
+
+
+class Windows(Texts):
+    """Rows that are windows of at most L + 1 tokens, which share one token with the window before.
+
+    `minimum_length` counts that token too, and has no effect on the tail of a packed stream. A short sequence keeps the
+    first 2 to L - 1 tokens of a window.
+    """
+
+    pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
+    keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        if self.short_sequence_probability and self.sequence_length < 3:
+            yield f"sequence_length is {self.sequence_length}; valid with short sequences: 3 or more"
+
+
+class Packed(Learned):
+    """Rows in which several sequences lie that do not see each other."""
+
+    packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
+        "best_fit", description="how sequences share rows; `nearest_previous` is Cerebras' way"
+    )
+    packing_depth: int | None = Field(None, ge=1, description="most sequences in a row")
+    packing_window: int = Field(
+        2**24,
+        ge=1,
+        le=2**30,
+        description="tokens that are packed together; it bounds memory (about 10 bytes a token) and shapes the rows",
+    )
+    packing_text: Bytes | None = Field(
+        None, description="instead: text that is packed together, as Cerebras' chunks (its `max_chunk_size`)"
+    )
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Returns the number of ids that are packed together; None: all up to the end of a chunk of text."""
+        return None if self.packing_text else self.packing_window
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        if self.packing_depth is not None and self.packing == "nearest_previous":
+            yield f"packing depth is {self.packing_depth}; valid: none with nearest_previous"
+
+
+class Templated(DatasetSection):
+    """Rows of messages that a chat template writes."""
+
+    chat_template: str | None = Field(
+        None, description="a jinja template, or the path of one; by default the tokenizer's own"
+    )
+
+
+class Turns(Learned):
+    """Rows of prompts and completions, of which the completions are learned.
+
+    A pair by itself has at most L tokens, a packed conversation L + 1 (`minimum_length`: tokens that are inputs).
+    """
+
+    more_ids = 0
+    roles_by_turn = True
+
+    input: Files = Field(description="files with pairs (prompt_key, completion_key) or conversations (messages_key)")
+    separator: str | None = Field(None, description="token between prompt and completion; added when it is new")
+    prompt_prefix: str | None = Field(None, description="text before every prompt")
+    completion_prefix: str | None = Field(None, description="text before every completion, with no loss")
+    truncate: PairTruncation = Field(
+        "discard", description="how an example that is too long is shortened; all is counted"
+    )

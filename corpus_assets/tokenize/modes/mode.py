@@ -1,0 +1,66 @@
+"""A mode: one object that says which section it takes, what its rows look like, and how they are made."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from corpus_assets.config.datasets import DatasetSection
+from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.rows.layouts import Layout
+from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.formats.examples import Example
+
+IdentifiedText = tuple[str, str]
+"""Identity and text of a document."""
+
+OnFault = Callable[[Example, str], None]
+SectionT = TypeVar("SectionT", bound=DatasetSection)
+ItemT = TypeVar("ItemT", IdentifiedText, Example)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Everything that rows are made with, beside the options of the dataset.
+
+    statistics: counts what becomes of the texts. template: a chat template instead of the tokenizer's own. on_fault:
+    hears of examples that cannot be used, and why.
+    """
+
+    tokenizer: Tokenizer
+    statistics: Statistics
+    template: str | None = None
+    on_fault: OnFault | None = None
+
+
+@dataclass(frozen=True)
+class Mode(Generic[SectionT, ItemT]):
+    """How the rows of some datasets are made.
+
+    section: the options it takes; it makes the rows of datasets with such a section for which `chosen_by` is True.
+    words: how descriptions of its files begin.
+    layout: of its rows.
+    rows: makes int32 blocks (rows, channels, L) of documents or examples, in order.
+    name: for files and trainers; None: the mode's name in Cerebras' Model Zoo.
+    """
+
+    section: type[SectionT]
+    words: str
+    layout: Layout
+    rows: Callable[[SectionT, Iterable[ItemT], Tools], Iterator[Ids]]
+    chosen_by: Callable[[SectionT], bool] = lambda _: True
+    name: str | None = None
+
+    @property
+    def cerebras_name(self) -> str:
+        """Returns the name of the mode in files: Cerebras', or one of that kind for a mode that it does not have."""
+        return self.name or self.section.cerebras_name or ""
+
+    @property
+    def takes_texts(self) -> bool:
+        """True for a mode that makes rows of texts with an identity, False for one that takes examples."""
+        return self.section.shape == "text"
+
+    def makes(self, section: DatasetSection) -> bool:
+        """True if this mode makes the rows of a dataset with this section."""
+        return isinstance(section, self.section) and self.chosen_by(section)

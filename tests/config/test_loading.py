@@ -1,0 +1,229 @@
+"""corpus.yaml: every kind of fault is refused with its key, what was received and what is valid."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.loading import load_config, parse_config
+from corpus_assets.config.profiles import PROFILES
+from corpus_assets.config.sections import HoldoutCount
+from corpus_assets.corpus import Corpus
+from resources.errors import ConfigError
+
+SOURCE = {"name": "a", "location": "raw"}
+
+
+def config(**sections: Any) -> CorpusConfig:
+    return parse_config({"sources": [SOURCE], **sections})
+
+
+def source(**keys: Any) -> dict[str, Any]:
+    return {"sources": [{**SOURCE, **keys}]}
+
+
+def section(name: str, **keys: Any) -> dict[str, Any]:
+    return {"sources": [SOURCE], name: keys}
+
+
+def dataset(**keys: Any) -> dict[str, Any]:
+    return {"sources": [SOURCE], "datasets": [{"name": "t", **keys}]}
+
+
+FAULTS: list[tuple[Any, str]] = [
+    ({}, "sources: none given, but dataset 'train' reads a split of the corpus; give a source"),
+    ({"datasets": []}, "sources: none given, so there is nothing to train a tokenizer on"),
+    ({"sources": "raw"}, "sources: received 'raw' (str); input should be a valid list"),
+    ({"sources": ["raw"]}, "sources.0: received 'raw' (str); valid is a mapping"),
+    (section("mix", chunk=3), "mix.chunk: unknown key; did you mean 'chunks'? (valid: chunks, leave_out, order, seed)"),
+    (section("dedupe"), "dedupe: unknown key; did you mean 'dedup'?"),
+    (section("mix", chunks="2"), "mix.chunks: received '2' (str); input should be a valid integer"),
+    (section("mix", chunks=True), "mix.chunks: received True (bool); input should be a valid integer"),
+    (section("mix", chunks=0), "mix.chunks: received 0 (int); input should be greater than or equal to 1"),
+    (section("mix", order="random"), "mix.order: received 'random' (str); valid: 'keyed' or 'slimpajama'"),
+    ({"sources": [SOURCE], "mix": None}, "mix: received None (NoneType); valid is a mapping"),
+    (source(epochs="2"), "sources.0.epochs: received '2' (str); input should be a valid number"),
+    (source(epochs=True), "sources.0.epochs: received True (bool); input should be a valid number"),
+    (source(epochs=-1), "sources.0.epochs: received -1 (int); input should be greater than or equal to 0"),
+    (source(epochs=float("nan")), "sources.0.epochs: received nan (float); input should be a finite number"),
+    (source(weight="2"), "sources.0.epochs: received '2' (str)"),
+    (source(weight=2, epochs=2), "sources.0: weight and epochs are two names of one value"),
+    (source(name="A b"), "sources.0.name: received 'A b' (str); valid: a name of a-z, 0-9"),
+    (source(name="a--b"), "sources.0.name: received 'a--b' (str)"),
+    (source(nam="a"), "sources.0.nam: unknown key; did you mean 'name'?"),
+    (source(format="csv"), "sources.0.format: received 'csv' (str); valid: 'auto', 'jsonl'"),
+    (source(glob=[]), "sources.0.glob: received [] (list)"),
+    (source(glob=["a", 3]), "sources.0.glob.1: received 3 (int); input should be a valid string"),
+    (source(ids="given", format="txt"), "sources.0: ids: given cannot be with format txt, which has no ids"),
+    (source(text_key="id"), "sources.0: text_key, id_key and metadata_key must differ; received 'id', 'id'"),
+    (section("split", holdout="x"), "split.holdout: received 'x' (str); input should be a valid number"),
+    (section("split", holdout=1.0), "split.holdout: received 1.0 (float); input should be less than 1"),
+    (section("split", holdout={"cnt": 3}), "split.holdout.cnt: unknown key; did you mean 'count'? (valid: count)"),
+    (source(holdout={"count": -3}), "sources.0.holdout.count: received -3 (int)"),
+    (section("tokenizer", kind="bpe"), "tokenizer: received 'bpe' as 'kind'; valid: 'train', 'tokenizer_json'"),
+    (section("tokenizer"), "tokenizer: received {} (dict); valid is a mapping with a key 'kind'"),
+    (section("tokenizer", kind="train", vocabulary=3), "tokenizer.vocabulary: received 3 (int)"),
+    (section("tokenizer", kind="train", seeds=3), "tokenizer.seeds: unknown key; did you mean 'seed'?"),
+    (section("tokenizer", kind="gpt2", merges="m"), "tokenizer.encoder: missing, but required"),
+    (section("engine", memory="3 parsec"), "engine.memory: received '3 parsec' (str); valid: a size such as 512 MiB"),
+    (section("engine", workers=-1), "engine.workers: received -1 (int)"),
+    (section("engine", workers="many"), "engine.workers: received 'many' (str); valid: 'auto'"),
+    (section("dedup", keep=["first", "longest"]), "dedup: keep: nothing can come after 'first', which leaves no ties"),
+    (section("dedup", keep=["longest", "longest"]), "dedup: keep: a rule is named twice in longest, longest"),
+    (
+        section("dedup", priority=["books"]),
+        "dedup: priority: without effect unless keep names 'source'; keep is first",
+    ),
+    (section("minhash", shingle={"unit": "char", "length": 3}), "minhash: shingle.length: unknown key"),
+    (section("minhash", shingle={"width": 3}, width=4), "minhash: width: given in shingle too; give it once"),
+    (
+        section("minhash", threshold=0.5, bands=3),
+        "minhash: threshold 0.5 with 128 permutations gives 25 bands of 5 rows",
+    ),
+    (section("minhash", bands=22), "minhash: bands x rows = 22 x 6 = 132 values, but a signature has 128"),
+    ({"sources": [SOURCE, SOURCE]}, "sources: 'a' named twice; names must differ"),
+    ({"sources": [SOURCE], "datasets": [{"name": "t"}, {"name": "t"}]}, "datasets: 't' named twice"),
+    (
+        dataset(sequence_length=2, minimum_length=0, short_sequence_probability=0.5),
+        "datasets.0: sequence_length is 2; valid with short sequences: 3 or more",
+    ),
+    (dataset(sequence_length=8, minimum_length=10), "datasets.0: minimum_length is 10; valid: at most 9"),
+    (dataset(input="raw"), "datasets.0.input: received 'raw' (str); valid: 'train', 'decontaminated_train'"),
+    (section("split", method="slimpajama", holdout={"count": 1}), "split: holdout must be a share"),
+    (source(holdout=0.1) | {"split": {"method": "slimpajama"}}, "sources.0.holdout: split.method slimpajama takes no"),
+    (source(holdout=0.1) | {"compat": "slimpajama"}, "sources.0.holdout: split.method slimpajama takes no"),
+    (section("compat"), "compat: received {} (dict); valid: 'slimpajama'"),
+    ({"sources": [SOURCE], "compat": "dolma"}, "compat: received 'dolma' (str); valid: 'slimpajama'"),
+    ({"sources": [SOURCE], 1: 2}, "1: received 1 (int); keys should be strings"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), FAULTS, ids=[fault[1][:60] for fault in FAULTS])
+def test_faults_name_key_value_and_what_is_valid(values: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_config(values, "here.yaml")
+    first, *lines = str(refused.value).splitlines()
+    assert first == "here.yaml: cannot be used"
+    assert any(message in line for line in lines), lines
+
+
+def test_every_fault_is_told_once() -> None:
+    values = {"sources": [{"location": 3}], "split": {"holdout": 2, "seed": "x"}, "engine": {"workers": "many"}}
+    with pytest.raises(ConfigError) as refused:
+        parse_config(values)
+    paths = [line.strip().split(":")[0] for line in str(refused.value).splitlines()[1:]]
+    assert paths == ["sources.0.name", "sources.0.location", "split.seed", "split.holdout", "engine.workers"]
+
+
+@pytest.mark.parametrize("values", [None, [], "sources", 3])
+def test_what_is_no_mapping_is_refused(values: Any) -> None:
+    with pytest.raises(ConfigError, match="valid is a mapping with at least `sources`"):
+        parse_config(values)
+
+
+def test_defaults_and_other_spellings() -> None:
+    assert config().split.holdout == 0.01
+    assert config(split={"holdout": {"count": 7}}).split.holdout == HoldoutCount(count=7)
+    assert config(engine={"memory": "1.5 GiB", "workers": 0}).engine.memory == 3 << 29
+    assert parse_config(source(weight=2.5)).sources[0].epochs == 2.5
+    assert parse_config(source(epochs=3)).sources[0].epochs == 3.0
+    assert parse_config(source(glob=["a/*", "b/*"])).sources[0].glob == ["a/*", "b/*"]
+    assert parse_config({"sources": [SOURCE, {**SOURCE, "name": "b"}]}).sources[1].location == "raw"
+
+
+def test_what_the_user_writes_of_signatures_takes_the_place_of_the_profiles() -> None:
+    chosen = config(compat="slimpajama", minhash={"threshold": 0.5, "shingle": {"unit": "word"}})
+    assert (chosen.minhash.bands, chosen.minhash.rows, chosen.minhash.unit, chosen.minhash.width) == (25, 5, "word", 5)
+    assert chosen.minhash.family == "legacy"
+    guarded = config(compat="slimpajama", dedup={"guard": {"max_cluster": 50}})
+    assert (guarded.dedup.guard.action, guarded.dedup.guard.max_cluster, guarded.dedup.max_loss) == ("off", 50, 1.0)
+
+
+def test_a_profile_lies_under_what_the_user_writes() -> None:
+    chosen = config(compat="slimpajama", split={"holdout": 0.5}, mix={"chunks": 3})
+    assert (chosen.split.holdout, chosen.split.method) == (0.5, "slimpajama")
+    assert (chosen.mix.chunks, chosen.mix.seed, chosen.mix.order) == (3, 42, "slimpajama")
+    values = chosen.model_dump()
+    for name, keys in PROFILES["slimpajama"].items():
+        for key in keys.keys() - ({"holdout"} if name == "split" else set()):
+            chosen_value = values[name][key]
+            expected = chosen_value | keys[key] if isinstance(keys[key], dict) else keys[key]
+            assert chosen_value == expected, (name, key)
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "corpus.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sources: []\nmix: {}\nsources: []\n", "key 'sources' is given twice"),
+        ("sources:\n- {name: a, location: b, name: c}\n", "key 'name' is given twice"),
+        ("a: &x [1]\nb: *x\n", "anchors and aliases"),
+        ("a: &x [*x]\n", "anchors and aliases"),
+        ("a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
+        ("a: !secret b\n", "could not determine a constructor"),
+        ("a: [1\n", "expected ',' or ']'"),
+        ("a: 1\n---\nb: 2\n", "expected a single document"),
+        ("? [a]\n: 1\n", "unhashable key"),
+        ("a: 2024-99-99\n", "month must be in 1..12"),
+        ("[" * 3000, "nested too deep"),
+        ("a: \x07\n", "special characters are not allowed"),
+    ],
+)
+def test_yaml_that_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_config(written(tmp_path, text))
+    assert message in str(refused.value)
+    assert str(tmp_path) in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_config(tmp_path / "corpus.yaml")
+    (tmp_path / "corpus.yaml").write_bytes(b"name: \xff\n")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_config(tmp_path / "corpus.yaml")
+    written(tmp_path, "#" * (5 << 20))
+    with pytest.raises(ConfigError, match="a configuration has at most"):
+        load_config(tmp_path / "corpus.yaml")
+
+
+@pytest.mark.parametrize(
+    ("root", "location"),
+    [("data", "data/raw"), ("raw/out", "raw"), ("data", "data"), ("data", "x/../data"), (".", "r")],
+)
+def test_raw_files_and_corpus_must_lie_apart(tmp_path: Path, root: str, location: str) -> None:
+    values = {"sources": [SOURCE, {"name": "b", "location": location}], "storage": {"root": root}}
+    with pytest.raises(ConfigError, match=r"sources\.[01]\.location: received .* overlaps storage\.root"):
+        load_config(written(tmp_path, yaml.safe_dump(values)))
+
+
+def test_a_link_does_not_hide_an_overlap(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "link").symlink_to("data")
+    values = {"sources": [{"name": "a", "location": "link/raw"}], "storage": {"root": "data"}}
+    with pytest.raises(ConfigError, match=r"sources\.0\.location"):
+        load_config(written(tmp_path, yaml.safe_dump(values)))
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "key"),
+    [
+        ({"kind": "tokenizer_json", "path": "gone.json"}, "tokenizer.path"),
+        ({"kind": "neox", "path": "corpus.yaml", "config": "gone.json"}, "tokenizer.config"),
+        ({"kind": "gpt2", "merges": "gone.bpe", "encoder": "corpus.yaml"}, "tokenizer.merges"),
+        ({"kind": "gpt2", "merges": "corpus.yaml", "encoder": "gone.json"}, "tokenizer.encoder"),
+    ],
+)
+def test_a_missing_tokenizer_file_is_told_by_the_plan(tmp_path: Path, tokenizer: dict[str, str], key: str) -> None:
+    (tmp_path / "raw").mkdir()
+    corpus = Corpus.open(written(tmp_path, yaml.safe_dump({"sources": [SOURCE], "tokenizer": tokenizer})))
+    stage = corpus.graph["tokenizer"]
+    with pytest.raises(ConfigError, match=rf"{key}: .*gone.* cannot be read: No such file"):
+        corpus.settings.parameters(stage, None)

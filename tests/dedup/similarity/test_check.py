@@ -1,0 +1,90 @@
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.signatures.minhash import sign_and_sketch
+from corpus_assets.dedup.signatures.scheme import SignatureScheme
+from corpus_assets.dedup.similarity.check import Verification, sure_threshold
+from corpus_assets.dedup.similarity.jaccard import occurring
+from tests.dedup.documents.test_spill import Files
+
+SCHEME = SignatureScheme()
+BITS = 512
+LENGTH = 2000
+EDITS = (0, 20, 60, 200, 400, 1000, 2000)
+
+
+def shingles(text: str) -> set[str]:
+    return {text[start : start + SCHEME.width] for start in range(len(text) - SCHEME.width + 1)}
+
+
+def texts() -> list[str]:
+    """One text, and copies of it with more and more of their end exchanged."""
+    rng = np.random.default_rng(3)
+    first = "".join(rng.choice(list("abcdefgh"), LENGTH))
+    return [first, *(first[: LENGTH - edit] + "".join(rng.choice(list("abcdefgh"), edit)) for edit in EDITS)]
+
+
+class Texts:
+    """Hands out the texts that are asked for, and remembers which."""
+
+    def __init__(self, found: list[str]) -> None:
+        self.found = found
+        self.read: list[int] = []
+
+    def __call__(self, bitmap: NDArray[np.uint8]) -> Iterator[tuple[int, str]]:
+        self.read = np.flatnonzero(occurring(bitmap, 0, len(self.found))).tolist()
+        return ((number, self.found[number]) for number in self.read)
+
+
+def checked(how: Literal["none", "signature", "exact"]) -> tuple[list[int], Texts, Verification]:
+    """The later documents of the pairs with the first text that count."""
+    given = Texts(texts())
+    sketches = np.concatenate([block for _, block in sign_and_sketch(given.found, SCHEME, BITS)])
+    verification = Verification(
+        total=len(sketches),
+        sketches=lambda start, stop: sketches[start:stop],
+        bits=BITS,
+        texts=given,
+        scheme=SCHEME,
+        threshold=0.8,
+        memory=1 << 20,
+        spill=Files(),
+    )
+    later = np.arange(1, len(sketches), dtype=np.uint32)
+    pairs = np.stack([np.zeros_like(later), later], axis=1)
+    found = np.concatenate(list(verification.pairs([pairs, pairs], how)))
+    return found[:, 1].tolist(), given, verification
+
+
+def test_all_candidates_count_without_a_check() -> None:
+    found, given, verification = checked("none")
+    assert found == list(range(1, len(EDITS) + 1))
+    assert (verification.candidates, given.read) == (len(EDITS), [])
+
+
+def test_sketches_tell_the_similar_from_the_others() -> None:
+    found, given, verification = checked("signature")
+    assert found == [1, 2, 3, 4]
+    assert (verification.candidates, given.read) == (len(EDITS), [])
+
+
+def test_texts_decide_and_those_of_hopeless_pairs_are_not_read() -> None:
+    found, given, _ = checked("exact")
+    similarity = [
+        len(shingles(given.found[0]) & shingles(text)) / len(shingles(given.found[0]) | shingles(text))
+        for text in given.found[1:]
+    ]
+    assert found == [number for number, share in enumerate(similarity, start=1) if share >= 0.8]
+    assert set(given.read) >= {0, *found}
+    assert not {6, 7} & set(given.read)
+
+
+def test_a_sure_threshold_is_five_standard_errors_below() -> None:
+    assert sure_threshold(0.8, 1024) == pytest.approx(0.8 - 5 * 0.6 / 32)
+    assert sure_threshold(0.3, 64) == pytest.approx(0.3 - 5 * (0.91 / 64) ** 0.5)
+    assert sure_threshold(0.01, 64) >= -1.0
+    assert sure_threshold(1.0, 64) == 1.0

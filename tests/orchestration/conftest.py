@@ -1,0 +1,39 @@
+"""The small corpus seen through Dagster: empty, or built without Dagster once and copied."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from tests.build.small import drive, opened, write_small
+from tests.orchestration.runs import Runs
+
+
+@pytest.fixture(scope="package")
+def built_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_small(tmp_path_factory.mktemp("assets"))
+    assert not drive(opened(folder)).failed
+    return folder
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as found:
+        yield found
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Runs]:
+    with dg.DagsterInstance.ephemeral() as own:
+        yield Runs(write_small(tmp_path / "empty"), own)
+
+
+@pytest.fixture
+def built(built_corpus: Path, tmp_path: Path, instance: dg.DagsterInstance) -> Runs:
+    folder = tmp_path / "built"
+    shutil.copytree(built_corpus, folder)
+    runs = Runs(folder, instance)
+    runs.register()
+    return runs
