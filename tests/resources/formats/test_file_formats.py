@@ -1,4 +1,4 @@
-"""Every file format: digests are those that the writers took, ranges of rows are what was written, previews show rows."""
+"""Every file format: digests are what the writers took, ranges of rows are what was written, previews show rows."""
 
 import io
 from pathlib import Path
