@@ -5,6 +5,8 @@ from pathlib import Path
 import yaml
 
 from corpus_assets.corpus import Corpus
+from resources.formats.attributes import FLAGS
+from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
 from resources.ledger import FileRecord, Record, recipe_digest
 from resources.planning.planner import Planner, listing_inputs
 from resources.shards import Shard
@@ -31,7 +33,8 @@ def write_synthetic(folder: Path, shards: int) -> Corpus:
     return Corpus.open(folder / "corpus.yaml")
 
 
-_NOTHING_LOST = {"sources": {}, "unexamined_clusters": 0}
+_NOTHING_LOST = {"sources": {}, "unexamined_clusters": 0, "rows_in": 1, "rows_out": 1}
+_ONE_ROW = {"rows_in": 1, "rows_out": 1, "documents": 1}
 
 
 def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, shard: Shard | None) -> Record:
@@ -42,7 +45,8 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
     path = f"{stage.name.replace('/', '.')}/{key}"
     (Path(corpus.storage.place) / path).parent.mkdir(parents=True, exist_ok=True)
     (Path(corpus.storage.place) / path).touch()
-    segments = corpus.settings.bands() if stage.name == "band_keys" else corpus.settings.chunks()
+    keyed = corpus.settings.bands() if stage.name == "band_keys" else corpus.settings.chunks()
+    segments = [*keyed, TEXTS, NAMES, FLAGS, SIGNATURES, SKETCH]
     many = stage.partitioning is Partitioning.SHARD
     return Record(
         asset=stage.name,
@@ -54,5 +58,6 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
         code_version=stage.code_version,
         files=[FileRecord(path, 0, "", 0)],
         segments=dict.fromkeys(segments, f"{key}") if many else {},
-        statistics={"bytes": shard.bytes, "modified": shard.modified} if shard else _NOTHING_LOST,
+        seen=shard.seen() if shard and stage.looks_outside else {},
+        statistics=_ONE_ROW if shard else _NOTHING_LOST,
     )

@@ -1,9 +1,11 @@
 """Text to token shards in MB of text per CPU-second: `python -m benchmarks.tokenize [--quick] [--json]`.
 
-Three questions on one core, contenders in turns, the best of their rounds counts:
+Four questions on one core, contenders in turns, the best of their rounds counts:
 - the whole step, `jsonl.gz` to packed, deflated HDF5, beside the same rows through `tokenizers` and h5py's own gzip;
 - the tokenization step alone beside `tokenizers.encode_batch` and tiktoken, ids compared token by token;
-- how full best-fit packing leaves the rows on these documents.
+- how full best-fit packing leaves the rows on these documents;
+- what the layout of the HDF5 file costs: a single random row through plain h5py, all rows in order, and the size,
+  beside Cerebras' layout (one row a chunk, gzip level 4) and chunks of 384 KiB, as version 0.1 wrote them.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +45,7 @@ from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document, encode_document
-from resources.formats.hdf5 import LM_FEATURES, write_hdf5
+from resources.formats.hdf5 import LM_FEATURES, read_hdf5, write_hdf5
 
 GPT2 = Path(__file__).resolve().parents[2] / "shared" / "tokenizers" / "gpt2" / "tokenizer.json"
 GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
@@ -54,6 +57,8 @@ MEGABYTES, QUICK_MEGABYTES = 64, 8
 SLOW_SHARE, QUICK_SLOW_SHARE = 12, 4
 BATCH = 1 << 20
 ROUNDS = 3
+RANDOM_ROWS = 400
+LARGE_CHUNK = 3 << 15
 
 
 def tokenizer_file(given: str | None, texts: Sequence[str]) -> tuple[bytes, str]:
@@ -147,6 +152,57 @@ def vsl_fill(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[float, float]:
     return round(100 * statistics.fill, 3), statistics.sequences_per_row
 
 
+def write_ours(rows: NDArray[np.int32], path: Path, rows_per_chunk: int | None = None) -> None:
+    with path.open("w+b") as file:
+        write_hdf5(file, [rows], {}, features=LM_FEATURES, sequence_length=LENGTH, rows_per_chunk=rows_per_chunk)
+
+
+def write_like_cerebras(rows: NDArray[np.int32], path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file.create_dataset("data", data=rows, chunks=(1, 3, LENGTH), compression="gzip")
+        file.attrs["n_examples"] = len(rows)
+
+
+def read_single_rows(path: Path, numbers: Sequence[int]) -> None:
+    with h5py.File(path) as file:
+        data = file["data"]
+        for number in numbers:
+            data[number]
+
+
+def read_in_order(path: Path) -> None:
+    with path.open("rb") as raw, read_hdf5(raw) as rows:
+        for _ in rows.blocks():
+            pass
+
+
+def read_in_order_by_h5py(path: Path) -> None:
+    with h5py.File(path) as file:
+        data = file["data"]
+        for first in range(0, len(data), 64):
+            data[first : first + 64]
+
+
+def layouts(rows: NDArray[np.int32], folder: Path, rounds: int) -> dict[str, float]:
+    """Time per random row, time of all rows in order and size, of three layouts in one run."""
+    files = {name: folder / f"{name}.h5" for name in ("ours", "cerebras", "large_chunks")}
+    write_ours(rows, files["ours"])
+    write_like_cerebras(rows, files["cerebras"])
+    write_ours(rows, files["large_chunks"], LARGE_CHUNK // rows[0].size)
+    numbers = np.random.default_rng(0).permutation(len(rows))[:RANDOM_ROWS].tolist()
+    found: dict[str, float] = {}
+    for what, read in {
+        "random_row_us": lambda path: read_single_rows(path, numbers),
+        "in_order_ms": read_in_order,
+        "in_order_h5py_ms": read_in_order_by_h5py,
+    }.items():
+        read(files["ours"])  # Loads the compiled kernels.
+        per = len(numbers) / 1e6 if what == "random_row_us" else 1e-3
+        seconds = best({name: partial(read, path) for name, path in files.items()}, rounds)
+        found |= {f"hdf5_{what}_{name}": round(taken / per, 1) for name, taken in seconds.items()}
+    return found | {f"hdf5_mb_{name}": round(path.stat().st_size / 1e6, 2) for name, path in files.items()}
+
+
 def zipped(texts: Sequence[str]) -> bytes:
     from isal import igzip
 
@@ -185,6 +241,8 @@ def measure(quick: bool, given: str | None = None) -> dict[str, Any]:
             },
             1 if quick else ROUNDS,
         )
+        blocks = lm_rows(encode_texts(texts, fast, WINDOWS, Statistics()), WINDOWS, reference.eos_id, reference.pad_id)
+        layout = layouts(np.concatenate(list(blocks)), Path(folder), 1 if quick else ROUNDS)
     ours_whole, plain_whole = megabytes(texts) / steps["ours"], megabytes(few) / steps["plain"]
     fill, per_row = vsl_fill(fast, texts)
     return {
@@ -203,6 +261,7 @@ def measure(quick: bool, given: str | None = None) -> dict[str, Any]:
         "tokens_compared": len(ids),
         "vsl_fill_percent": fill,
         "vsl_sequences_per_row": per_row,
+        **layout,
         "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3),
     }
 

@@ -1,8 +1,8 @@
 """A corpus opened from its `corpus.yaml`: configuration, graph, store and ledger in one place."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from resources.stage.graph import Graph
 from resources.stage.job import Job, Outcome
 from resources.stage.settings import Settings
 from resources.storage import open_storage
+from resources.storage.ownership import claim
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 
@@ -30,9 +31,10 @@ CONFIG_VARIABLE = "CORPUS_CONFIG"
 class Corpus:
     """Everything that planning and building need; knows nothing of Dagster."""
 
-    def __init__(self, config: CorpusConfig, folder: Path) -> None:
+    def __init__(self, config: CorpusConfig, folder: Path, file: Path | None = None) -> None:
         self.config = config
         self.folder = folder
+        self.file = file or folder / "corpus.yaml"
         self.settings = Settings(with_absolute_paths(config, folder).model_dump())
         stages = [*corpus_stages(config), *own_stages(config.stages, folder)]
         if config.sources:
@@ -46,7 +48,7 @@ class Corpus:
     def open(cls, path: str | Path | None = None) -> "Corpus":
         """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`."""
         file = Path(path or os.environ.get(CONFIG_VARIABLE) or "corpus.yaml").absolute()
-        return cls(load_config(file), file.parent)
+        return cls(load_config(file), file.parent, file)
 
     @cached_property
     def engine(self) -> Engine:
@@ -66,10 +68,19 @@ class Corpus:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keeps other processes from building; first moves records from older names of assets to the present ones."""
+        """Keeps other processes from building; first moves records from older names of assets to the present ones.
+
+        `StorageError` if another process builds, or if the store belongs to another configuration.
+        """
         with self.storage.exclusive():
+            claim(self.storage, self.config.name, self.file)
             self.ledger.take_over()
             yield
+
+    def owned_files(self) -> set[str]:
+        """Returns the paths of all files that a record names."""
+        records = (record for asset in self.ledger.assets() for record in self.ledger.records(asset).values())
+        return {file.path for record in records for file in record.files}
 
     def step(self, stage: Stage, keys: Iterable[str | None] | None = None, *, force: bool = False) -> "Step":
         """Returns the partitions of a stage that have to be computed, of all its partitions or of the given keys."""
@@ -80,7 +91,8 @@ class Step:
     """Partitions of one stage to compute.
 
     due: those to compute. fresh: those that need nothing. blocked: those whose inputs do not exist, with the reason.
-    unknown: keys that the stage does not have.
+    unknown: keys that the stage does not have. damaged: partitions (asset, key) with a damaged file that a job met;
+    their records are gone, or they were made again.
     """
 
     def __init__(
@@ -88,6 +100,7 @@ class Step:
     ) -> None:
         self.stage = stage
         self.outcomes: list[Outcome] = []
+        self.damaged: list[tuple[str, str | None]] = []
         self._corpus = corpus
         self._planner = planner
         self._by_key = planner.listing.by_key()
@@ -115,14 +128,71 @@ class Step:
         return None
 
     def run(self, on_outcome: Callable[[Outcome], None] | None = None) -> list[Outcome]:
-        """Computes and commits all due partitions; calls `on_outcome` with each outcome when it is there."""
+        """Computes and commits all due partitions; calls `on_outcome` with each outcome when it is there.
+
+        A partition whose input has a damaged file is computed after that input was made again, whose outcome is
+        given to `on_outcome` too. If that does not help, it has failed.
+        """
+        report = on_outcome or (lambda _: None)
         with self._corpus.exclusive():
-            for outcome in self._corpus.engine.run(self._jobs()):
-                self.outcomes.append(outcome)
-                if on_outcome is not None:
-                    on_outcome(outcome)
-            self._restamp()
+            try:
+                due = self.due
+                while held := self._run(due, report):
+                    if not self._mend(held, report):
+                        for outcome in held:
+                            self._settle(outcome, report)
+                        break
+                    again = {outcome.partition for outcome in held}
+                    due = [decision for decision in due if decision.partition in again]
+                self._restamp()
+            finally:
+                self._remove_obsolete()
         return self.outcomes
+
+    def _run(self, due: Sequence[Decision], report: Callable[[Outcome], None]) -> list[Outcome]:
+        """Runs jobs and settles their outcomes; returns those that failed over a damaged input, met for the first time.
+
+        Damaged partitions have no record any more then.
+        """
+        met, held = set(self.damaged), []
+        for outcome in self._corpus.engine.run(self._jobs(due)):
+            if outcome.damaged is None or outcome.damaged in met:
+                self._settle(outcome, report)
+            else:
+                held.append(outcome)
+            if outcome.damaged is not None and outcome.damaged not in self.damaged:
+                self.damaged.append(outcome.damaged)
+        # Not before: the other jobs would only be told that their input does not exist.
+        for asset, key in self.damaged if held else ():
+            if (asset, key) not in met:
+                self._corpus.ledger.forget(asset, key)
+        return held
+
+    def _settle(self, outcome: Outcome, report: Callable[[Outcome], None]) -> None:
+        self.outcomes.append(outcome)
+        report(outcome)
+
+    def _mend(self, held: Sequence[Outcome], report: Callable[[Outcome], None]) -> bool:
+        """Makes the damaged partitions again over which jobs failed; returns whether all of them exist again."""
+        for asset, key in dict.fromkeys(outcome.damaged for outcome in held if outcome.damaged):
+            step = self._corpus.step(self._corpus.graph[asset], [key])
+            step.run(report)
+            if step.failures() or not step.outcomes:
+                return False
+        return True
+
+    def _remove_obsolete(self) -> None:
+        """Removes the files of replaced records that no record names any more."""
+        before = self._planner.records(self.stage.name)
+        obsolete = {
+            file.path
+            for outcome in self.outcomes
+            if outcome.record is not None and outcome.partition in before
+            for file in before[outcome.partition].files
+        } - {file.path for outcome in self.outcomes if outcome.record for file in outcome.record.files}
+        if obsolete:
+            for path in sorted(obsolete - self._corpus.owned_files()):
+                self._corpus.storage.delete(path)
 
     def failures(self) -> list[str]:
         """Returns one line for every partition that failed, is blocked or does not exist."""
@@ -137,15 +207,16 @@ class Step:
         known = self._planner.records(self.stage.name)
         return {d.partition: known[d.partition] for d in self.fresh} | new
 
-    def _jobs(self) -> Iterator[Job]:
+    def _jobs(self, due: Sequence[Decision]) -> Iterator[Job]:
         engine, values = self._corpus.engine, self._corpus.settings.values
         # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
         sharing = 1 if self.stage.partitioning is Partitioning.NONE else engine.workers_per_machine
         # A worker needs none of the functions that only the driver calls.
         stage = replace(self.stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
-        local_files = self.stage.local_files(values) if self.stage.local_files and self.due else {}
+        stage = replace(stage, gate_all=None, check_before=None)
+        local_files = self.stage.local_files(values) if self.stage.local_files and due else {}
         run_options = self.stage.run_options(values) if self.stage.run_options else {}
-        for decision in self.due:
+        for decision in due:
             shard = self._by_key.get(decision.partition or "")
             yield Job(
                 stage=stage,
@@ -174,11 +245,13 @@ class Step:
             shard = self._by_key.get(decision.partition or "")
             if decision.rewritten and shard is not None:
                 record = self._planner.records(self.stage.name)[decision.partition]
-                self._corpus.ledger.write(record.with_seen(shard.seen()))
+                with suppress(OSError):  # It only saves time: the next look digests the file again.
+                    self._corpus.ledger.write(record.with_seen(shard.seen()))
 
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
-    return SourceFolder(files["name"], files["location"], _globs(files["glob"]), files["format"], key, what)
+    name, globs, links = files["name"], _globs(files["glob"]), files["follow_links"]
+    return SourceFolder(name, files["location"], globs, files["format"], key, what, links)
 
 
 def _globs(glob: str | list[str]) -> tuple[str, ...]:

@@ -166,11 +166,19 @@ CLI_INTRODUCTION = """# Commands
 With `--json` a command prints one JSON object on standard output, and nothing else there:
 
 - `corpus plan --json`: `{"partitions": [{"asset", "partition", "status", "reason"}], "counts": {"fresh", "missing",
-  "stale", "waiting"}, "orphans": [{"asset", "partition"}], "notes": [...]}`; `partition` is null for an asset without
-  partitions; like `--check`, the command exits with 3 when anything is not fresh
+  "stale", "waiting"}, "orphans": [{"asset", "partition"}], "notes": [...], "held_back": {reason: partitions that wait},
+  "failed_before": {partition: words}, "outlook": {"sure", "may_change", "held_back"}}`; each outlook has `partitions`,
+  and of the `recorded` ones among them the stored `bytes` and the `seconds` of the last time; `partition` is null for
+  an asset without partitions; like `--check`, the command exits with 3 when anything is not fresh
 - `corpus build --json`: `{"recomputed", "fresh", "failed", "waiting", "seconds", "by_asset": {...}, "errors": [...],
-  "notes": [...], "orphans"}`
+  "held_back": [...], "log", "summary": {"documents", "kept", "repeats", "held_out", "train", "dropped": {...},
+  "datasets": [{"name", "rows", "tokens", "folder"}]}, "notes": [...], "orphans"}`; `log` is the file with all errors
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
+
+A build writes all its errors to a file in `errors/` of the DAGSTER_HOME (`.dagster_home` beside corpus.yaml), and says
+which; the last 20 files are kept. The last failure of a partition is kept in `ledger/.failures` of the store, and
+`corpus plan` shows it until the partition succeeds, or its input or parameters change. `corpus --version` prints the
+version.
 
 The configuration is `--config`, else `$CORPUS_CONFIG`, else `corpus.yaml` in the working folder.
 

@@ -30,6 +30,24 @@ class LedgerError(CorpusError):
     """The ledger and the files it describes contradict each other, or an input partition does not exist."""
 
 
+class DamagedFileError(LedgerError):
+    """A stored file does not hold what its record says; its partition must be made again.
+
+    asset, partition: whose file it is. path: the file.
+    """
+
+    def __init__(self, asset: str, partition: str | None, path: str, problem: str) -> None:
+        name = asset if partition is None else f"{asset}/{partition}"
+        super().__init__(f"{name}: {path}: {problem}")
+        self.asset = asset
+        self.partition = partition
+        self.path = path
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type["DamagedFileError"], tuple[str, str | None, str, str]]:
+        return (type(self), (self.asset, self.partition, self.path, self.problem))
+
+
 class StorageError(CorpusError):
     """The store refused an operation, or was asked for something outside its root."""
 
@@ -43,6 +61,11 @@ def file_fault(where: str, error: OSError) -> CorpusError:
     Libraries raise OSError without a number for damaged content. A shard may be skipped only for a fault of its
     file; a fault of the machine (too many open files, an I/O error) must never turn into an empty shard.
     """
-    if error.errno is None or error.errno in _OF_THE_FILE:
+    if is_of_the_file(error):
         return BadFileError(where, f"cannot be read: {error.strerror or error}")
     return StorageError(f"{where}: cannot be read now: {error.strerror}")
+
+
+def is_of_the_file(error: OSError) -> bool:
+    """Returns whether an operating-system error says something about the file, and not about the machine."""
+    return error.errno is None or error.errno in _OF_THE_FILE

@@ -105,14 +105,19 @@ class Arrays:
 
 
 class TokenRows:
-    """The HDF5 file of one partition."""
+    """The HDF5 files of one partition: mostly one, none without rows, several if packing carries over files."""
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
 
-    def open(self) -> h5py.File:
-        """Opens the file; use it in a `with` block."""
-        return h5py.File(self.partition.open(".h5"), "r")
+    def __len__(self) -> int:
+        return sum(file.rows or 0 for file in self.partition.record.files if file.path.endswith(".h5"))
+
+    def open(self, suffix: str = ".h5") -> h5py.File:
+        """Opens the only file, or that whose name ends so; use it in a `with` block. LedgerError if there is none."""
+        if not self.partition.has(".h5"):
+            raise LedgerError(f"{self.partition.name} has no rows, and so no file")
+        return h5py.File(self.partition.open(suffix), "r")
 
 
 class DocumentsIOManager(PartitionIOManager):

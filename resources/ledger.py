@@ -4,7 +4,8 @@ A partition exists if and only if its record does. Records are small JSON files 
 (design: `docs/architecture.md`, "The ledger").
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any
@@ -84,6 +85,16 @@ def partition_name(asset: str, partition: str | None) -> str:
     return asset if partition is None else f"{asset}/{partition}"
 
 
+def absent_segment(record: Record, segment: str | None) -> str:
+    """Returns in words that a record has no segment of a name, and which it has; empty if it has it, or for None."""
+    if segment is None or segment in record.segments:
+        return ""
+    names = sorted(record.segments)
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    held = ", ".join(map(repr, names[:10])) + more if names else "none"
+    return f"segment {segment!r} of {partition_name(record.asset, record.partition)}, whose segments are: {held}"
+
+
 def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
     """Returns the digest of (asset, code version, parameters, content digests of the inputs).
 
@@ -92,6 +103,13 @@ def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], 
     """
     body = msgspec.json.encode([asset, code_version, parameters, list(inputs.items())], order="deterministic")
     return content_digest(body)
+
+
+def partition_digest(files: Iterable[FileRecord], segments: Mapping[str, str]) -> str:
+    """Returns the content digest of a whole partition: its files in order, and its segments."""
+    lines = [f"{file.digest} {file.rows}" for file in files]
+    lines += [f"{name}={digest}" for name, digest in sorted(segments.items())]
+    return content_digest(*(line.encode() for line in lines))
 
 
 def record_path(asset: str, partition: str | None) -> str:
@@ -128,20 +146,76 @@ class _Seen(msgspec.Struct):
     record: Record
 
 
+class _Unchecked(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A record of version 0.1, which has no check."""
+
+
 _RECORD = msgspec.json.Decoder(Record)
+_UNCHECKED = msgspec.json.Decoder(_Unchecked)
 _SNAPSHOT = msgspec.json.Decoder(dict[str, _Seen])
-_DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_CHECK = re.compile(rb',\n "check": "([0-9a-f]{32})"\n}')
+_CHECK_BYTES = len(b',\n "check": ""\n}') + 32
+
+
+class _DamageError(ValueError):
+    """The bytes of a record or snapshot are not those that were written."""
+
+
+DAMAGE = (_DamageError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def encode_record(record: Record) -> bytes:
+    """Returns a record as JSON, whose last value `check` is the digest of all bytes before it."""
+    head = msgspec.json.format(msgspec.json.encode(record), indent=1).removesuffix(b"\n}")
+    return head + b',\n "check": "' + content_digest(head).encode() + b'"\n}'
+
+
+def decode_record(content: bytes) -> Record:
+    """Returns the record of a file; raises one of `DAMAGE` if it is not what was written.
+
+    Records of version 0.1 have no check. Such a record has no unknown key (so that a damaged name of the check is not
+    taken for none), and its two digests are those of its own values.
+    """
+    tail = _CHECK.fullmatch(content[-_CHECK_BYTES:])
+    if tail is None:
+        _UNCHECKED.decode(content)
+        return _consistent(_RECORD.decode(content))
+    if content_digest(content[:-_CHECK_BYTES]) != tail[1].decode():
+        raise _DamageError("its check does not match")
+    return _RECORD.decode(content)
+
+
+def _consistent(record: Record) -> Record:
+    if record.recipe != recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
+        raise _DamageError("its recipe is not that of its values")
+    if record.digest != partition_digest(record.files, record.segments):
+        raise _DamageError("its digest is not that of its files")
+    return record
+
+
+def _encode_snapshot(known: Mapping[str, _Seen]) -> bytes:
+    """Returns a snapshot: the digest of the JSON that follows it."""
+    body = msgspec.json.encode(known)
+    return content_digest(body).encode() + b"\n" + body
+
+
+def _decode_snapshot(content: bytes) -> dict[str, _Seen]:
+    check, _, body = content.partition(b"\n")
+    if content_digest(body).encode() != check:
+        raise _DamageError("its check does not match")
+    return _SNAPSHOT.decode(body)
 
 
 class Ledger:
     """Reads and writes commit records; it remembers those it has read, so that reading them again costs one listing.
 
     formerly: present name of each asset that had another one. Records under the old name count as the asset's own;
-    `take_over` moves them.
+    `take_over` moves them. snapshots: False to read every record itself, as `corpus verify --deep` does.
     """
 
-    def __init__(self, storage: Storage, formerly: Mapping[str, str] | None = None) -> None:
+    def __init__(self, storage: Storage, formerly: Mapping[str, str] | None = None, *, snapshots: bool = True) -> None:
         self.storage = storage
+        self._snapshots = snapshots
         self._formerly = dict(formerly or {})
         self._old_names = {new: old for old, new in self._formerly.items()}
         self._seen: dict[str, dict[str, _Seen]] = {}
@@ -160,10 +234,10 @@ class Ledger:
         self.unreadable.pop(path, None)
         try:
             with self.storage.open(path) as file:
-                record = _RECORD.decode(file.read())
+                record = decode_record(file.read())
         except FileNotFoundError:
             return None
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise self._damaged(path, str(error)) from None
         if (record.asset, record.partition) != (asset, partition):
             raise self._damaged(path, f"it is the record of {partition_name(record.asset, record.partition)}")
@@ -175,8 +249,7 @@ class Ledger:
 
     def write(self, record: Record) -> None:
         """Commits a partition: from now on it exists."""
-        body = msgspec.json.format(msgspec.json.encode(record), indent=1)
-        self.storage.write(record_path(record.asset, record.partition), body)
+        self.storage.write(record_path(record.asset, record.partition), encode_record(record))
 
     def forget(self, asset: str, partition: str | None) -> None:
         """Removes the record: the partition no longer exists, even if its files are still there."""
@@ -197,8 +270,10 @@ class Ledger:
             return self._look(asset)
 
     def _look(self, asset: str) -> dict[str | None, Record]:
-        known = self._known(asset)
         entries = {_partition_of(entry.path): entry for entry in self._list(asset)}
+        if not entries and asset not in self._seen:
+            return {}
+        known = self._known(asset)
         changed = {key for key, entry in entries.items() if not _unchanged(entry, known.get(key))}
         gone = known.keys() - entries.keys()
         for key in changed:
@@ -209,10 +284,10 @@ class Ledger:
                     known[key] = _Seen(entries[key].bytes, entries[key].version, record)
         for key in gone:
             del known[key]
-        if len(changed) + len(gone) > max(8, len(known) // 20):
+        if self._snapshots and len(changed) + len(gone) > max(8, len(known) // 20):
             # The snapshot only saves time; reading must work on a store that cannot be written.
             with suppress(OSError):
-                self.storage.write(_snapshot_path(asset), msgspec.json.encode(known))
+                self.storage.write(_snapshot_path(asset), _encode_snapshot(known))
         return {None if key == UNPARTITIONED else key: seen.record for key, seen in known.items()}
 
     def take_over(self) -> int:
@@ -237,18 +312,19 @@ class Ledger:
     def assets(self) -> set[str]:
         """Returns the names of all assets that have records, whether or not the graph still knows them."""
         paths = (entry.path for entry in self.storage.entries(FOLDER))
-        found = {path[len(FOLDER) + 1 :].rpartition("/")[0] for path in paths if not path.startswith(SNAPSHOTS)}
+        found = {path[len(FOLDER) + 1 :].rpartition("/")[0] for path in paths if not path.startswith(f"{FOLDER}/.")}
         return {self._formerly.get(name, name) for name in found}
 
     def _known(self, asset: str) -> dict[str, _Seen]:
         if asset not in self._seen:
-            self._seen[asset] = {}
-            with (
-                suppress(FileNotFoundError, *_DAMAGE),
-                self.storage.open(_snapshot_path(asset)) as file,
-            ):
-                self._seen[asset] = _SNAPSHOT.decode(file.read())
+            self._seen[asset] = self._snapshot(asset) if self._snapshots else {}
         return self._seen[asset]
+
+    def _snapshot(self, asset: str) -> dict[str, _Seen]:
+        """Returns what a snapshot says; nothing if it cannot be read, is damaged, or is of version 0.1."""
+        with suppress(OSError, *DAMAGE), self.storage.open(_snapshot_path(asset)) as file:
+            return _decode_snapshot(file.read())
+        return {}
 
     def _list(self, asset: str) -> list[Entry]:
         depth = asset.count("/") + 2

@@ -2,17 +2,18 @@
 
 import os
 import re
-import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 import xxhash
 
-from resources.errors import BadFileError, ConfigError, file_fault
+from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.hashing import content_digest
+from resources.raw_files import FoundFile, printable, same_stamp, stamp, walk
 
 SUFFIXES = (".jsonl.zst.tar", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".jsonl", ".parquet", ".txt")
 MAX_NAME = 96
@@ -24,6 +25,7 @@ class SourceFolder:
     """The folder of one source's raw files, and the patterns of the files below it that belong to the source.
 
     `key`: the key of corpus.yaml that names the folder, for messages. `what`: `source`, or `dataset` for its own files.
+    `follow_links`: read files outside the folder to which links in it lead.
     """
 
     name: str
@@ -32,14 +34,16 @@ class SourceFolder:
     format: str
     key: str = ""
     what: str = "source"
+    follow_links: bool = False
 
 
 @dataclass(frozen=True)
 class Shard:
     """One raw file. `name` is its path in the store (unique in its source), `key` its partition key.
 
-    `modified` is a token that changes when the file is rewritten or touched. `members` are the files that a text
-    list names, relative to the list. A file that exists but cannot be read at all carries its `problem`.
+    `modified` is a token that changes when the file is rewritten, touched or replaced. `members` are the files that a
+    text list names, relative to the list, and `lines` where it names them. A file that exists but cannot be read at all
+    carries its `problem`.
     """
 
     key: str
@@ -51,6 +55,7 @@ class Shard:
     modified: str
     members: tuple[str, ...] = ()
     problem: str | None = None
+    lines: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -65,26 +70,35 @@ class Shard:
 
     def open_member(self, member: str) -> BinaryIO:
         """Opens a file that a text list names; it must lie below the source's folder."""
-        return _open(self.member_path(member), f"{self.label} -> {printable(member)}")
+        path = self.member_path(member)
+        try:
+            return path.open("rb")
+        except OSError as error:
+            raise file_fault(f"{self.label} {self._line_of(member)}", error) from None
 
     def member_path(self, member: str) -> Path:
         """Returns the path of a listed file; `BadFileError` if it is not a file below the source's folder."""
         try:
             path = Path(self.location, self.path).parent.joinpath(member).resolve()
             inside = path.is_relative_to(Path(self.location).resolve())
-        except (OSError, RuntimeError, ValueError) as error:
-            raise BadFileError(self.label, f"lists {member!r}, which is no path: {error}") from None
+            is_file = inside and path.is_file()
+        except (OSError, RuntimeError, ValueError):
+            raise BadFileError(self.label, f"{self._line_of(member)} is no path that can be read") from None
         if not inside:
-            raise BadFileError(self.label, f"lists {member!r}, which leaves the source's folder")
-        if not path.is_file():
-            raise BadFileError(self.label, f"lists {member!r}, which is no file")
+            raise BadFileError(self.label, f"{self._line_of(member)} leaves the source's folder")
+        if not is_file:
+            raise BadFileError(self.label, f"{self._line_of(member)} names no file")
         return path
+
+    def _line_of(self, member: str) -> str:
+        """Returns the line of a listed file. Messages say no more of it: a list may be any file, by mistake or not."""
+        known = dict(zip(self.members, self.lines, strict=True))
+        return f"line {known[member]}" if member in known else "a path that it does not list"
 
     def changed(self) -> bool:
         """Returns whether the file, or a file that it names, changed on disk since it was listed."""
         try:
-            info = Path(self.location, self.path).stat()
-            size, modified = _with_member_sizes(self, info.st_size, str(info.st_mtime_ns))
+            size, modified = _size_and_stamp(self)
         except (BadFileError, OSError):
             return True
         return (size, modified) != (self.bytes, self.modified)
@@ -92,6 +106,10 @@ class Shard:
     def seen(self) -> dict[str, int | str]:
         """Returns size and modification token, by which the plan knows without reading whether the file changed."""
         return {"bytes": self.bytes, "modified": self.modified}
+
+    def is_as(self, seen: Mapping[str, object]) -> bool:
+        """Returns whether size and modification token are those that were recorded with `seen`."""
+        return self.bytes == seen.get("bytes") and same_stamp(seen.get("modified"), self.modified)
 
     def path_digest(self) -> str:
         """Returns the digest of the file's path, which may hold any bytes."""
@@ -130,42 +148,75 @@ class Listing:
         return {shard.key: shard for shard in self.shards}
 
 
-Members = Callable[[str, Callable[[], BinaryIO]], list[str]]
+@lru_cache(maxsize=1 << 16)
+def remembered_digest(shard: Shard) -> str:
+    """Returns the digest of a raw file, which is read once per process as long as its modification token stays.
+
+    Empty if the file cannot be read.
+    """
+    try:
+        return shard.digest()
+    except BadFileError:
+        return ""
+
+
+Members = Callable[[str, Callable[[], BinaryIO]], list[tuple[int, str]]]
 
 
 def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
-    """Returns the raw files in the folders of all sources. `members(label, open)` reads the paths in a text list."""
+    """Returns the raw files in the folders of all sources. `members(label, open)` reads lines and paths in a text list.
+
+    `ConfigError` names two files that would have one key, and a file that two sources take. `StorageError` names a
+    folder that cannot be listed.
+    """
     shards: list[Shard] = []
     ignored: list[tuple[str, str]] = []
     empty: list[str] = []
+    owners: dict[Path, SourceFolder] = {}
     for folder in folders:
         found = list(_files(folder, ignored))
         if not found:
             empty.append(f"{folder.what} {folder.name}")
+        if folder.what == "source":
+            _require_own(folder, found, owners)
         shards += sorted(_named(folder, found, members), key=lambda shard: shard.key)
+    _require_different_keys(shards)
     return Listing(tuple(shards), tuple(ignored), tuple(empty))
 
 
-@dataclass(frozen=True)
-class _Found:
-    path: str
-    bytes: int
-    modified: str
-    problem: str | None
+def _require_own(folder: SourceFolder, found: Iterable[FoundFile], owners: dict[Path, SourceFolder]) -> None:
+    """Raises `ConfigError` for a file that belongs to an earlier source too: its documents would all be duplicates."""
+    top = Path(folder.location).resolve()
+    for file in found:
+        if (other := owners.setdefault(top / file.path, folder)) is not folder:
+            raise ConfigError(
+                f"sources {other.name} and {folder.name} both take {printable(file.path)!r} in {folder.location!r}; "
+                "give them different locations, or globs that share no file"
+            )
 
 
-def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[_Found]:
+def _require_different_keys(shards: Iterable[Shard]) -> None:
+    """Raises `ConfigError` for two files with one key, of which the second would replace the first in the store."""
+    known: dict[str, Shard] = {}
+    for shard in shards:
+        if (other := known.setdefault(shard.key, shard)) is not shard:
+            raise ConfigError(
+                f"{other.label} and {shard.label} would share the partition key {shard.key}; rename one of them"
+            )
+
+
+def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
     top = Path(folder.location)
-    if not top.is_dir():
-        where = folder.key or f"sources.{folder.name}"
+    where = folder.key or f"sources.{folder.name}"
+    try:
+        is_folder = top.is_dir()
+    except OSError as error:
+        raise StorageError(f"{where}.location: {folder.location!r} cannot be looked at: {error.strerror}") from None
+    if not is_folder:
         raise ConfigError(f"{where}.location: {folder.location!r} is not a folder")
-    wanted = [_glob(pattern) for pattern in folder.globs]
-    for found in _walk(top, folder.name, ignored):
+    for found in walk(top, folder.name, folder.globs, ignored, follow_links=folder.follow_links):
         label = f"{folder.name}/{printable(found.path)}"
-        name = found.path.rpartition("/")[2]
-        if not any(pattern.fullmatch(found.path) for pattern in wanted):
-            continue
-        if name.startswith("."):
+        if found.path.rpartition("/")[2].startswith("."):
             ignored.append((label, "hidden file"))
         elif folder.format == "auto" and data_suffix(found.path) is None:
             ignored.append((label, f"unknown suffix; known are {' '.join(sorted(SUFFIXES))}"))
@@ -173,40 +224,7 @@ def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[_Fo
             yield found
 
 
-def _walk(top: Path, source: str, ignored: list[tuple[str, str]]) -> Iterator[_Found]:
-    """Yields every file below `top`; it does not follow links to folders, so it ends even if they form a loop."""
-    folders = [""]
-    while folders:
-        relative = folders.pop()
-        try:
-            scan = os.scandir(top / relative)
-        except OSError as error:
-            ignored.append((f"{source}/{printable(relative)}", f"folder cannot be listed: {error.strerror}"))
-            continue
-        with scan:
-            for item in scan:
-                path = f"{relative}/{item.name}" if relative else item.name
-                if item.is_dir(follow_symlinks=False):
-                    folders.append(path)
-                elif item.is_symlink() and item.is_dir():
-                    ignored.append((f"{source}/{printable(path)}", "link to a folder, not followed"))
-                else:
-                    yield _found(item, path)
-
-
-def _found(item: "os.DirEntry[str]", path: str) -> _Found:
-    try:
-        info = item.stat()
-    except OSError as error:
-        return _Found(path, 0, "0", f"cannot be read: {error.strerror}")
-    if not stat.S_ISREG(info.st_mode):
-        return _Found(path, info.st_size, str(info.st_mtime_ns), "not a regular file (a pipe, socket or device)")
-    if not os.access(item.path, os.R_OK):
-        return _Found(path, info.st_size, "unreadable", "cannot be read: permission denied")
-    return _Found(path, info.st_size, str(info.st_mtime_ns), None)
-
-
-def _named(folder: SourceFolder, found: list[_Found], members: Members) -> Iterator[Shard]:
+def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> Iterator[Shard]:
     names = [shard_name(file.path) for file in found]
     taken = Counter(names)
     for file, plain in zip(found, names, strict=True):
@@ -219,22 +237,22 @@ def _named(folder: SourceFolder, found: list[_Found], members: Members) -> Itera
 def _with_members(shard: Shard, members: Members) -> Shard:
     """Returns a text list with its members; its size and modification token cover the files it names."""
     try:
-        listed = _replace(shard, members=tuple(members(shard.label, shard.open)))
-        size, modified = _with_member_sizes(listed, shard.bytes, shard.modified)
+        found = members(shard.label, shard.open)
+        paths, lines = (path for _, path in found), (line for line, _ in found)
+        listed = _replace(shard, members=tuple(paths), lines=tuple(lines))
+        size, modified = _size_and_stamp(listed)
     except BadFileError as error:
         return _replace(shard, problem=error.problem)
     except OSError as error:
-        return _replace(shard, problem=f"lists {error.filename!r}: {error.strerror}")
+        return _replace(shard, problem=f"lists a file that cannot be read: {error.strerror}")
     return _replace(listed, bytes=size, modified=modified)
 
 
-def _with_member_sizes(shard: Shard, size: int, modified: str) -> tuple[int, str]:
-    """Returns size and modification token of a shard together with those of the files that it lists."""
-    if not shard.members:
-        return size, modified
-    infos = [shard.member_path(member).stat() for member in shard.members]
-    token = content_digest(*(f"{info.st_size} {info.st_mtime_ns}".encode() for info in infos))
-    return size + sum(info.st_size for info in infos), f"{modified}-{token[:16]}"
+def _size_and_stamp(shard: Shard) -> tuple[int, str]:
+    """Returns size and modification token of a file as it is now, together with those of the files that it lists."""
+    info = Path(shard.location, shard.path).stat()
+    members = [shard.member_path(member).stat() for member in shard.members]
+    return info.st_size + sum(member.st_size for member in members), stamp(info, members)
 
 
 def _replace(shard: Shard, **changes: object) -> Shard:
@@ -245,13 +263,15 @@ def shard_name(path: str) -> str:
     """Returns the path of a shard in the store: the raw path without its data suffix, in `[a-z0-9._-/]` only.
 
     If that changes the path (other characters, `--`, too long), a hash of the raw path is appended, so that paths that
-    differ in more than the suffix never share a name.
+    differ in more than the suffix never share a name. It is also appended if a folder or the file begins or ends with
+    `-`: in a key, where `/` is `--`, the two could not be told apart.
     """
     stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
     *folders, last = (re.sub(r"[^a-z0-9._-]", "-", name.lower()) or "-" for name in stem.split("/"))
     # A folder with the name of one of our files would be in that file's place.
     plain = "/".join([*(name.replace(".", "-") if data_suffix(name) else name for name in folders), last])
-    if plain == stem and "--" not in plain and len(plain) <= MAX_NAME and not plain.endswith((".", "-")):
+    bare = all(part.strip("-") == part for part in plain.split("/")) and not plain.endswith(".")
+    if plain == stem and bare and "--" not in plain and len(plain) <= MAX_NAME:
         return plain
     return _with_hash(plain[:MAX_NAME].rstrip("/"), path)
 
@@ -265,21 +285,6 @@ def data_suffix(path: str) -> str | None:
     lower = path.lower()
     known = next((suffix for suffix in SUFFIXES if lower.endswith(suffix)), None)
     return None if known is None else path[len(path) - len(known) :]
-
-
-def printable(path: str) -> str:
-    """Returns a path as text, with bytes that are not UTF-8 (kept as surrogates) and control characters escaped."""
-    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-
-
-def _glob(pattern: str) -> re.Pattern[str]:
-    """Returns a shell pattern over relative paths as a regular expression: `*` stays inside a folder, `**` does not."""
-    out = []
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", pattern):
-        special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-        out.append(special.get(token) or re.escape(token))
-    return re.compile("".join(out), re.DOTALL)
 
 
 def _open(path: Path, label: str) -> BinaryIO:

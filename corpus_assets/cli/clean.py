@@ -1,4 +1,4 @@
-"""`corpus clean`: removes orphans, which are partitions whose raw file, band, chunk or asset is gone."""
+"""`corpus clean`: removes orphans, files that no record names, and what killed writers left."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,46 +7,70 @@ from pathlib import Path
 import typer
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.raw.losses import refused_deletions
+from corpus_assets.unowned import unowned_files
+from resources.errors import ConfigError
 from resources.ledger import Record
+from resources.storage.ownership import require_owner, take_over
 
 
 @dataclass(frozen=True)
 class Cleaned:
-    """The numbers of things that were removed, or would be."""
+    """The numbers of things that were removed, or would be. unowned: those of the files that no record names."""
 
     partitions: int
     files: int
     temporary: int
+    unowned: int = 0
 
 
-def run(config: Path | None, *, dry_run: bool) -> None:
-    """Cleans a corpus and prints what was removed."""
-    removed = clean_corpus(Corpus.open(config), dry_run=dry_run)
+def run(config: Path | None, *, dry_run: bool, force: bool = False, taking_over: bool = False) -> None:
+    """Cleans a corpus and prints what was removed; or only takes its store over from another configuration."""
+    corpus = Corpus.open(config)
+    if taking_over:
+        with corpus.storage.exclusive():
+            take_over(corpus.storage, corpus.config.name, corpus.file)
+        typer.echo(f"{corpus.storage.place} belongs to {corpus.file} now; nothing was removed")
+        return
+    if not (force or dry_run) and (reasons := refused_deletions(corpus.planner())):
+        raise ConfigError("\n".join([*reasons, "nothing was removed; if this is meant: corpus clean --force"]))
+    removed = clean_corpus(corpus, dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
     typer.echo(
         f"{verb} {removed.partitions} orphaned partitions, {removed.files} files, {removed.temporary} temporary folders"
     )
+    if removed.unowned:
+        typer.echo(f"{removed.unowned} of the files were named by no record")
 
 
 def clean_corpus(corpus: Corpus, *, dry_run: bool) -> Cleaned:
-    """Removes orphans (their records, then the files that no other partition owns) and abandoned temporary files."""
+    """Removes orphans, files that no record names, and abandoned temporary files.
+
+    The files of an orphan go first, then its record: if it is killed, the next one goes on.
+    """
+    if dry_run:  # It must work on a store that cannot be written, so it takes no lock.
+        require_owner(corpus.storage, corpus.config.name, corpus.file)
+        return _clean(corpus, dry_run=True)
     with corpus.exclusive():
-        return _clean(corpus, dry_run)
+        return _clean(corpus, dry_run=False)
 
 
-def _clean(corpus: Corpus, dry_run: bool) -> Cleaned:
+def _clean(corpus: Corpus, *, dry_run: bool) -> Cleaned:
     orphans = corpus.planner().plan().orphans
     doomed = {orphan: corpus.ledger.records(orphan[0])[orphan[1]] for orphan in orphans}
     owned = {file.path for record in _live(corpus, set(orphans)) for file in record.files}
     files = {file.path for record in doomed.values() for file in record.files} - owned
+    unowned = unowned_files(corpus, corpus.ledger)
     temporary = corpus.storage.abandoned()
     if not dry_run:
-        for asset, key in orphans:
+        for (asset, key), record in doomed.items():
+            for path in {file.path for file in record.files} & files:
+                corpus.storage.delete(path)
             corpus.ledger.forget(asset, key)
-        for path in files:
+        for path in unowned:
             corpus.storage.delete(path)
         corpus.storage.remove_abandoned()
-    return Cleaned(len(orphans), len(files), len(temporary))
+    return Cleaned(len(orphans), len(files) + len(unowned), len(temporary), len(unowned))
 
 
 def _live(corpus: Corpus, orphans: set[tuple[str, str | None]]) -> Iterator[Record]:

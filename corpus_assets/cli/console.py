@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 if TYPE_CHECKING:
     from corpus_assets.corpus import Corpus
+    from corpus_assets.orchestration.causes import Causes
     from resources.stage.declaration import Stage
 
 FAILED, USAGE, NOT_FRESH, INTERRUPTED = 1, 2, 3, 130
@@ -19,13 +22,25 @@ _FILE_WIDTH = 240
 
 
 def errors() -> Console:
-    """Returns the console for messages and progress: standard error."""
-    return Console(stderr=True)
+    """Returns the console for messages and progress: standard error. It prints text as it is, whatever it contains."""
+    return _console(stderr=True)
 
 
 def output() -> Console:
-    """Returns a console on standard output; in a file or a pipe its lines are wide, so that nothing is cut off."""
-    return Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
+    """Returns a console on standard output; in a file or a pipe its lines are wide, so that nothing is cut off.
+
+    It prints text as it is: names of files and tokens may contain what rich would take for its own markup.
+    """
+    return _console() if sys.stdout.isatty() else _console(width=_FILE_WIDTH)
+
+
+def _console(*, stderr: bool = False, width: int | None = None) -> Console:
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
+
+
+def print_line(out: Console, text: str, title: str = "") -> None:
+    """Prints one line whole, after a red title; only a terminal wraps it."""
+    out.print(Text.assemble((title, "red"), " " if title else "", text), soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -36,9 +51,32 @@ def print_json(value: Any) -> None:
 def print_notes(out: Console, notes: Sequence[str]) -> None:
     """Prints notes, one per line, up to a limit."""
     for note in notes[:MAX_SHOWN]:
-        out.print(f"note: {note}", markup=False, highlight=False)
+        print_line(out, f"note: {note}")
     if len(notes) > MAX_SHOWN:
         out.print(f"... and {len(notes) - MAX_SHOWN} more")
+
+
+def print_causes(out: Console, why: Causes) -> None:
+    """Prints why anything waits, each cause once: closed gates, then failures that still hold, up to a limit."""
+    for gate, count in why.gates.items():
+        print_line(out, f"{gate}; {count:,} partitions wait for it", "stop")
+    for name, words in list(why.failed.items())[:MAX_SHOWN]:
+        print_line(out, f"{name} {words}", "failed")
+    if len(why.failed) > MAX_SHOWN:
+        out.print(f"... and {len(why.failed) - MAX_SHOWN} more")
+
+
+def warn_of_open_door(host: str) -> None:
+    """Warns that the web UI has no login if other machines can reach it."""
+    try:
+        local = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        print_line(
+            errors(),
+            f"warning: the web UI has no login; who reaches {host} can read the corpus and start runs on this machine",
+        )
 
 
 def selected(corpus: Corpus, select: Sequence[str] | None) -> list[Stage]:

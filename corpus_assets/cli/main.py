@@ -35,6 +35,23 @@ SelectOption = Annotated[
 ]
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"corpus {version('corpus-assets')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _corpus(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version  # Its callback has printed it.
+
+
 @app.command()
 def plan(
     config: ConfigOption = None,
@@ -55,11 +72,14 @@ def build(
     select: SelectOption = None,
     as_json: JsonOption = False,
     checks: Annotated[bool, typer.Option(help="Run the asset checks of what was rebuilt.")] = True,
+    rehash: Annotated[
+        bool, typer.Option("--rehash", help="Read all raw files again, whatever their sizes and times say.")
+    ] = False,
 ) -> None:
     """Bring everything, or the selected assets, up to date; what is fresh is left alone."""
     from corpus_assets.cli.build import run
 
-    raise typer.Exit(run(config, select, as_json=as_json, checks=checks))
+    raise typer.Exit(run(config, select, as_json=as_json, checks=checks, rehash=rehash))
 
 
 @app.command()
@@ -67,11 +87,14 @@ def verify(
     config: ConfigOption = None,
     as_json: JsonOption = False,
     deep: Annotated[bool, typer.Option("--deep", help="Read every byte again and compare digests.")] = False,
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Remove the records of what is bad; a build remakes it.")
+    ] = False,
 ) -> None:
     """Compare the ledger with the files: presence and size, with --deep the content too."""
     from corpus_assets.cli.verify import run
 
-    raise typer.Exit(run(config, as_json=as_json, deep=deep))
+    raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend))
 
 
 @app.command()
@@ -79,23 +102,36 @@ def show(
     asset: str,
     partition: Annotated[str | None, typer.Argument()] = None,
     config: ConfigOption = None,
-    rows: Annotated[int, typer.Option(help="How many rows to show.", min=0, max=1000)] = 3,
+    *,
+    rows: Annotated[int, typer.Option(help="How many rows to show.", min=0)] = 3,
+    document_id: Annotated[str | None, typer.Option("--id", help="Only rows with this id.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="Only rows with KEY=VALUE; metadata.KEY looks inside. With several, all must hold."),
+    ] = None,
 ) -> None:
     """Show a partition: its commit record and its first rows."""
     from corpus_assets.cli.show import run
+    from corpus_assets.cli.wanted import wanted
 
-    run(config, asset, partition, rows)
+    run(config, asset, partition, rows, wanted(document_id, where or []))
 
 
 @app.command()
 def clean(
     config: ConfigOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Remove them even if the folder of a source lost most of its files.")
+    ] = False,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Only make the store this configuration's own; remove nothing.")
+    ] = False,
 ) -> None:
-    """Remove orphans (partitions whose raw file, band, chunk or asset is gone) and abandoned temporary files."""
+    """Remove orphans (partitions whose raw file, band, chunk or asset is gone) and files that no partition owns."""
     from corpus_assets.cli.clean import run
 
-    run(config, dry_run=dry_run)
+    run(config, dry_run=dry_run, force=force, taking_over=take_over)
 
 
 @app.command()
@@ -118,24 +154,26 @@ def ui(
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 3000,
 ) -> None:
     """Open the Dagster web UI on this corpus."""
+    from corpus_assets.cli.console import warn_of_open_door
     from corpus_assets.corpus import Corpus
     from corpus_assets.orchestration.instance import serve
 
+    warn_of_open_door(host)
     serve(Corpus.open(config), config, host, port)
 
 
 def main() -> None:
     """Runs the command; prints errors that are meant for a person without a traceback, and sets the exit code."""
-    from corpus_assets.cli.console import FAILED, INTERRUPTED, USAGE, errors
+    from corpus_assets.cli.console import FAILED, INTERRUPTED, USAGE, errors, print_line
 
     try:
         app()
     except ConfigError as error:
-        errors().print(str(error), markup=False, highlight=False)
+        print_line(errors(), str(error))
         sys.exit(USAGE)
     except KeyboardInterrupt:
-        errors().print("interrupted; finished partitions are kept, and the next build continues from there")
+        print_line(errors(), "interrupted; finished partitions are kept, and the next build continues from there")
         sys.exit(INTERRUPTED)
     except (CorpusError, OSError) as error:
-        errors().print(str(error), markup=False, highlight=False)
+        print_line(errors(), str(error))
         sys.exit(FAILED)

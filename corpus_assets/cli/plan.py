@@ -1,53 +1,101 @@
 """`corpus plan`: which partitions are not fresh, and why."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
-from corpus_assets.cli.console import NOT_FRESH, output, print_json, print_notes, selected
+from corpus_assets.cli.console import NOT_FRESH, output, print_causes, print_json, print_notes, selected
+from corpus_assets.cli.words import duration, size
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, causes
 from resources.planning.planner import Plan, Status
-
-_MAY_CHANGE = "may change: something it reads is not fresh"
 
 
 def run(config: Path | None, select: list[str] | None, *, as_json: bool, check: bool, every: bool) -> int:
     """Prints the plan; returns the exit code."""
     corpus = Corpus.open(config)
-    found = corpus.planner().plan(selected(corpus, select) if select else None)
-    if as_json:
-        print_json(_as_json(found))
-    else:
-        _show(found, every)
+    planner = corpus.planner()
+    chosen = selected(corpus, select)
+    found = planner.plan(chosen if select else None)
+    why = causes(planner, chosen)
+    print_json(_as_json(found, why)) if as_json else _show(output(), found, why, every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)
     return NOT_FRESH if (check or as_json) and stale else 0
 
 
-def _as_json(found: Plan) -> dict[str, Any]:
+def _as_json(found: Plan, why: Causes) -> dict[str, Any]:
     rows = [
         {"asset": d.asset, "partition": d.partition, "status": str(d.status), "reason": d.reason}
         for d in found.decisions
     ]
     orphans = [{"asset": asset, "partition": partition} for asset, partition in found.orphans]
-    return {"partitions": rows, "counts": found.counts(), "orphans": orphans, "notes": found.notes}
+    outlook = {one.name.lower(): asdict(why.cost(one)) for one in Outlook}
+    return {
+        "partitions": rows,
+        "counts": found.counts(),
+        "orphans": orphans,
+        "notes": found.notes,
+        "held_back": why.gates,
+        "failed_before": why.failed,
+        "outlook": outlook,
+    }
 
 
-def _show(found: Plan, every: bool) -> None:
-    table = Table("asset", "partition", "status", "reason", box=None, pad_edge=False)
-    groups: dict[tuple[str, Status, str], list[str]] = {}
-    for decision in found.decisions:
-        if every or decision.status is not Status.FRESH:
-            waits = decision.status is Status.WAITING
-            key = (decision.asset, decision.status, _MAY_CHANGE if waits else decision.reason)
-            groups.setdefault(key, []).append(decision.partition or "")
-    for (asset, status, reason), keys in groups.items():
-        many = f"{keys[0]} and {len(keys) - 1} more" if len(keys) > 1 else keys[0]
-        table.add_row(asset, many, status, reason)
-    out = output()
-    if groups:
-        out.print(table)
+def _show(out: Console, found: Plan, why: Causes, every: bool) -> None:
+    """Prints causes first, each once; then what waits, by stage; then what it comes to."""
+    print_causes(out, why)
+    for outlook in Outlook:
+        rows = [one for one in why.folded if one.outlook is outlook]
+        if rows:
+            out.print(f"{outlook}:", style="bold")
+            out.print(_table(rows))
+    if every:
+        _show_fresh(out, found)
     print_notes(out, found.notes)
     if found.orphans:
         out.print(f"{len(found.orphans)} orphans (their raw file, band, chunk or asset is gone): corpus clean")
+    for outlook in Outlook:
+        if (cost := why.cost(outlook)).partitions:
+            out.print(f"{cost.partitions:,} {_TOTAL[outlook]}{_last_time(cost)}")
     out.print(", ".join(f"{count:,} {status}" for status, count in found.counts().items()))
+
+
+_TOTAL = {
+    Outlook.SURE: "will be computed",
+    Outlook.MAY_CHANGE: "may change, if what they read comes out different",
+    Outlook.HELD_BACK: "wait for what is held back",
+}
+
+
+def _table(rows: list[Folded]) -> Table:
+    table = Table("  asset", "partitions", "", "stored", "took", "reason", box=None, pad_edge=False)
+    for column in table.columns[1], table.columns[3], table.columns[4]:
+        column.justify = "right"
+        column.no_wrap = True
+    for one in rows:
+        first = f"{one.keys[0]}{' ...' if len(one.keys) > 1 else ''}" if one.keys[0] is not None else ""
+        stored, took = (size(one.cost.bytes), duration(one.cost.seconds)) if one.cost.recorded else ("", "")
+        reason = f"{one.status}: {one.reason}" if one.reason else str(one.status)
+        reason = "" if one.outlook is Outlook.MAY_CHANGE else reason
+        table.add_row(f"  {one.asset}", f"{len(one.keys):,}", first, stored, took, reason)
+    if not any(one.cost.recorded for one in rows):
+        table.columns[3].header = table.columns[4].header = ""
+    return table
+
+
+def _show_fresh(out: Console, found: Plan) -> None:
+    fresh = [one.name for one in found.decisions if one.status is Status.FRESH]
+    if fresh:
+        out.print("fresh:", style="bold")
+    for name in fresh:
+        out.print(f"  {name}")
+
+
+def _last_time(cost: Cost) -> str:
+    if not cost.recorded:
+        return ""
+    some = f"{cost.recorded:,} of them" if cost.recorded < cost.partitions else "they"
+    return f"; {some} took {duration(cost.seconds)} the last time, {size(cost.bytes)} stored"

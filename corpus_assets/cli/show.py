@@ -1,5 +1,6 @@
 """`corpus show`: prints the commit record and the first rows of a partition for a person."""
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -8,32 +9,40 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
+from corpus_assets.cli.console import output, print_line
+from corpus_assets.cli.wanted import Wanted
 from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.rows.view import described, is_described
 from corpus_assets.tokenize.tokenizer import SPEC, load_tokenizer_of
-from resources.errors import ConfigError
+from resources.errors import ConfigError, CorpusError
 from resources.formats.hdf5 import HDF5, HDF5Rows, read_hdf5
 from resources.formats.known import format_of
 from resources.ledger import FileRecord, Record
 from resources.stage.declaration import Partitioning
+from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition
 
 _WIDTH = 2000
 _INPUTS = 10
+_WHOLE = 1 << 20
+_LINES = (".jsonl.gz", ".jsonl.zst")
 Decode = Callable[[NDArray[np.int32]], str]
 
 
-def run(config: Path | None, asset: str, partition: str | None, rows: int) -> None:
+def run(config: Path | None, asset: str, partition: str | None, rows: int, wanted: Wanted | None = None) -> None:
     """Prints a partition."""
-    out = Console()
-    for line in show_partition(Corpus.open(config), asset, partition, rows):
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+    out = output()
+    for line in show_partition(Corpus.open(config), asset, partition, rows, wanted):
+        print_line(out, line)
 
 
-def show_partition(corpus: Corpus, asset: str, partition: str | None, rows: int) -> Iterator[str]:
+def show_partition(
+    corpus: Corpus, asset: str, partition: str | None, rows: int, wanted: Wanted | None = None
+) -> Iterator[str]:
     """Yields lines of text; `ConfigError` for a partition that does not exist names some that do.
+
+    wanted: chooses among the rows of files with JSON lines; other files are then left out.
 
     Rows of tokens are decoded by the tokenizer they were made with; if the store does not have it, their ids are shown.
     """
@@ -42,11 +51,13 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, rows: int)
     if record is None:
         known = [key for key in corpus.ledger.records(name) if key is not None]
         there = f"; there are {', '.join(known[:10])}{' ...' if len(known) > 10 else ''}" if known else ""
-        raise ConfigError(f"{name} has no partition {partition!r} built{there}")
+        raise ConfigError(f"{name} has no partition {partition!r} built{did_you_mean(partition or '', known)}{there}")
     yield from _record(record)
     for file in record.files:
+        if wanted is not None and not file.path.endswith(_LINES):
+            continue
         yield f"\n{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
-        yield from _rows(corpus, record, file, rows)
+        yield from _rows(corpus, record, file, rows, wanted)
 
 
 def _record(record: Record) -> Iterator[str]:
@@ -67,13 +78,31 @@ def _json(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
 
 
-def _rows(corpus: Corpus, record: Record, file: FileRecord, rows: int) -> Iterator[str]:
+def _rows(corpus: Corpus, record: Record, file: FileRecord, rows: int, wanted: Wanted | None = None) -> Iterator[str]:
+    if file.path.endswith(".json"):
+        yield from _document(corpus, file, rows)
+        return
     if not file.path.endswith(HDF5.suffix):
-        yield from map(_short, format_of(file.path).preview(corpus.storage.open, file.path, rows))
+        # Of a file of lines all may have to be looked at, since only some are wanted.
+        limit = rows if wanted is None else file.rows or sys.maxsize
+        lines = format_of(file.path).preview(corpus.storage.open, file.path, limit)
+        yield from map(_short, lines if wanted is None else islice(filter(wanted, lines), rows))
         return
     with corpus.storage.open(file.path) as raw, read_hdf5(raw, file.path) as tokens:
         yield _short(str(tokens.attributes))
         yield from _token_rows(corpus, record, tokens, rows)
+
+
+def _document(corpus: Corpus, file: FileRecord, rows: int) -> Iterator[str]:
+    """Yields the content of a JSON file, indented; of a large one, and if no rows are asked for, only its size."""
+    if not rows or file.bytes > _WHOLE:
+        return
+    with corpus.storage.open(file.path) as stored:
+        content = stored.read(_WHOLE)
+    try:
+        yield msgspec.json.format(content, indent=2).decode()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        yield "(no JSON)"
 
 
 def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: int) -> Iterator[str]:
@@ -101,7 +130,7 @@ def _decoder(corpus: Corpus, record: Record, digest: object) -> Decode | None:
             continue
         try:
             tokenizer = load_tokenizer_of(Partition(corpus.storage, stored), separator)
-        except FileNotFoundError:
+        except (FileNotFoundError, CorpusError):  # gone, or not what its record says
             continue
         if tokenizer.digest == digest:
             return tokenizer.decode

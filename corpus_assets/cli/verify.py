@@ -1,22 +1,27 @@
-"""`corpus verify`: compares the ledger with the files."""
+"""`corpus verify`: compares the ledger with the files, and with `--mend` lets the next build make what is bad."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.console import Console
-
-from corpus_assets.cli.console import FAILED, print_json
+from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.corpus import Corpus
+from corpus_assets.unowned import unowned_files
+from resources.errors import LedgerError, StorageError
 from resources.formats.known import format_of
 from resources.hashing import value_digest
-from resources.ledger import FileRecord, Record, partition_name, record_path
+from resources.ledger import FileRecord, Ledger, Record, partition_name, record_path
 from resources.storage.interface import Storage
+
+Key = tuple[str, str | None]
+LEDGER = "ledger"
+_MAX_LISTED = 20
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One file that does not match its record."""
+    """One file that does not match its record. `asset` is "ledger" for a damaged record."""
 
     asset: str
     partition: str | None
@@ -26,49 +31,135 @@ class Problem:
 
 @dataclass
 class Verification:
-    """The number of files that were checked, and the bad ones."""
+    """The result of a verification.
+
+    checked: number of files. bad: those that do not match. suspect: partitions made from bad ones, later. unowned:
+    files of the store that no record names. mended: partitions whose records were removed.
+    """
 
     checked: int = 0
     bad: list[Problem] = field(default_factory=list)
+    suspect: list[str] = field(default_factory=list)
+    unowned: list[str] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)
 
 
-def run(config: Path | None, *, as_json: bool, deep: bool) -> int:
-    """Verifies a corpus and prints the bad files; returns the exit code."""
-    result = verify(Corpus.open(config), deep=deep)
+def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -> int:
+    """Verifies a corpus and prints what is bad; returns the exit code: 0 too if all that was bad is mended."""
+    corpus = Corpus.open(config)
+    result = verify(corpus, deep=deep)
+    if mend and result.bad:
+        result.mended = mended(corpus, result, deep=deep)
     if as_json:
-        print_json({"checked": result.checked, "bad": [problem.__dict__ for problem in result.bad]})
+        bad = [problem.__dict__ for problem in result.bad]
+        print_json({**result.__dict__, "bad": bad})
     else:
-        out = Console()
-        for problem in result.bad:
-            where = partition_name(problem.asset, problem.partition)
-            out.print(f"[red]bad[/red] {where}: {problem.file}: {problem.problem}", highlight=False)
-        out.print(f"{result.checked:,} files checked, {len(result.bad):,} bad")
-    return FAILED if result.bad else 0
+        _print(result, mend=mend)
+    return FAILED if result.bad and not mend else 0
+
+
+def _print(result: Verification, *, mend: bool) -> None:
+    out = output()
+    for problem in result.bad:
+        where = partition_name(problem.asset, problem.partition)
+        print_line(out, f"{where}: {problem.file}: {problem.problem}", "bad")
+    _print_some("suspect", [f"{name}: made from a bad partition, after it" for name in result.suspect])
+    _print_some("unowned", [f"{path}: no record names it; `corpus clean` removes it" for path in result.unowned])
+    _print_some("mended", [f"{name}: its record is removed; the next build makes it again" for name in result.mended])
+    print_line(out, f"{result.checked:,} files checked, {len(result.bad):,} bad")
+    if result.bad and not mend:
+        print_line(
+            out, "`corpus verify --deep --mend` removes the records of what is bad; the next build makes it again"
+        )
+
+
+def _print_some(title: str, lines: list[str]) -> None:
+    out = output()
+    for line in lines[:_MAX_LISTED]:
+        print_line(out, line, title)
+    if len(lines) > _MAX_LISTED:
+        print_line(out, f"and {len(lines) - _MAX_LISTED:,} more", title)
 
 
 def verify(corpus: Corpus, *, deep: bool) -> Verification:
-    """Checks every file that a record names: that it exists, its size, and with `deep` its content."""
+    """Checks every file that a record names: that it exists, its size, and with `deep` its content.
+
+    What does not match is looked at again, with its record as it is then, so that a build may run meanwhile.
+    """
     result = Verification()
+    ledger = Ledger(corpus.storage, corpus.graph.formerly, snapshots=not deep)
     sizes = {entry.path: entry.bytes for entry in corpus.storage.entries("")}
-    for asset in sorted(corpus.ledger.assets()):
-        for key, record in sorted(corpus.ledger.records(asset).items(), key=lambda item: item[0] or ""):
-            for file in record.files:
-                result.checked += 1
-                problem = _presence(file, sizes) or (_content(corpus.storage, file) if deep else None)
-                if problem:
-                    result.bad.append(Problem(asset, key, file.path, problem))
-            result.bad += _counters(record) if deep else ()
-    damaged = corpus.ledger.unreadable.items()
-    result.bad += [Problem("ledger", None, path, f"damaged record: {why}") for path, why in damaged]
+    records = {(asset, key): record for asset in ledger.assets() for key, record in ledger.records(asset).items()}
+    for asset, key in sorted(records, key=lambda name: (name[0], name[1] or "")):
+        record = records[asset, key]
+        result.checked += len(record.files)
+        if any(_presence(file, sizes.get(file.path)) for file in record.files) or (
+            deep and list(_damage(corpus.storage, record))
+        ):
+            result.bad += _problems_now(corpus.storage, ledger, (asset, key), deep=deep)
+    bad = {(problem.asset, problem.partition) for problem in result.bad}
+    result.suspect = _suspects(records, bad)
+    result.bad += [
+        Problem(LEDGER, None, path, f"damaged record: {why}") for path, why in sorted(ledger.unreadable.items())
+    ]
+    result.unowned = _unowned(corpus, ledger)
     return result
 
 
-def _presence(file: FileRecord, sizes: dict[str, int]) -> str | None:
-    if file.path not in sizes:
+def mended(corpus: Corpus, result: Verification, *, deep: bool) -> list[str]:
+    """Removes the records of what is still bad, holding the store; returns the names of their partitions."""
+    names = []
+    with corpus.exclusive():
+        for asset, key in dict.fromkeys((problem.asset, problem.partition) for problem in result.bad):
+            if asset != LEDGER and _problems_now(corpus.storage, corpus.ledger, (asset, key), deep=deep):
+                corpus.ledger.forget(asset, key)
+                names.append(partition_name(asset, key))
+        for problem in result.bad:
+            if problem.asset == LEDGER:
+                corpus.storage.delete(problem.file)
+                names.append(problem.file)
+    return names
+
+
+def _problems_now(storage: Storage, ledger: Ledger, name: Key, *, deep: bool) -> list[Problem]:
+    """Returns what is bad about a partition, by one and the same record before and after looking at its files."""
+    record = _read(ledger, name)
+    while record is not None:
+        problems = []
+        for file in record.files:
+            entry = storage.stat(file.path)
+            if problem := _presence(file, None if entry is None else entry.bytes):
+                problems.append(Problem(*name, file.path, problem))
+        missing = {problem.file for problem in problems}
+        problems += [found for found in _damage(storage, record) if found.file not in missing] if deep else []
+        before, record = record, _read(ledger, name)
+        if record == before:
+            return problems
+    return []
+
+
+def _read(ledger: Ledger, name: Key) -> Record | None:
+    try:
+        return ledger.read(*name)
+    except LedgerError:
+        return None
+
+
+def _presence(file: FileRecord, size: int | None) -> str | None:
+    if size is None:
         return "missing"
-    if sizes[file.path] != file.bytes:
-        return f"has {sizes[file.path]} bytes, its record says {file.bytes}"
-    return None
+    return None if size == file.bytes else f"has {size} bytes, its record says {file.bytes}"
+
+
+def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
+    """Yields the files whose content is not what the record says, and its counters that are not."""
+    for file in record.files:
+        if problem := _content(storage, file):
+            yield Problem(record.asset, record.partition, file.path, problem)
+    for name, value in record.counters.items():
+        if (found := value_digest(value)) != record.segments.get(name):
+            problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"
+            yield Problem(record.asset, record.partition, record_path(record.asset, record.partition), problem)
 
 
 def _content(storage: Storage, file: FileRecord) -> str | None:
@@ -79,9 +170,30 @@ def _content(storage: Storage, file: FileRecord) -> str | None:
     return None if found == file.digest else f"content digest is {found}, its record says {file.digest}"
 
 
-def _counters(record: Record) -> Iterator[Problem]:
-    """Yields the counters of a record that are not those that were committed."""
-    for name, value in record.counters.items():
-        if (found := value_digest(value)) != record.segments.get(name):
-            problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"
-            yield Problem(record.asset, record.partition, record_path(record.asset, record.partition), problem)
+def _suspects(records: Mapping[Key, Record], bad: set[Key]) -> list[str]:
+    """Returns the names of partitions that were made from bad ones, directly or not, after these were made."""
+    readers: dict[str, list[Key]] = defaultdict(list)
+    for name, record in records.items():
+        for read in record.inputs if bad else ():
+            readers[read].append(name)
+    reached: set[Key] = set()
+    frontier = [name for name in bad if name in records]
+    while frontier:
+        made = records[frontier[-1]].created
+        new = {name for name in readers[partition_name(*frontier.pop())] if records[name].created >= made}
+        frontier += new - reached
+        reached |= new
+    return sorted(partition_name(*name) for name in reached - bad)
+
+
+def _unowned(corpus: Corpus, ledger: Ledger) -> list[str]:
+    """Returns the files that no record names; none while a build runs, whose files come before their records."""
+    if not unowned_files(corpus, ledger):
+        return []
+    try:
+        with corpus.storage.exclusive():
+            return unowned_files(corpus, ledger)
+    except StorageError:
+        return []
+    except OSError:  # A store that cannot be written has no builder here.
+        return unowned_files(corpus, ledger)

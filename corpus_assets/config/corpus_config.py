@@ -73,6 +73,15 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _something_to_mix(self) -> "CorpusConfig":
+        if self.sources and not any(source.epochs or source.may_be_empty for source in self.sources):
+            raise ValueError(
+                "sources: every source has epochs 0, so the corpus would be empty; give one another number, or "
+                "`may_be_empty: true`"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _known_priorities(self) -> "CorpusConfig":
         names = [source.name for source in self.sources]
         if unknown := [name for name in self.dedup.priority if name not in names]:

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from corpus_assets.config.section import Bytes, Section
-from corpus_assets.config.sections import Globs
+from corpus_assets.config.section import Bytes, LocalPath, Section
+from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
 
 Shape = Literal["text", "pair", "conversation", "preference"]
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
@@ -25,8 +25,8 @@ PromptKey = Annotated[
 class Files(Section):
     """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
 
-    location: str = Field(
-        min_length=1, description="folder of the files; relative paths start at the folder of corpus.yaml"
+    location: LocalPath = Field(
+        description="folder of the files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
     )
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Literal[
@@ -50,6 +50,9 @@ class Files(Section):
     on_bad_file: Literal["fail", "skip"] = Field(
         "fail", description="fail a file that cannot be read, or go on without it and count it"
     )
+    max_bad_rows: MaxBadRows = 0.5
+    may_be_empty: MayBeEmpty = False
+    follow_links: FollowLinks = False
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record")
 

@@ -104,7 +104,7 @@ class Texts(Learned):
     short_sequence_draws: Literal["keyed", "reference"] = Field(
         "keyed",
         description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, "
-        "begun anew for every file",
+        "begun anew for every file unless packing goes on over files",
     )
     split_text: int | None = Field(
         None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
@@ -121,10 +121,23 @@ class Windows(Texts):
 
     pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
     keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
+    pack_over_files: bool = Field(
+        False,
+        description="packed, with files of its own: packing goes on from one file to the next, in the order of their "
+        "paths, so that only the last one has a tail. The cost: one worker makes all token rows, and when one file "
+        "changes, comes or goes, it makes all of them again",
+    )
+
+    @property
+    def carries_over(self) -> bool:
+        """Returns whether packing goes on from one file of the dataset's own to the next."""
+        return self.pack_over_files and self.pack and not isinstance(self.input, str)
 
     @override
     def problems(self) -> Iterator[str]:
         yield from super().problems()
+        if self.pack_over_files and not self.carries_over and self.compat is None:
+            yield "pack_over_files goes with pack and with files of the dataset's own"
         if self.short_sequence_probability and self.sequence_length < 3:
             yield f"sequence_length is {self.sequence_length}; valid with short sequences: 3 or more"
 

@@ -29,6 +29,7 @@ class LMDataset(Windows):
     cerebras_values: ClassVar[Mapping[str, Any]] = {
         "ftfy": True,
         "keep_tail": False,
+        "pack_over_files": True,
         "short_sequence_draws": "reference",
     }
 

@@ -11,6 +11,7 @@ from corpus_assets.config.datasets import Files
 from corpus_assets.config.dedup import spelled_out
 from corpus_assets.config.faults import faults, shown
 from corpus_assets.config.profiles import PROFILES
+from corpus_assets.config.section import expanded
 from corpus_assets.config.strict_yaml import load_yaml
 from resources.errors import ConfigError
 
@@ -30,6 +31,7 @@ def load_config(path: str | Path) -> CorpusConfig:
         raise ConfigError(f"{file}: not UTF-8: {error}") from None
     config = parse_config(load_yaml(text, str(file)), str(file))
     _check_places(config, file)
+    _require_different_sources(config, file)
     return config
 
 
@@ -47,18 +49,31 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
 
 def _check_places(config: CorpusConfig, file: Path) -> None:
     """Raises `ConfigError` if the store lies below a folder of raw files, or such a folder below the store."""
-    root = (file.parent / config.storage.root).resolve()
+    root = (file.parent / expanded(config.storage.root)).resolve()
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {
         f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
     }
     for place, folder in given.items():
-        location = (file.parent / folder).resolve()
+        location = (file.parent / expanded(folder)).resolve()
         if location.is_relative_to(root) or root.is_relative_to(location):
             raise ConfigError(
                 f"{file}: cannot be used\n  {place}.location: received {folder!r}, which overlaps "
                 f"storage.root {config.storage.root!r}; valid are two folders of which neither holds the other"
             )
+
+
+def _require_different_sources(config: CorpusConfig, file: Path) -> None:
+    """Raises `ConfigError` if two sources take the same files. Other overlaps are found when files are listed."""
+    known: dict[tuple[Path, str], int] = {}
+    for place, source in enumerate(config.sources):
+        top = (file.parent / expanded(source.location)).resolve()
+        for glob in [source.glob] if isinstance(source.glob, str) else source.glob:
+            if (other := known.setdefault((top, glob), place)) != place:
+                raise ConfigError(
+                    f"{file}: cannot be used\n  sources.{place}.location: received {source.location!r} with glob "
+                    f"{glob!r}, as in sources.{other}; valid are sources that share no file"
+                )
 
 
 def _with_profile(values: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.section import Section
+from corpus_assets.config.section import Section, expanded
 from resources.config_files import is_template
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
@@ -24,7 +24,11 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         for dataset in config.datasets
     ]
     tokenizer = _absolute(config.tokenizer, folder)
-    return config.model_copy(update={"sources": sources, "datasets": datasets, "tokenizer": tokenizer})
+    storage = config.storage
+    if storage.kind == "local":
+        storage = storage.model_copy(update={"root": expanded(storage.root)})
+    changed = {"sources": sources, "datasets": datasets, "tokenizer": tokenizer, "storage": storage}
+    return config.model_copy(update=changed)
 
 
 def _absolute(section: S, folder: Path) -> S:
@@ -33,4 +37,4 @@ def _absolute(section: S, folder: Path) -> S:
         return section
     found = {name: getattr(section, name, None) for name in _PATHS}
     paths = {name: value for name, value in found.items() if value and not is_template(value)}
-    return section.model_copy(update={name: str(folder / value) for name, value in paths.items()})
+    return section.model_copy(update={name: str(folder / expanded(value)) for name, value in paths.items()})

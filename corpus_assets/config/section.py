@@ -1,6 +1,9 @@
 """The base of every section of `corpus.yaml`: the strict model, and types for names and sizes."""
 
+import os
 import re
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -28,6 +31,21 @@ def _byte_count(value: Any) -> Any:
     return int(float(match[1]) * unit)
 
 
+def local_path(value: str) -> str:
+    """Returns a path; `ValueError` for the address of something that is no folder of this machine."""
+    if match := re.match(r"([a-zA-Z][a-zA-Z0-9+.-]*):/", value):
+        raise ValueError(f"a folder of this machine, or one mounted there; {match[1]}: is not read")
+    return value
+
+
+def expanded(path: str) -> str:
+    """Returns a path with `~` and environment variables such as `$HOME` replaced; unknown ones stay as they are."""
+    path = os.path.expandvars(path)
+    with suppress(RuntimeError):  # No such user, or no home: the folder will not be found, under the name given.
+        return str(Path(path).expanduser()) if path.startswith("~") else path
+    return path
+
+
 def _name(value: str) -> str:
     if not re.fullmatch(r"[a-z0-9](?:[a-z0-9._]|-(?!-))*", value) or value.endswith(("-", ".")):
         raise ValueError("a name of a-z, 0-9, '.', '_' and single '-', starting with a letter or digit")
@@ -36,6 +54,7 @@ def _name(value: str) -> str:
 
 Bytes = Annotated[int, BeforeValidator(_byte_count), Field(gt=0)]
 Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
+LocalPath = Annotated[str, Field(min_length=1), AfterValidator(local_path)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
 
-from corpus_assets.config.section import Bytes, Name, Section, Share
+from corpus_assets.config.section import Bytes, LocalPath, Name, Section, Share, local_path
 
 
 class HoldoutCount(Section):
@@ -25,13 +25,30 @@ Globs = Annotated[
     Discriminator(_container),
 ]
 
+MaxBadRows = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1,
+        description="share of rows, or of files with `on_bad_file: skip`, that may be bad; with more everything "
+        "downstream is held back",
+    ),
+]
+MayBeEmpty = Annotated[
+    bool,
+    Field(description="go on if there are no files, or most are gone, or nothing comes out; else all downstream waits"),
+]
+FollowLinks = Annotated[
+    bool, Field(description="read files outside the folder to which links in it lead; links to folders never are")
+]
+
 
 class Source(Section):
     """One source: a folder of raw files that share a format and a purpose."""
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: str = Field(
-        min_length=1, description="folder of the raw files; relative paths start at the folder of corpus.yaml"
+    location: LocalPath = Field(
+        description="folder of the raw files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
     )
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Literal[
@@ -53,6 +70,9 @@ class Source(Section):
     on_bad_file: Literal["fail", "skip"] = Field(
         "fail", description="fail a shard whose file cannot be read, or go on without it and count it"
     )
+    max_bad_rows: MaxBadRows = 0.5
+    may_be_empty: MayBeEmpty = False
+    follow_links: FollowLinks = False
     epochs: float = Field(
         1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half (or: `weight`)"
     )
@@ -139,6 +159,16 @@ Workers = Annotated[
 ]
 
 
+LEAST_MEMORY = 16 << 20
+"""Bytes below which the work would be all files; tests lower it to see that."""
+
+
+def _enough(value: int) -> int:
+    if value < LEAST_MEMORY:
+        raise ValueError(f"at least {LEAST_MEMORY >> 20} MiB for all workers of a machine together")
+    return value
+
+
 class EngineSection(Section):
     """The engine, which does the work. Results never depend on it."""
 
@@ -147,7 +177,9 @@ class EngineSection(Section):
         description="`local`: a pool of processes on this machine; or `module:function` of an engine of your own",
     )
     workers: Workers = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
-    memory: Bytes = Field(2 << 30, description="working memory for all workers of a machine together, such as `4 GiB`")
+    memory: Annotated[Bytes, AfterValidator(_enough)] = Field(
+        2 << 30, description="working memory for all workers of a machine together, such as `4 GiB`; at least 16 MiB"
+    )
     options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
 
 
@@ -160,3 +192,12 @@ class StorageSection(Section):
     root: str = Field("corpus", description="folder; relative paths start at the folder of corpus.yaml")
     sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
     options: dict[str, JsonValue] = Field(default={}, description="options for a store of your own")
+
+    @model_validator(mode="after")
+    def _is_a_folder(self) -> "StorageSection":
+        if self.kind == "local":
+            try:
+                local_path(self.root)
+            except ValueError as error:
+                raise ValueError(f"root is {self.root!r}; valid with kind local: {error}") from None
+        return self

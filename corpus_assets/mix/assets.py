@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
 from resources.errors import ConfigError, LedgerError
@@ -156,6 +157,7 @@ PASS_1 = Stage(
     code_version="1",
     io="documents",
     parameters=("mix.chunks", "mix.seed", "source.epochs"),
+    gate_all=mixed_losses,
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "zstandard"),
 )

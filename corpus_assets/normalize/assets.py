@@ -8,6 +8,7 @@ import xxhash
 
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
+from corpus_assets.raw.losses import source_losses
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE
@@ -137,6 +138,7 @@ STAGES = [
         ),
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
+        gate_all=source_losses,
         notes=dropped_notes,
     ),
     Stage(

@@ -8,7 +8,9 @@ import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus, Step
+from corpus_assets.orchestration.failures import note_outcomes
 from corpus_assets.orchestration.metadata import definition_metadata, description, drop_reasons, partition_metadata
+from corpus_assets.orchestration.waiting import store_of_ones_own
 from partitions.definitions import shards, static
 from partitions.mappings import mapping
 from partitions.shards import register_shards
@@ -19,6 +21,8 @@ from resources.stage.job import Outcome
 OWNER = "team:corpus"
 DRIVER_TAG = "corpus/driver"
 _MAX_LISTED = 5
+_EVENTS_EACH = 3
+"""How many events of a partition are looked at, on average, to find why it was computed."""
 
 OnOutcome = Callable[[Outcome], None]
 
@@ -80,9 +84,17 @@ def _step(
 ) -> Iterator[Any]:
     """Computes and commits partitions, and yields Dagster's events; a failed partition does not stop the others.
 
-    The `Output` lets the steps after this one run, and makes Dagster mark every requested partition; so it is
-    given only if none failed. Each partition's own event comes after it and has its own data version.
+    The `Output` lets the steps after this one run, and makes Dagster mark every requested partition with an event
+    that says nothing; so it is given only if none failed and if such steps are in the run. Each partition's own event
+    comes after it and has its own data version.
     """
+    with store_of_ones_own(corpus, context.log.warning):
+        yield from _held_step(corpus, stage, context, config, on_outcome)
+
+
+def _held_step(
+    corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig, on_outcome: OnOutcome | None
+) -> Iterator[Any]:
     if stage.lists_shards:
         register_shards(corpus.planner(), context.instance)
     keys = sorted(context.partition_keys) if context.has_partition_key_range or context.has_partition_key else [None]
@@ -90,24 +102,46 @@ def _step(
     by_build = context.run.tags.get(DRIVER_TAG) == "build"
     provenance = _provenance(stage, context.instance)
     step = corpus.step(stage, keys, force=config.force)
+    context.log.info(f"asked for {len(keys)}: {len(step.due)} to compute, {len(step.fresh)} fresh")
     step.run(lambda outcome: _note(context, outcome, on_outcome))
+    note_outcomes(corpus, stage, step.outcomes)
     failures = step.failures()
-    if not failures and not by_build:
+    if not failures and _is_read(context):
         yield dg.Output(step, output_name="result")
-    yield from _events(corpus, step, provenance, fresh_too=not by_build)
+    known = {} if by_build else _last_reasons(step, context.instance)
+    yield from _events(corpus, step, provenance, fresh_too=not by_build, known=known)
     if failures:
         raise _failure(stage, step, failures, len(keys))
 
 
+def _is_read(context: dg.AssetExecutionContext) -> bool:
+    """Returns whether another step of the same run, an asset or a check, reads this one."""
+    structure = context.job_def.dependency_structure
+    return bool(structure.output_to_downstream_inputs_for_node(context.op_execution_context.op_handle.name))
+
+
 def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Failure:
-    shown = "\n".join(failures[:_MAX_LISTED])
-    more = f"\nand {len(failures) - _MAX_LISTED} more" if len(failures) > _MAX_LISTED else ""
+    lines = _each_once(failures)
+    shown = "\n".join(lines[:_MAX_LISTED])
+    more = f"\nand {len(lines) - _MAX_LISTED} more" if len(lines) > _MAX_LISTED else ""
     hint = f"\nTo build the missing inputs: corpus build --select +{stage.name}" if step.blocked else ""
     return dg.Failure(
         f"{len(failures)} of {asked} partitions failed:\n{shown}{more}{hint}",
         metadata={"failed": dg.MetadataValue.json(failures)},
         allow_retries=False,
     )
+
+
+def _each_once(failures: Sequence[str]) -> list[str]:
+    """Returns each reason once, with the first partition that has it and the number of the others."""
+    by_reason: dict[str, list[str]] = {}
+    for line in failures:
+        name, _, reason = line.partition(": ")
+        by_reason.setdefault(reason, []).append(name)
+    return [
+        f"{names[0]}: {reason}" + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")
+        for reason, names in by_reason.items()
+    ]
 
 
 def _look_outside(
@@ -123,6 +157,7 @@ def _look_outside(
         if step.due:
             provenance = _provenance(upstream, context.instance)
             step.run(lambda outcome: _note(context, outcome, None))
+            note_outcomes(corpus, upstream, step.outcomes)
             yield from _events(corpus, step, provenance, fresh_too=False)
 
 
@@ -148,10 +183,18 @@ def _summary(record: Record) -> str:
 
 
 def _events(
-    corpus: Corpus, step: Step, provenance: Mapping[str, str], *, fresh_too: bool
+    corpus: Corpus,
+    step: Step,
+    provenance: Mapping[str, str],
+    *,
+    fresh_too: bool,
+    known: Mapping[str | None, str] | None = None,
 ) -> Iterator[dg.AssetMaterialization]:
-    """Yields one event per partition with its own data version; its metadata has the plan's reason."""
-    why = {decision.partition: decision.reason for decision in step.due}
+    """Yields one event per partition with its own data version; its metadata has the plan's reason.
+
+    known: the reasons for which fresh partitions were computed the last time.
+    """
+    why = {**(known or {})} | {decision.partition: decision.reason for decision in step.due}
     new = {outcome.partition for outcome in step.outcomes}
     reasons = drop_reasons(corpus.ledger.records(step.stage.name).values())
     for key, record in sorted(step.records().items(), key=lambda item: item[0] or ""):
@@ -166,6 +209,22 @@ def _events(
                     **provenance,
                 },
             )
+
+
+def _last_reasons(step: Step, instance: dg.DagsterInstance) -> dict[str | None, str]:
+    """Returns why each fresh partition was computed the last time, as far as Dagster remembers."""
+    fresh = {decision.partition for decision in step.fresh}
+    if not fresh:
+        return {}
+    key = asset_key(step.stage.name)
+    named = [partition for partition in fresh if partition is not None]
+    wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=named) if named else key
+    found: dict[str | None, str] = {}
+    for record in instance.fetch_materializations(wanted, limit=_EVENTS_EACH * len(fresh)).records:
+        event = record.asset_materialization
+        if event is not None and (why := event.metadata.get("why")) and event.partition not in found:
+            found[event.partition] = str(why.value)
+    return {partition: why for partition, why in found.items() if partition in fresh}
 
 
 def _provenance(stage: Stage, instance: dg.DagsterInstance) -> dict[str, str]:

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.causes import causes
 from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.orchestration.summary import summary
+from corpus_assets.raw.rehash import forget_stamps
 from resources.planning.planner import Planner, Status
 from resources.stage.declaration import Stage
 
@@ -28,21 +31,39 @@ def build(
     progress: Progress,
     *,
     checks: bool = True,
+    rehash: bool = False,
     instance: dg.DagsterInstance | None = None,
 ) -> Report:
-    """Brings the given stages up to date, in order. A partition that fails does not stop the others."""
+    """Brings the given stages up to date, in order. A partition that fails does not stop the others.
+
+    rehash: all raw files are read again, whatever their sizes and times say.
+    """
     started = time.monotonic()
     report = Report()
+    progress.doing("planning")
     for stage in stages:  # Reports a missing file that the configuration names before hours of work.
         corpus.settings.derived_parameters(stage)
     with corpus.exclusive():
         corpus.storage.remove_abandoned()
+        if rehash:
+            forget_stamps(corpus.planner())
+        _check_before(corpus, stages)
         try:
             _build(corpus, stages, progress, report, checks=checks, instance=instance)
         finally:
             corpus.engine.close()
+    progress.done()
     report.seconds = round(time.monotonic() - started, 3)
     return report
+
+
+def _check_before(corpus: Corpus, stages: Sequence[Stage]) -> None:
+    """Raises `ConfigError` for what would fail only after hours of work, where there is anything to compute."""
+    planner = corpus.planner()
+    for stage in stages:
+        due = any(decision.status is not Status.FRESH for decision in planner.decisions(stage).values())
+        if stage.check_before is not None and due:
+            stage.check_before(corpus.settings.values)
 
 
 def _build(
@@ -69,6 +90,7 @@ def _build(
             progress.stage(stage, len(due))
             runner = runner or _runner(corpus, report, progress, instance)
             runner.run(stage, due, blocked)
+            progress.doing("planning")
         if due or rewritten:
             planner = corpus.planner()
         if checks and stage.gate is not None and (due or _is_used(planner, stage)):
@@ -76,6 +98,8 @@ def _build(
             runner.check([stage.name])
     report.notes = build_notes(planner)
     report.orphans = len(planner.orphans())
+    report.causes = causes(planner, stages)
+    report.summary = summary(planner)
     if runner is not None and checks:
         runner.check([name for name in report.by_asset if _is_whole(planner, corpus.graph[name])])
 
@@ -99,6 +123,7 @@ def _is_used(planner: Planner, stage: Stage) -> bool:
 
 
 def _runner(corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None) -> Runner:
+    progress.doing("starting Dagster")
     from corpus_assets.orchestration.runner import Runner
 
     return Runner(corpus, report, progress, instance)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from corpus_assets.orchestration.causes import Causes
+from corpus_assets.orchestration.summary import Summary
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
@@ -10,20 +12,33 @@ from resources.stage.job import Outcome
 class Progress(Protocol):
     """Follows a build."""
 
+    def doing(self, what: str) -> None:
+        """Called when the build begins something that is no stage, such as planning."""
+        del what  # By default nobody is told.
+
     def stage(self, stage: Stage, due: int) -> None:
         """Called when a stage starts. due: the number of partitions to compute."""
 
     def outcome(self, outcome: Outcome) -> None:
         """Called when one partition is done or has failed."""
 
+    def done(self) -> None:
+        """Called at the end of a build."""
+        return
+
 
 @dataclass
 class Report:
-    """The result of a build. held_back: the reasons of closed gates, each once; their readers are among `waiting`."""
+    """The result of a build. held_back: the reasons of closed gates, each once; their readers are among `waiting`.
+
+    crashes: errors of steps as a whole, which are among `failed` too. causes: why anything is still not fresh.
+    summary: what the corpus holds now.
+    """
 
     recomputed: int = 0
     fresh: int = 0
     failed: list[str] = field(default_factory=list)
+    crashes: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     held_back: list[str] = field(default_factory=list)
     failed_checks: list[str] = field(default_factory=list)
@@ -31,6 +46,8 @@ class Report:
     orphans: int = 0
     seconds: float = 0.0
     by_asset: dict[str, int] = field(default_factory=dict)
+    causes: Causes = field(default_factory=Causes)
+    summary: Summary = field(default_factory=Summary)
 
     @property
     def ok(self) -> bool:

@@ -4,7 +4,10 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -12,10 +15,10 @@ import psutil
 import yaml
 
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
+from corpus_assets.orchestration.home import FOLDER, dagster_home
 from partitions.shards import register_shards
-from resources.errors import ConfigError
+from resources.errors import ConfigError, CorpusError, StorageError
 
-FOLDER = ".dagster_home"
 DEFAULTS = {
     "telemetry": {"enabled": False},
     "nux": {"enabled": False},
@@ -31,24 +34,45 @@ def prepare(folder: Path) -> Path:
     `.dagster_home` always gets a copy of the dagster.yaml next to corpus.yaml; a `$DAGSTER_HOME` that has one keeps its
     own. Without either it gets the project's defaults: no telemetry, and one run at a time.
     """
-    given = os.environ.get("DAGSTER_HOME")
-    home = Path(given or folder / FOLDER).absolute()
-    home.mkdir(parents=True, exist_ok=True)
-    settings = folder / "dagster.yaml"
-    if settings.is_file() and (home == folder / FOLDER or not (home / "dagster.yaml").exists()):
-        shutil.copyfile(settings, home / "dagster.yaml")
-    elif not (home / "dagster.yaml").exists():
-        (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
+    home = dagster_home(folder)
+    with usable(home):
+        _fill(home, folder)
     os.environ["DAGSTER_HOME"] = str(home)
     return home
 
 
+def _fill(home: Path, folder: Path) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    settings = folder / "dagster.yaml"
+    if settings.is_file() and (home == (folder / FOLDER).absolute() or not (home / "dagster.yaml").exists()):
+        shutil.copyfile(settings, home / "dagster.yaml")
+    elif not (home / "dagster.yaml").exists():
+        (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
+
+
+@contextmanager
+def usable(home: Path) -> Iterator[None]:
+    """Turns a fault of the DAGSTER_HOME (full, read-only) into one sentence: Dagster's own is a stack of 98 lines."""
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        if isinstance(error, CorpusError) or not isinstance(cause, OSError | sqlite3.Error):
+            raise
+        why = getattr(cause, "strerror", None) or str(cause)
+        raise StorageError(
+            f"{home}: Dagster cannot keep its runs there ({why}); make room, or set DAGSTER_HOME to another folder"
+        ) from None
+
+
 def project_instance(folder: Path) -> dg.DagsterInstance:
     """Returns the instance that records runs and that the web UI shows."""
-    prepare(folder)
-    instance = dg.DagsterInstance.get()
-    close_abandoned_runs(instance)
-    return instance
+    with usable(prepare(folder)):
+        instance = dg.DagsterInstance.get()
+        close_abandoned_runs(instance)
+        return instance
 
 
 def process_tags() -> dict[str, str]:
@@ -83,6 +107,8 @@ def _check_port(host: str, port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
+        except OverflowError:
+            raise ConfigError(f"--port {port}: valid is 1 to 65535") from None
         except OSError as error:
             raise ConfigError(f"{host}:{port} is not free ({error.strerror}); choose another --port") from None
 

@@ -5,9 +5,11 @@ from typing_extensions import override
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress
+from corpus_assets.orchestration.build_report import Progress, Report
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
+
+MAX_LISTED = 20
 
 
 def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
@@ -19,8 +21,7 @@ def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
         report = build(corpus, stages, _LogProgress(context.log), instance=context.instance)
         context.log.info(f"{report.recomputed} partitions recomputed, {report.fresh} were fresh")
         if not report.ok:
-            problems = [*report.failed, *report.waiting, *report.failed_checks]
-            raise dg.Failure("\n".join(problems[:20]), allow_retries=False)
+            raise dg.Failure(_in_words(report), allow_retries=False)
 
     what = f"The assets of group {group}, and everything they read" if group else "All assets"
     select = f" --select +group:{group}" if group else ""
@@ -34,6 +35,17 @@ def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
         build_op()
 
     return job
+
+
+def _in_words(report: Report) -> str:
+    """Returns why a build is not complete: each cause once, then how many partitions wait for them."""
+    problems = [*report.failed, *report.failed_checks, *report.held_back]
+    lines = problems[:MAX_LISTED]
+    if len(problems) > MAX_LISTED:
+        lines.append(f"and {len(problems) - MAX_LISTED} more")
+    if report.waiting:
+        lines.append(f"and {len(report.waiting)} wait" if lines else "\n".join(report.waiting[:MAX_LISTED]))
+    return "\n".join(lines)
 
 
 def group_jobs(corpus: Corpus) -> list[dg.JobDefinition]:

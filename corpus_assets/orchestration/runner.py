@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import dagster as dg
+from dagster_shared.error import SerializableErrorInfo
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.build_report import Progress, Report
-from corpus_assets.orchestration.instance import process_tags, project_instance
+from corpus_assets.orchestration.home import dagster_home
+from corpus_assets.orchestration.instance import process_tags, project_instance, usable
 from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START, ranges
 from partitions.definitions import shard_set_name
 from partitions.shards import register_shards
@@ -59,13 +61,14 @@ class Runner:
 
     def _materialize(self, stage: Stage, tags: dict[str, str]) -> None:
         known = len(self._report.failed)
-        result = self._job.execute_in_process(
-            asset_selection=[asset_key(stage.name)],
-            tags={**tags, **self._tags},
-            instance=self._instance,
-            run_config=_QUIET,
-            raise_on_error=False,
-        )
+        with usable(dagster_home(self._corpus.folder)):
+            result = self._job.execute_in_process(
+                asset_selection=[asset_key(stage.name)],
+                tags={**tags, **self._tags},
+                instance=self._instance,
+                run_config=_QUIET,
+                raise_on_error=False,
+            )
         if not result.success and len(self._report.failed) == known:
             self._note_crash(stage, result)
 
@@ -75,7 +78,9 @@ class Runner:
             error = event.step_failure_data.error
             if error and error.cls_name == "DagsterExecutionInterruptedError":
                 raise KeyboardInterrupt
-            self._report.failed.append(f"{stage.name}: {error.message.strip() if error else 'step failed'}")
+            line = f"{stage.name}: {in_words(error) if error else 'step failed'}"
+            self._report.failed.append(line)
+            self._report.crashes.append(line)
 
     def check(self, names: Iterable[str]) -> None:
         """Runs the asset checks of these assets."""
@@ -83,6 +88,7 @@ class Runner:
         chosen = [check for check in self._assembly.checks if any(k.asset_key in keys for k in check.check_keys)]
         if not chosen:
             return
+        self._progress.doing(f"checking {keys[0].to_user_string()}" if len(keys) == 1 else "checking")
         result = self._assembly.check_job(chosen).execute_in_process(
             tags=self._tags,
             instance=self._instance,
@@ -93,3 +99,10 @@ class Runner:
             if not evaluation.passed:
                 name = f"{evaluation.asset_key.to_user_string()}: check {evaluation.check_name}"
                 self._report.failed_checks.append(f"{name}: {evaluation.description or 'failed'}")
+
+
+def in_words(error: SerializableErrorInfo) -> str:
+    """Returns the message of the error that began it all; Dagster wraps it in errors that only say where."""
+    while error.cause is not None:
+        error = error.cause
+    return error.message.strip()

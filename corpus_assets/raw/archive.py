@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from resources.errors import BadFileError
-from resources.shards import printable
+from resources.raw_files import printable
 
 MEMBER_SUFFIX: Final = ".jsonl.zst"
 MAX_READ_BYTES: Final = 16 << 20

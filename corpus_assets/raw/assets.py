@@ -10,6 +10,7 @@ import msgspec
 from corpus_assets import dataset_names
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import Limits, RawFile, read_examples, rules_of
+from corpus_assets.raw.losses import dataset_losses
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
@@ -67,7 +68,7 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
 
 
-_NO_CONTENT = {"location", "glob", "licence"}
+_NO_CONTENT = {"location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -102,6 +103,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             inputs=(same(dataset_names.raw_source(name)),),
             derived_parameters=partial(example_parameters, name=name),
             shard_set=name,
+            gate_all=partial(dataset_losses, dataset=name),
             notes=partial(dropped_notes, what="dataset"),
             formerly=f"examples/{name}",
             former_group="raw",

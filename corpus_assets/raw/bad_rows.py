@@ -1,10 +1,10 @@
 """Takes the good rows of a raw file; counts the bad ones with their reason, or fails the shard."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from corpus_assets.raw.faults import BadRow
+from corpus_assets.raw.losses import BAD_FILE, Read
 from resources.errors import BadFileError, StorageError
 from resources.shards import Shard
 from resources.stage.partition import Partition
@@ -40,7 +40,7 @@ def write_good_rows(task: Task, rows: Iterator[T], on_bad_file: OnFault, write: 
         if on_bad_file == "fail":
             raise named from error
         task.restart()
-        task.drop("bad_file", example=str(named))
+        task.drop(BAD_FILE, example=str(named))
         write(iter(()))
 
 
@@ -49,18 +49,13 @@ def _named(shard: Shard, error: BadFileError) -> BadFileError:
 
 
 def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: str = "source") -> Iterator[str]:
-    """Yields a sentence for each source whose raw rows did not all give a document or example, with the reasons.
+    """Yields sentences for each source whose rows or files did not all give documents or examples, with the reasons.
 
     what: `source`, or `dataset` for files of a dataset's own.
     """
-    rows: Counter[str] = Counter()
-    dropped: dict[str, Counter[str]] = {}
+    sources: dict[str, Read] = {}
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"
-        source, numbers = partition.shard.source, partition.record.statistics
-        rows[source] += numbers["rows_in"]
-        dropped.setdefault(source, Counter()).update(numbers.get("dropped", {}))
-    for source, found in dropped.items():
-        if found.total():
-            reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.items()))
-            yield f"{what} {source}: {found.total():,} of {rows[source]:,} raw rows dropped ({reasons})"
+        sources.setdefault(partition.shard.source, Read()).add(partition.record)
+    for source, found in sources.items():
+        yield from (f"{what} {source}: {dropped}" for dropped in found.all_dropped())

@@ -17,7 +17,7 @@ from corpus_assets.raw.rules import Limits, RowParser
 from resources.errors import BadFileError, CorpusError, file_fault
 from resources.formats.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
 from resources.formats.documents import Document
-from resources.shards import printable
+from resources.raw_files import printable
 
 __all__ = ["BadRow", "Limits", "RawFile", "RowRules", "listed_members", "read_documents", "read_rows"]
 
@@ -82,11 +82,11 @@ def read_rows(
             yield from jsonl.read_rows(stream, new_parser(), limits.line_bytes, where, where, bare_strings=bare_strings)
 
 
-def listed_members(file: RawFile) -> list[str]:
-    """Returns the paths that a list of text files names, in its order; raises `BadFileError` if it is not UTF-8."""
+def listed_members(file: RawFile) -> list[tuple[int, str]]:
+    """Returns the lines and paths of a list of text files, in its order; raises `BadFileError` if it is not UTF-8."""
     where = printable(file.name)
     with _faults(where), file.open() as raw:
-        return [path for _, path in text.listed_paths(text.read_text(raw, where, DEFAULT_LIMITS.line_bytes))]
+        return list(text.listed_paths(text.read_text(raw, where, DEFAULT_LIMITS.line_bytes)))
 
 
 def _open_lines(raw: BinaryIO, kind: str, limits: Limits) -> io.BufferedReader:
@@ -119,7 +119,7 @@ def _listed_rows(
     where = printable(file.name)
     folder = where[: where.rfind("/") + 1]
     for number, path in text.listed_paths(text.read_text(raw, where, limits.line_bytes)):
-        line = f"{where} line {number} ({path})"
+        line = f"{where} line {number}"
         if not path.lower().endswith(".txt"):
             raise BadFileError(line, "a list of text files may name only .txt files")
         if file.member is None:

@@ -1,6 +1,7 @@
 """Stages of splitting: train and holdout of each chunk, validation and test, and train without held-out texts."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -16,6 +17,7 @@ from corpus_assets.split.holdout import (
     leading,
     share_threshold,
 )
+from corpus_assets.split.losses import WHOLLY_HELD_OUT, holdout_losses, split_losses
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.row_tables import RowTable, digests, sources
 from resources.stage.declaration import Partitioning, Stage, every, same
@@ -27,15 +29,20 @@ def holdout_selection(task: Task) -> None:
     """Writes the threshold of each source: a document whose keyed content hash is below it is held out."""
     default = task["split.holdout"]
     thresholds = {}
+    whole = {}
     for name, own in sorted(task["holdout by source"].items()):
         wanted = default if own is None else own
         if isinstance(wanted, dict):
-            hashes = _hashes(task, name) if wanted["count"] else ()
+            hashes = set(_hashes(task, name)) if wanted["count"] else set()
             thresholds[name] = count_threshold(hashes, wanted["count"])
+            if 0 < len(hashes) <= wanted["count"]:
+                whole[name] = len(hashes)
         else:
             thresholds[name] = share_threshold(wanted)
     task.save_json("splits/holdout_selection.json", thresholds, rows=len(thresholds))
     task.count(sources=len(thresholds))
+    if whole:
+        task.count(**{WHOLLY_HELD_OUT: whole})
 
 
 def _hashes(task: Task, source: str) -> Iterator[int]:
@@ -139,6 +146,7 @@ def _split_stage(name: str, description: str, compute: Any, inputs: Any, paramet
         io="documents",
         inputs=tuple(same(asset) for asset in inputs),
         parameters=parameters,
+        gate_all=partial(split_losses, split=name) if name in ("train", "decontaminated_train") else None,
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
@@ -158,6 +166,7 @@ STAGES = [
         inputs=(every("mixed_pass1"),),
         parameters=("split.holdout", "split.seed"),
         derived_parameters=holdout_by_source,
+        gate_all=holdout_losses,
         columns={"source": "string", "threshold": "uint64"},
         kinds=("json",),
     ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "2"
+FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat"}
 Settings = Mapping[str, Any]
 
@@ -45,6 +47,11 @@ class Dataset:
         return names.tokenizer(self.name) if self.values["tokenizer"] else names.SHARED_TOKENIZER
 
     @property
+    def carries_over(self) -> bool:
+        """True if packing goes on from one file of its own to the next, so that all its rows are one partition."""
+        return tokens.carries_over(dataset_section(self.values))
+
+    @property
     def shuffled(self) -> bool:
         """True if its rows are permuted over its files."""
         return bool(self.values["shuffle"])
@@ -61,6 +68,8 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT}
     if isinstance(entry["input"], Mapping):
         options["input"] = "files"
+    if not tokens.carries_over(dataset_section(entry)):
+        options.pop("pack_over_files", None)  # It says nothing here, and version 0.1 did not have it.
     if not entry["shuffle"]:
         del options["shuffle_seed"]
     else:
@@ -80,6 +89,22 @@ def dataset_files(settings: Settings, name: str) -> dict[str, bytes]:
     return {tokens.TEMPLATE: _template(given, name)} if given else {}
 
 
+def day_of(entry: Settings) -> date | None:
+    """Returns the day that a dataset fixes for its chat template."""
+    return date.fromisoformat(entry["day"]) if entry.get("day") else None
+
+
+def check_dataset(settings: Settings, name: str) -> None:
+    """Raises `ConfigError` for a chat template that does not parse and for FIM tokens outside the vocabulary."""
+    entry, key = _entry(settings, name), f"datasets.{name}"
+    if given := entry.get("chat_template"):
+        tokenizer.check_template(_template(given, name).decode(), f"{key}.chat_template", day_of(entry))
+    loaded = tokenizer.check_tokenizer(*_tokenizer(settings, name if entry["tokenizer"] else None))
+    if loaded is not None:
+        named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
+        tokenizer.check_tokens(loaded, named)
+
+
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:
     """Returns which library tokenizes."""
     chosen = _entry(settings, name)["tokenizer"] or settings["tokenizer"]
@@ -91,13 +116,15 @@ def _build(task: Task, dataset: Dataset) -> DatasetBuild:
 
 
 def _tokens(task: Task, dataset: Dataset) -> None:
-    tokens.tokens(task, _build(task, dataset), dataset.rows_from)
+    make = tokens.tokens_over_files if dataset.carries_over else tokens.tokens
+    make(task, _build(task, dataset), dataset.rows_from)
 
 
 def _sequences(task: Task, dataset: Dataset) -> None:
     build = _build(task, dataset)
     files = [chunk_key(n) for n in range(build.options["files"])]
-    sequences.sequences(task, build, dataset.rows_from, files)
+    name = sequences.ALL_FILES if dataset.carries_over else task.key
+    sequences.sequences(task, build, dataset.rows_from, files, name)
 
 
 def _gathered(task: Task, dataset: Dataset) -> None:
@@ -129,6 +156,7 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
         derived_parameters=partial(_tokenizer_parameters, dataset=dataset),
         local_files=partial(_tokenizer_files, dataset=dataset),
+        check_before=partial(_check_tokenizer, dataset=dataset),
         kinds=("json",),
         formerly=None if dataset is None else f"tokenizers/{dataset}",
         former_group=None if dataset is None else "tokenize",
@@ -144,6 +172,10 @@ def _tokenizer(settings: Settings, dataset: str | None) -> tuple[Settings, str]:
 
 def _tokenizer_parameters(settings: Settings, dataset: str | None) -> dict[str, Any]:
     return tokenizer.tokenizer_parameters(*_tokenizer(settings, dataset))
+
+
+def _check_tokenizer(settings: Settings, dataset: str | None) -> None:
+    tokenizer.check_tokenizer(*_tokenizer(settings, dataset))
 
 
 def _tokenizer_files(settings: Settings, dataset: str | None) -> dict[str, bytes]:
@@ -162,8 +194,11 @@ def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[
 
 def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
     name = dataset.name
-    reads = (same(dataset.rows_from), same(dataset.tokenizer))
+    rows_from = every(dataset.rows_from) if dataset.carries_over else same(dataset.rows_from)
+    reads = (rows_from, same(dataset.tokenizer))
     partitioning = Partitioning.SHARD if dataset.shard_set else Partitioning.CHUNK
+    if dataset.carries_over:
+        partitioning = Partitioning.NONE
     if not dataset.shuffled:
         yield _rows_stage(dataset, _tokens, partitioning, reads)
     else:
@@ -184,7 +219,7 @@ def _rows_stage(
         compute=partial(compute, dataset=dataset),
         partitioning=partitioning,
         inputs=inputs,
-        shard_set=None if dataset.shuffled else dataset.shard_set,
+        shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
         formerly=f"tokens/{dataset.name}",
     )
 
@@ -197,7 +232,7 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
         compute=partial(_sequences, dataset=dataset),
         partitioning=partitioning,
         inputs=inputs,
-        shard_set=dataset.shard_set,
+        shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
         formerly=f"sequences/{dataset.name}",
     )
 
@@ -217,6 +252,7 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         derived_parameters=partial(dataset_parameters, name=dataset.name),
         local_files=partial(dataset_files, name=dataset.name),
         run_options=partial(dataset_run_options, name=dataset.name),
+        check_before=partial(check_dataset, name=dataset.name),
         columns=dict.fromkeys(layout.features, "int32[L]"),
         kinds=("hdf5",),
         former_group="tokenize",

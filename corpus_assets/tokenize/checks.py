@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
+import numpy as np
+from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
@@ -14,7 +16,8 @@ from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.formats.hdf5 import HDF5Rows, read_hdf5
+from resources.formats.hdf5 import read_hdf5
+from resources.ledger import FileRecord
 from resources.stage.partition import Partition
 
 TOKEN_FILES = "token_files"
@@ -22,25 +25,49 @@ _SHARED = {"n_examples": "num_sequences", "num_tokens": "num_tokens", "loss_vali
 
 
 def faults_of(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> list[str]:
-    """Returns what is wrong with one token file, in words. dataset: its entry in the configuration."""
+    """Returns what is wrong with the token files of a partition, in words. dataset: its entry in the configuration.
+
+    A partition without rows has no file, and several if packing carries over.
+    """
     try:
-        with tokens.open(".h5") as raw, read_hdf5(raw, str(tokens.key)) as rows:
-            faults = list(_faults(tokens, rows, dataset, tokenizer))
+        faults = list(_faults(tokens, dataset, tokenizer))
     except UNREADABLE as error:
         faults = [f"cannot be read: {error}"]
-    return [f"{tokens.key}: {fault}" for fault in faults]
+    return [f"{tokens.key or tokens.name}: {fault}" for fault in faults]
 
 
-def _faults(tokens: Partition, rows: HDF5Rows, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> Iterator[str]:
+def _files(tokens: Partition) -> list[FileRecord]:
+    return [file for file in tokens.record.files if file.path.endswith(".h5")]
+
+
+def _blocks(tokens: Partition) -> Iterator[NDArray[np.int32]]:
+    for file in _files(tokens):
+        with tokens.open(file.path) as raw, read_hdf5(raw, file.path) as rows:
+            yield from rows.blocks()
+
+
+def _file_faults(tokens: Partition, channels: int, length: int) -> Iterator[str]:
+    """Yields where files are not what their record says."""
+    made, expected = tokens.record.statistics["rows_out"], sum(file.rows or 0 for file in _files(tokens))
+    if made != expected:
+        yield f"{made} rows were made, {expected} are recorded in files"
+    for file in _files(tokens):
+        with tokens.open(file.path) as raw, read_hdf5(raw, file.path) as rows:
+            shape = (rows.n, len(rows.features), rows.sequence_length)
+            if shape != (file.rows, channels, length):
+                yield f"shape {shape}, expected {(file.rows, channels, length)}"
+            elif rows.digest() != file.digest:
+                yield "content differs from what was recorded"
+
+
+def _faults(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> Iterator[str]:
     mode, recorded = mode_of(dataset_section(dataset)), tokens.record
-    expected = (recorded.statistics["rows_out"], mode.layout.channels, dataset["sequence_length"])
-    if (shape := (rows.n, len(rows.features), rows.sequence_length)) != expected:
-        yield f"shape {shape}, expected {expected}"
+    of_files = list(_file_faults(tokens, mode.layout.channels, dataset["sequence_length"]))
+    yield from of_files
+    if any(fault.startswith("shape") for fault in of_files):
         return
-    if rows.digest() != tokens.file(".h5").digest:
-        yield "content differs from what was recorded"
     found = count(
-        rows.blocks(),
+        _blocks(tokens),
         mode.layout,
         eos_id=tokenizer.eos_id,
         pad_id=tokenizer.pad_id,

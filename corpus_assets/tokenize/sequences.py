@@ -5,6 +5,7 @@ Sequences are the rows of every partition in the order of their keys; token file
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import BinaryIO
 
 import numpy as np
@@ -12,28 +13,34 @@ import xxhash
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.rows.shuffle import Run, gather, key_range, row_keys, run_bounds, sorted_rows
-from corpus_assets.tokenize.tokens import Block, DatasetBuild, make_rows, write_rows
+from corpus_assets.tokenize.tokens import Block, DatasetBuild, files_in_order, make_rows, write_rows
 from resources.formats.hdf5 import read_hdf5
 from resources.hashing import content_digest
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
+ALL_FILES = "packed-over-files"
+"""Name of the sequences of a dataset whose packing carries over from file to file."""
 
-def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str]) -> None:
-    """Tokenize one partition of `source` into a file of rows in the order of their shuffle keys, and the keys.
 
-    files: partitions of the shuffled dataset; each takes one range of the keys, which is a segment here.
+def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str], name: str) -> None:
+    """Tokenize what is read of `source` into a file of rows in the order of their shuffle keys, and the keys.
+
+    files: partitions of the shuffled dataset; each takes one range of the keys, which is a segment here. name: of the
+    partition, or of all files if packing carries over.
     """
-    given = task.input(source)
-    path = f"sequences/{build.name}/{task.key}"
+    given = files_in_order(task.inputs(source))
+    digests = [one.record.digest for one in given]
+    made_of = digests[0] if len(digests) == 1 else content_digest(*(digest.encode() for digest in digests))
+    path = f"sequences/{build.name}/{name}"
 
-    def write(blocks: Iterator[Block]) -> None:
-        rows = _spilled(blocks, task.scratch(), build)
-        keys = row_keys(build.options["shuffle_seed"], build.name, task.key, len(rows))
+    def write(streams: Iterator[Iterator[Block]]) -> None:
+        rows = _spilled(chain.from_iterable(streams), task.scratch(), build)
+        keys = row_keys(build.options["shuffle_seed"], build.name, name, len(rows))
         ordered = np.sort(keys)
         runs = _Runs(run_bounds(ordered, len(files)))
         block_rows = max(1, task.memory // 8 // (4 * rows[0].size)) if len(rows) else 1
-        write_rows(task, build, f"{path}.h5", map(runs.seen, sorted_rows(rows, keys, block_rows)), given.record.digest)
+        write_rows(task, build, f"{path}.h5", map(runs.seen, sorted_rows(rows, keys, block_rows)), made_of)
         task.save_array(f"{path}.keys.npy", ordered)
         task.segments |= dict(zip(files, runs.digests(), strict=True))
 

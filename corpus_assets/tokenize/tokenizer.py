@@ -1,11 +1,14 @@
 """The tokenizers of a corpus: their files put into the store, downloaded or trained once, and loaded from there."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 import numpy as np
 
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
     FOLDER_FILES,
@@ -21,7 +24,7 @@ from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
 from resources.config_files import beside, held_in, is_file, is_template, read_outside
-from resources.errors import ConfigError
+from resources.errors import ConfigError, CorpusError
 from resources.hashing import content_digest, keyed_hash
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -33,6 +36,7 @@ Settings = Mapping[str, Any]
 _MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
 _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
 _LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
+_CHECKED: dict[str, LoadedTokenizer] = {}
 _MAX_LOADED = 4
 
 
@@ -123,6 +127,41 @@ def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict
 def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str, bytes]:
     """Returns the contents of a tokenizer's files, by the names the loader knows. section: as above."""
     return {name: _content(f"{section}.{key}", path) for name, (key, path) in _files(settings).items()}
+
+
+def check_tokenizer(settings: Settings, section: str = "tokenizer") -> LoadedTokenizer | None:
+    """Returns the tokenizer of configured files, which it loads as a build would; None for `train` and `hub`.
+
+    Raises ConfigError with the place in the configuration for files that make no tokenizer, or one without the tokens
+    that the settings need. Files that were found good are not loaded again while the process lives.
+    """
+    if settings["kind"] in ("train", "hub"):
+        return None
+    files, spec = tokenizer_files(settings, section), _spec(settings)
+    key = json.dumps([asdict(spec), {name: content_digest(content) for name, content in files.items()}], sort_keys=True)
+    if key not in _CHECKED:
+        try:
+            _CHECKED[key] = load_tokenizer(files, spec)
+        except CorpusError as fault:
+            raise ConfigError(f"{section}: {fault}") from fault
+        while len(_CHECKED) > _MAX_LOADED:
+            del _CHECKED[next(iter(_CHECKED))]
+    return _CHECKED[key]
+
+
+def check_tokens(tokenizer: LoadedTokenizer, tokens: Mapping[str, str]) -> None:
+    """Raises ConfigError for a token that the vocabulary does not have. tokens: by the key that names each."""
+    for key, token in tokens.items():
+        if tokenizer.token_id(token) is None:
+            raise ConfigError(f"{key}: {token!r} is no token of the vocabulary ({tokenizer.vocab_size} entries)")
+
+
+def check_template(source: str, key: str, day: date | None = None) -> None:
+    """Raises ConfigError with the key if a chat template does not parse, or asks for the day and none is fixed."""
+    try:
+        ChatTemplate(source, day=day)
+    except ConfigError as fault:
+        raise ConfigError(f"{key}: {fault}") from fault
 
 
 def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> LoadedTokenizer:

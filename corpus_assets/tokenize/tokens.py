@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.config.dataset_options import Windows
 from corpus_assets.config.datasets import DatasetSection, dataset_section
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS, BackendDiffers, LibraryName, accelerate
@@ -118,17 +119,46 @@ class DatasetBuild:
         )
 
 
-Write = Callable[[Iterator[Block]], object]
+def carries_over(section: DatasetSection) -> bool:
+    """Returns whether packing goes on from one file of the dataset's own to the next."""
+    return isinstance(section, Windows) and section.carries_over
+
+
+Write = Callable[[Iterator[Iterator[Block]]], object]
+"""Takes the blocks of each partition that is read, to be used up one after another."""
 
 
 def tokens(task: Task, build: DatasetBuild, source: str) -> None:
     """Tokenize one partition of `source` into a file of rows in input order."""
     given = task.input(source)
     path = f"tokens/{build.name}/{task.key}.h5"
-    make_rows(task, build, given, lambda blocks: write_rows(task, build, path, blocks, given.record.digest))
+    make_rows(task, build, [given], lambda files: write_rows(task, build, path, next(files), given.record.digest))
 
 
-def make_rows(task: Task, build: DatasetBuild, given: Partition, write: Write) -> None:
+def tokens_over_files(task: Task, build: DatasetBuild, source: str) -> None:
+    """Tokenizes all partitions of `source` as one stream, into a file for each with the rows that end in it.
+
+    The names of the files are not those of the files without `pack_over_files`: after a change of that option the old
+    ones are orphans, and deleting them must not touch the new ones.
+    """
+    given = files_in_order(task.inputs(source))
+
+    def write(files: Iterator[Iterator[Block]]) -> None:
+        arrays = build.recount()
+        for partition, blocks in zip(given, files, strict=True):
+            path = f"tokens/{build.name}/packed-{partition.key}.h5"
+            _write_file(task, build, path, arrays.watch(blocks), partition.record.digest)
+        task.save_counters(H5_DATASET_STATS, arrays.h5_dataset_stats())
+
+    make_rows(task, build, given, write)
+
+
+def files_in_order(files: Sequence[Partition]) -> list[Partition]:
+    """Returns the partitions of files in the order of the files' paths, as Cerebras takes them."""
+    return sorted(files, key=lambda file: (file.shard.path if file.shard else "", file.key or ""))
+
+
+def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write: Write) -> None:
     """Make the rows with the fastest tokenizer that is proved right; once more with the reference if it was not."""
     fast = accelerate(build.tokenizer, cast(LibraryName, task.run_options[BACKEND]), _first_texts(build, given))
     fell_back = None
@@ -143,14 +173,20 @@ def make_rows(task: Task, build: DatasetBuild, given: Partition, write: Write) -
     task.count(**{f"tokenizer_{name}": value for name, value in report.items() if value is not None})
 
 
-def _attempt(task: Task, build: DatasetBuild, given: Partition, tokenizer: Tokenizer, write: Write) -> Statistics:
+def _attempt(
+    task: Task, build: DatasetBuild, given: Sequence[Partition], tokenizer: Tokenizer, write: Write
+) -> Statistics:
     statistics = Statistics()
 
     def on_fault(example: Example, fault: str) -> None:
         task.drop(fault.partition(":")[0], 0, f"{example.source}/{example.id}: {fault}")
 
-    items = _documents(given) if build.mode.takes_texts else map(decode_example, given.lines())
-    write(build.mode.rows(build.section, items, Tools(tokenizer, statistics, build.template, on_fault)))
+    items = [_documents(one) if build.mode.takes_texts else map(decode_example, one.lines()) for one in given]
+    tools = Tools(tokenizer, statistics, build.template, on_fault)
+    if build.mode.rows_over_files is not None:
+        write(build.mode.rows_over_files(build.section, items, tools))
+    else:
+        write(build.mode.rows(build.section, one, tools) for one in items)
     return statistics
 
 
@@ -163,29 +199,42 @@ def _documents(given: Partition) -> Iterator[IdentifiedText]:
         yield f"{document.source}/{document.id}/{copy}", document.text
 
 
-def _first_texts(build: DatasetBuild, given: Partition) -> list[str]:
-    """Returns how the first texts of a partition begin, to test a faster tokenizer on them."""
+def _first_texts(build: DatasetBuild, given: Sequence[Partition]) -> list[str]:
+    """Returns how the first texts of the partitions begin, to test a faster tokenizer on them."""
+    lines = chain.from_iterable(one.lines() for one in given)
     if build.mode.takes_texts:
-        found = (_TEXT.decode(line).text for line in given.lines())
+        found = (_TEXT.decode(line).text for line in lines)
     else:
-        found = (text for line in given.lines() for text in example_texts(decode_example(line)))
+        found = (text for line in lines for text in example_texts(decode_example(line)))
     return [text[:FIRST_CHARACTERS] for text in islice(found, FIRST_TEXTS)]
 
 
 def write_rows(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Block], given: str) -> int:
-    """Write a file, and count what its rows say by themselves."""
+    """Writes a file, and counts what its rows say by themselves. Returns the rows."""
     arrays = build.recount()
+    rows = _write_file(task, build, path, arrays.watch(blocks), given)
+    task.save_counters(H5_DATASET_STATS, arrays.h5_dataset_stats())
+    return rows
+
+
+def _write_file(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Block], given: str) -> int:
+    """Writes a file of rows, but none for no rows, and returns their number.
+
+    Cerebras' map-style reader maps all files as one, and HDF5 2.0 then reads no row if one of them is empty.
+    """
+    filled = (block for block in blocks if len(block))
+    first = next(filled, None)
+    if first is None:
+        return 0
     written = write_hdf5(
         task.create(path),
-        arrays.watch(blocks),
+        chain([first], filled),
         build.attributes(given),
         features=build.mode.layout.features,
         sequence_length=build.length,
         recipe=task.recipe,
     )
     task.add_file(path, written.content_digest, written.rows)
-    stats = arrays.h5_dataset_stats()
-    task.save_counters(H5_DATASET_STATS, stats)
     return written.rows
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -101,7 +102,11 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _start_worker() -> None:
-    """Makes the worker exit when its parent does, so that a killed run leaves no process behind."""
+    """Makes the worker exit when its parent does, so that a killed run leaves no process behind.
+
+    Ctrl-C in a terminal reaches every worker too; it ends there without a traceback, since its parent says it once.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()

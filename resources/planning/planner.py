@@ -1,14 +1,13 @@
 """The plan: which partitions are not fresh, and why. A pure function of settings, listing and ledger."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from resources.errors import BadFileError
 from resources.hashing import content_digest
-from resources.ledger import Ledger, Record, partition_name, recipe_digest, record_path
+from resources.ledger import Ledger, Record, absent_segment, partition_name, recipe_digest, record_path
 from resources.planning.changes import damage, input_change, own_change
-from resources.shards import Listing, Shard
+from resources.shards import Listing, Shard, remembered_digest
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
 from resources.stage.graph import Graph
 from resources.stage.settings import Settings
@@ -80,6 +79,7 @@ class Planner:
         self._keys: dict[str, list[str | None]] = {}
         self._records: dict[str, dict[str | None, Record]] = {}
         self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
+        self._absent_in_all: dict[tuple[str, str | None], str] = {}
         self._decisions: dict[str, dict[str | None, Decision]] = {}
         self._folders: dict[str, list[Entry]] = {}
         self._gates: dict[str, str] = {}
@@ -161,10 +161,32 @@ class Planner:
             return self._look_outside(stage, key, record)
         if blocked:
             return decision(Status.WAITING, blocked)
+        if absent := self._absent_segment(stage, key):
+            return decision(Status.STALE, f"reads {absent}")
         inputs = self.inputs(stage, key)
         if recipe_digest(stage.name, stage.code_version, parameters, inputs) == record.recipe:
             return Decision(stage.name, key, Status.FRESH)
         return Decision(stage.name, key, Status.STALE, input_change(record.inputs, inputs))
+
+    def _absent_segment(self, stage: Stage, key: str | None) -> str:
+        """Returns in words which segment that a partition reads does not exist; empty if all do.
+
+        Its digest would be the same for ever, so nothing that changes would make the partition stale.
+        """
+        named = (edge for edge in stage.inputs if edge.tracked and edge.segment is not None)
+        return next((absent for edge in named if (absent := self._absent(edge, key))), "")
+
+    def _absent(self, edge: Input, key: str | None) -> str:
+        if edge.mapping is Reads.SAME:
+            return self._first_absent(edge, key)
+        if (edge.asset, edge.segment) not in self._absent_in_all:
+            self._absent_in_all[edge.asset, edge.segment] = self._first_absent(edge, key)
+        return self._absent_in_all[edge.asset, edge.segment]
+
+    def _first_absent(self, edge: Input, key: str | None) -> str:
+        records = self.records(edge.asset)
+        found = (records[upstream] for upstream in self.keys_read(edge, key) if upstream in records)
+        return next((absent for record in found if (absent := absent_segment(record, edge.segment))), "")
 
     def _reason_of_absence(self, stage: Stage, key: str | None) -> str:
         if record_path(stage.name, key) in self.ledger.unreadable:
@@ -194,16 +216,27 @@ class Planner:
 
     def gate(self, stage: Stage) -> str:
         """Returns why downstream stages must not use what a stage built; empty if they may, or if it has no gate."""
-        if stage.gate is None:
-            return ""
         if stage.name not in self._gates:
-            found = (self.records(stage.name).get(key) for key in self.partitions(stage))
-            # An older version may have other counters; its partitions are stale anyway.
-            records = [record for record in found if record and record.code_version == stage.code_version]
-            faults = [fault for record in records for fault in stage.gate(record.numbers, self.settings.values)]
+            faults = [*self._gate_faults(stage)]
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
             self._gates[stage.name] = f"{faults[0]}{more}" if faults else ""
         return self._gates[stage.name]
+
+    def _gate_faults(self, stage: Stage) -> Iterator[str]:
+        # An older version may have other counters; its partitions are stale anyway.
+        records = {
+            key: record
+            for key, record in (self.records(stage.name) if stage.gate or stage.gate_all else {}).items()
+            if record.code_version == stage.code_version
+        }
+        if stage.gate is not None:
+            for record in (records[key] for key in self.partitions(stage) if key in records):
+                yield from stage.gate(record.numbers, self.settings.values)
+        if stage.gate_all is not None:
+            yield from stage.gate_all(records, self.settings.values, self.listing)
+        if not self.partitions(stage):
+            # Without partitions nothing of it waits, so what closed the gate before it must be asked here.
+            yield from filter(None, (self.gate(self.graph[edge.asset]) for edge in stage.inputs))
 
     def _look_outside(self, stage: Stage, key: str | None, record: Record) -> Decision:
         """Returns the decision for a stage that looks outside: the listing of raw files, or one raw file."""
@@ -215,9 +248,9 @@ class Planner:
         seen = record.seen or record.statistics
         if record.inputs.get("name") != shard.path_digest():
             return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} was renamed")
-        if (shard.bytes, shard.modified) == (seen.get("bytes"), seen.get("modified")):
+        if shard.is_as(seen):
             return Decision(stage.name, key, Status.FRESH)
-        if shard.bytes != seen.get("bytes") or _digest(shard) != record.inputs.get("file"):
+        if shard.bytes != seen.get("bytes") or remembered_digest(shard) != record.inputs.get("file"):
             return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} changed")
         return Decision(stage.name, key, Status.FRESH, rewritten=True)
 
@@ -267,14 +300,6 @@ def held_back(asset: str, fault: str) -> str:
 def shard_row(shard: Shard) -> str:
     """Returns the row of the inventory for a shard: source, file, size and number of listed files."""
     return f"{shard.source}\t{shard.label}\t{shard.bytes}\t{len(shard.members)}"
-
-
-def _digest(shard: Shard) -> str:
-    """Returns the content digest of a raw file; empty if it cannot be read."""
-    try:
-        return shard.digest()
-    except BadFileError:
-        return ""
 
 
 def _is_in_the_way(upstream: Decision, edge: Input) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
+from resources.ledger import Record
+from resources.shards import Listing
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -94,6 +96,9 @@ class Stage:
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
     gate: returns the reasons not to use this output, given a partition's counters and the configuration; while it
         returns any, downstream stages wait.
+    gate_all: the same, given all records of the asset by key (also of partitions that are gone), the configuration and
+        the listing of raw files, for what no single partition shows.
+    check_before: raises `ConfigError` for what would fail only when the stage runs; a build calls it before it starts.
     notes: returns sentences for the end of a build, given the built partitions and the configuration.
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     columns: names and types of the rows, for the web UI.
@@ -127,6 +132,8 @@ class Stage:
     run_options: Callable[[Values], Values] | None = None
     looks_outside: bool = False
     gate: Callable[[Values, Values], Sequence[str]] | None = None
+    gate_all: Callable[[Mapping[str | None, Record], Values, Listing], Sequence[str]] | None = None
+    check_before: Callable[[Values], None] | None = None
     notes: Callable[[Sequence[Partition], Values], Iterable[str]] | None = None
     shard_set: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 
 from resources.errors import ConfigError
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
@@ -36,7 +37,8 @@ class Graph:
         try:
             return self.stages[self.formerly.get(name, name)]
         except KeyError:
-            raise ConfigError(f"no asset named {name!r}; assets are: {', '.join(self.stages)}") from None
+            near = did_you_mean(name, self.stages)
+            raise ConfigError(f"no asset named {name!r}{near}; assets are: {', '.join(self.stages)}") from None
 
     def groups(self) -> list[str]:
         """Returns the names of all groups, older ones too, in the order the data flows."""
@@ -63,7 +65,8 @@ class Graph:
             return {self[name].name}
         found = {stage.name for stage in self if group in _groups(stage)}
         if not found:
-            raise ConfigError(f"no assets in group {group!r}; groups are: {', '.join(sorted(self.groups()))}")
+            near = did_you_mean(group, self.groups())
+            raise ConfigError(f"no assets in group {group!r}{near}; groups are: {', '.join(sorted(self.groups()))}")
         return found
 
     def readers(self, name: str) -> list[Stage]:
@@ -85,6 +88,12 @@ class Graph:
             reached |= new
             frontier.extend(new)
         return reached
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Returns a question that names the known name nearest to a wrong one; empty if none is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _groups(stage: Stage) -> list[str]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from resources.errors import CorpusError, LedgerError
-from resources.ledger import FileRecord, Ledger, Record, partition_name, recipe_digest
+from resources.errors import CorpusError, DamagedFileError, LedgerError
+from resources.ledger import FileRecord, Ledger, Record, absent_segment, partition_name, recipe_digest
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
 from resources.stage.partition import Partition
@@ -48,13 +48,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one job: the committed record, or the error in words."""
+    """The result of one job: the committed record, or the error in words.
+
+    damaged: asset and key of the partition whose damaged file is the reason of the error.
+    """
 
     name: str
     asset: str
     partition: str | None
     record: Record | None = None
     error: str | None = None
+    damaged: tuple[str, str | None] | None = None
 
 
 @cache
@@ -67,9 +71,14 @@ def run_job(job: Job) -> Outcome:
     """Computes and commits one partition; returns an error as an outcome, and never raises one."""
     try:
         return Outcome(job.name, job.stage.name, job.partition, record=_compute(job))
+    except DamagedFileError as error:
+        damaged = (error.asset, error.partition)
+        return Outcome(job.name, job.stage.name, job.partition, error=str(error), damaged=damaged)
     except CorpusError as error:
         return Outcome(job.name, job.stage.name, job.partition, error=str(error))
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # `sys.exit` in a stage of a user's own, or a panic of a library in Rust
         where = f"{type(error).__name__}: {error}"
         return Outcome(job.name, job.stage.name, job.partition, error=f"{where} (in {_name(job.stage.compute)})")
 
@@ -98,9 +107,10 @@ def _compute(job: Job) -> Record:
         )
     )
     try:
-        digests |= job.stage.compute(task) or {}
+        digests |= _computed(job, task, [partition for found in inputs.values() for partition in found])
         task.count(seconds=round(time.monotonic() - started, 3), cpu_seconds=round(_cpu_seconds() - cpu, 3))
         record = _record(job, task, digests)
+        task.prepare()
         ledger.forget(job.stage.name, job.partition)
         task.publish()
         record = _with_sizes(record, job.storage)
@@ -108,6 +118,28 @@ def _compute(job: Job) -> Record:
     finally:
         task.discard()
     return record
+
+
+def _computed(job: Job, task: Task, inputs: list[Partition]) -> Mapping[str, str]:
+    """Runs the stage's function; returns the digests it returns.
+
+    What it did not read to the end is checked after it. If it fails, that comes first: content that is damaged may
+    cause any error.
+    """
+    try:
+        found = job.stage.compute(task) or {}
+    except DamagedFileError:
+        raise
+    except Exception:
+        _require_sound(inputs)
+        raise
+    _require_sound(inputs)
+    return found
+
+
+def _require_sound(inputs: list[Partition]) -> None:
+    for partition in inputs:
+        partition.require_sound()
 
 
 def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
@@ -129,13 +161,19 @@ def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
 
 
 def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str]:
-    """Returns the content digests of all tracked inputs, by `asset/partition`."""
-    return {
-        partition.name: partition.record.digest_of(edge.segment_read(job.partition))
-        for edge, partitions in inputs.items()
-        if edge.tracked
-        for partition in partitions
-    }
+    """Returns the content digests of all tracked inputs, by `asset/partition`.
+
+    `LedgerError` if one has no segment of the name that is read. A segment named like the reading partition may be
+    absent: there is nothing for that partition.
+    """
+    found = {}
+    for edge, partitions in inputs.items():
+        segment = edge.segment_read(job.partition)
+        for partition in partitions if edge.tracked else ():
+            if absent := absent_segment(partition.record, edge.segment):
+                raise LedgerError(f"{job.name} reads {absent}")
+            found[partition.name] = partition.record.digest_of(segment)
+    return found
 
 
 def _recipe(job: Job, inputs: Mapping[str, str]) -> str:

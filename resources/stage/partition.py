@@ -15,11 +15,14 @@ from resources.formats.documents import Document, decode_document
 from resources.formats.segments import Segment, segment_lines
 from resources.ledger import FileRecord, Record, partition_name
 from resources.shards import Shard
+from resources.stage.soundness import CheckedFiles
 from resources.storage.interface import Storage
 
 
 class Partition:
-    """A handle on one committed partition. It opens a file only when asked for its content.
+    """A handle on one committed partition. It opens a file only when asked for its content, and checks what it reads.
+
+    Reading raises `DamagedFileError` if a file is not what the record says.
 
     record: its commit record. shard: the raw file of a shard partition, if the reader was given it.
     """
@@ -28,6 +31,7 @@ class Partition:
         self._storage = storage
         self.record = record
         self.shard = shard
+        self._files = CheckedFiles(storage, record)
 
     @property
     def key(self) -> str | None:
@@ -56,13 +60,16 @@ class Partition:
         return self.record.counters_of(name)
 
     def open(self, suffix: str) -> BinaryIO:
-        """Opens a file as it is stored."""
-        return self._storage.open(self.file(suffix).path)
+        """Opens a file as it is stored, once it is checked."""
+        file = self.file(suffix)
+        self._files.require_sound(file)
+        return self._files.open(file)
 
     def lines(self, suffix: str = ".jsonl.gz") -> Iterator[bytes]:
-        """Yields the lines of a gzip file, newline included."""
-        with self.open(suffix) as raw, open_gzip(raw) as lines:
-            yield from lines
+        """Yields the lines of a gzip file, newline included; they are checked at their end."""
+        file = self.file(suffix)
+        with self._files.open(file) as raw, open_gzip(raw) as lines:
+            yield from self._files.lines(file, lines)
 
     def documents(self) -> Iterator[Document]:
         """Yields documents in row order."""
@@ -76,26 +83,34 @@ class Partition:
         return flags_of(self.lines())
 
     def array(self, suffix: str) -> NDArray[Any]:
-        """Returns a `.npy` file, memory-mapped read-only."""
-        path = self._storage.fetch(self.file(suffix).path)
-        return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False))
+        """Returns a `.npy` file, memory-mapped read-only, once it is checked."""
+        file = self.file(suffix)
+        self._files.require_sound(file)
+        return cast(NDArray[Any], np.load(self._storage.fetch(file.path), mmap_mode="r", allow_pickle=False))
 
     def array_rows(self, suffix: str, start: int, stop: int) -> NDArray[Any]:
-        """Returns rows `start` to `stop` of a `.npy` file as a new array; reads no other part of the file."""
-        path = self.file(suffix).path
-        return read_rows(lambda offset, size: self._storage.read(path, offset, size), path, start, stop)
+        """Returns rows `start` to `stop` of a `.npy` file as a new array.
+
+        The whole file is checked at the first use in a process; later ones read no other part of it.
+        """
+        file = self.file(suffix)
+        self._files.require_sound(file)
+        return read_rows(lambda offset, size: self._files.read(file, offset, size), file.path, start, stop)
 
     def json(self, suffix: str = ".json") -> Any:
         """Returns the value of a small JSON file."""
-        with self.open(suffix) as file:
-            return msgspec.json.decode(file.read())
+        return msgspec.json.decode(self._files.content(self.file(suffix)))
 
     def segments(self, suffix: str = ".index.json") -> dict[str, Segment]:
         """Returns the index of a segmented file."""
-        with self.open(suffix) as file:
-            return msgspec.json.decode(file.read(), type=dict[str, Segment])
+        return msgspec.json.decode(self._files.content(self.file(suffix)), type=dict[str, Segment])
 
     def segment_lines(self, segment: Segment, suffix: str = ".jsonl.zst") -> Iterator[bytes]:
-        """Yields the lines of one segment; reads no other part of the file."""
-        path = self.file(suffix).path
-        yield from segment_lines(self._storage.read(path, segment.offset, segment.length), segment)
+        """Yields the lines of one segment, which has a digest of its own; reads no other part of the file."""
+        file = self.file(suffix)
+        frames = self._files.read(file, segment.offset, segment.length)
+        yield from self._files.segment(file, segment_lines(frames, segment))
+
+    def require_sound(self) -> None:
+        """Raises `DamagedFileError` if a file was begun, not read to its end, and is not what the record says."""
+        self._files.require_all_begun_sound()

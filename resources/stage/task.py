@@ -1,6 +1,6 @@
 """The task, which a stage's function is given: its inputs, its parameters, and a place to write."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar
@@ -15,7 +15,7 @@ from resources.formats.lines import DocumentWriter, LineWriter
 from resources.formats.segments import SegmentWriter
 from resources.formats.writers import BinaryWriter, Writer, Written
 from resources.hashing import content_digest, value_digest
-from resources.ledger import FileRecord
+from resources.ledger import FileRecord, partition_digest
 from resources.shards import Shard
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage, Unpublished
@@ -69,6 +69,10 @@ class Task:
         self._unpublished = self._given.storage.begin()
         for held in (self.files, self.segments, self.counters, self.statistics, self.seen):
             held.clear()
+
+    def prepare(self) -> None:
+        """Makes all files durable, so that little can go wrong when they are published."""
+        self._unpublished.prepare()
 
     def publish(self) -> None:
         """Makes all files visible."""
@@ -224,8 +228,4 @@ class Task:
 
     def content_digest(self) -> str:
         """Returns the digest of the whole partition: its files in order, and its segments."""
-        return content_digest(*(line.encode() for line in self._content()))
-
-    def _content(self) -> Iterable[str]:
-        yield from (f"{file.digest} {file.rows}" for file in self.files)
-        yield from (f"{name}={digest}" for name, digest in sorted(self.segments.items()))
+        return partition_digest(self.files, self.segments)

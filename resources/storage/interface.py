@@ -25,6 +25,13 @@ class Unpublished(Protocol):
     def scratch(self) -> BinaryIO:
         """Opens a temporary file that goes away with this object."""
 
+    def prepare(self) -> None:
+        """Makes every created file complete and durable where it can, unseen; only `publish` and `discard` follow.
+
+        A full disk shows here, while the older files of the partition are still there. By default nothing is done.
+        """
+        return
+
     def publish(self) -> None:
         """Makes every created file durable and visible. Each appears whole or not at all."""
 

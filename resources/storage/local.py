@@ -9,11 +9,12 @@ import re
 import secrets
 import shutil
 import socket
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 from typing_extensions import override
 
@@ -22,6 +23,7 @@ from resources.storage.interface import Entry, Storage, Unpublished
 
 TEMPORARY = ".tmp"
 LOCK = ".lock"
+_DAY = 24 * 60 * 60
 _HELD: dict[Path, int] = {}
 _OWNER = re.compile(r"(?P<host>.+)\.(?P<pid>\d+)\.[0-9a-f]+")
 
@@ -44,6 +46,16 @@ class LocalStorage(Storage):
         if pure.is_absolute() or ".." in pure.parts:
             raise StorageError(f"{path!r}: a stored path is relative and has no '..'")
         return self.root / pure
+
+    def make_folder(self, folder: Path) -> None:
+        """Makes a folder and those above it, each durable in its parent."""
+        if folder.is_dir():
+            return
+        if folder != self.root:
+            self.make_folder(folder.parent)
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.sync:
+            _sync_folder(folder.parent)
 
     @override
     def open(self, path: str) -> BinaryIO:
@@ -111,11 +123,15 @@ class LocalStorage(Storage):
     @override
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Holds a lock on the folder, which the system releases when the process ends, even if it is killed."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        with (self.root / LOCK).open("a+") as file:
+        """Holds locks on the folder and on `.lock`; the system releases them when the process ends, however it does.
+
+        The lock on the folder holds even if somebody removes the file; the file says who builds.
+        """
+        self.make_folder(self.root)
+        with ExitStack() as held:
             if self.root not in _HELD:
-                _lock(file, self.root)
+                _lock_folder(self.root, held)
+                _lock_file(self.root, held)
             _HELD[self.root] = _HELD.get(self.root, 0) + 1
             try:
                 yield
@@ -127,7 +143,7 @@ class LocalStorage(Storage):
     @override
     def abandoned(self) -> list[str]:
         folder = self.root / TEMPORARY
-        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not _alive(item.name))
+        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not _alive(item))
 
     @override
     def remove_abandoned(self) -> int:
@@ -148,6 +164,7 @@ class LocalUnpublished(Unpublished):
         self._scratch: list[BinaryIO] = []
 
     def _open(self) -> tuple[BinaryIO, Path]:
+        self._storage.make_folder(self._storage.root)
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / str(len(self._files) + len(self._scratch))
         return path.open("w+b"), path
@@ -166,15 +183,21 @@ class LocalUnpublished(Unpublished):
         return handle
 
     @override
-    def publish(self) -> None:
+    def prepare(self) -> None:
         for handle, _, _ in self._files:
+            if handle.closed:
+                continue
             handle.flush()
             if self._storage.sync:
                 os.fsync(handle.fileno())
             handle.close()
+        for folder in {target.parent for _, _, target in self._files}:
+            self._storage.make_folder(folder)
+
+    @override
+    def publish(self) -> None:
+        self.prepare()
         folders = {target.parent for _, _, target in self._files}
-        for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
         for _, temporary, target in self._files:
             temporary.replace(target)
         if self._storage.sync:
@@ -185,22 +208,47 @@ class LocalUnpublished(Unpublished):
     @override
     def discard(self) -> None:
         for handle in [file[0] for file in self._files] + self._scratch:
-            handle.close()
+            # Closing writes what is still held, which a full disk refuses; nobody wants it any more.
+            with suppress(OSError):
+                handle.close()
         self._files.clear()
         self._scratch.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _lock(file: TextIO, root: Path) -> None:
+def _lock_folder(root: Path, held: ExitStack) -> None:
+    """Locks the folder itself; does nothing where the file system has no such lock (NFS)."""
+    descriptor = os.open(root, os.O_RDONLY)
+    held.callback(os.close, descriptor)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        file.seek(0)
-        owner = file.read(100).strip() or "another process"
-        raise StorageError(f"{root}: {owner} is building on this store; wait until it is done") from None
+        raise _held_by(root) from None
+    except OSError:
+        return
+
+
+def _lock_file(root: Path, held: ExitStack) -> None:
+    """Locks the file, and writes into it who holds it. A file that was removed meanwhile is no lock."""
+    while True:
+        file = held.enter_context((root / LOCK).open("a+"))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _held_by(root) from None
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), (root / LOCK).stat()):
+                break
     file.truncate(0)
     file.write(f"process {os.getpid()} on {socket.gethostname()}")
     file.flush()
+
+
+def _held_by(root: Path) -> StorageError:
+    owner = "another process"
+    with suppress(OSError, UnicodeDecodeError):
+        owner = (root / LOCK).read_text()[:100].strip() or owner
+    return StorageError(f"{root}: {owner} is building on this store; wait until it is done")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -211,13 +259,18 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _alive(name: str) -> bool:
-    """Returns whether the writer of a temporary folder still runs; True for a writer on another host."""
-    owner = _OWNER.fullmatch(name)
+def _alive(folder: Path) -> bool:
+    """Returns whether the writer of a temporary folder still runs.
+
+    That of another host counts as running for a day after it last wrote: nobody here can tell.
+    """
+    owner = _OWNER.fullmatch(folder.name)
     if owner is None:
         return False
     if owner["host"] != socket.gethostname():
-        return True
+        with suppress(FileNotFoundError):
+            return time.time() - max(item.stat().st_mtime for item in (folder, *folder.iterdir())) < _DAY
+        return False
     try:
         os.kill(int(owner["pid"]), 0)
     except ProcessLookupError:

@@ -13,16 +13,23 @@ import pytest
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from corpus_assets.cli.show import show_partition
+from corpus_assets.config.datasets import LMDataset
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Progress
 from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.tokenize.checks import faults_of, sums_of
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
 from corpus_assets.tokenize.ragged import Ragged
-from resources.errors import ConfigError
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from resources.errors import ConfigError, LedgerError
+from resources.io_managers import TokenRows
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
+from resources.stage.partition import Partition
 from tests.build.small import Built, contents, drive, live_records, opened, prose, statuses, write_small
+from tests.data.building import partitions
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
 FIM = {"prefix_token": "<|pre|>", "middle_token": "<|mid|>", "suffix_token": "<|suf|>"}
@@ -218,6 +225,124 @@ def test_another_file_recomputes_itself_alone(folder: Path) -> None:
     assert rebuild(folder).recomputed == set()
 
 
+def test_a_partition_without_rows_has_no_file(folder: Path) -> None:
+    """From 50 files on, Cerebras' map-style reader fails on HDF5 2.0 for every row if one of them is empty."""
+    write_lines(folder / "own/pairs/c.jsonl", [{"prompt": "lonely"}])
+    rebuild(folder)
+    corpus = opened(folder)
+    assert {path.stem for path in (folder / "corpus/tokens/pairs").glob("*.h5")} == {"pairs--a", "pairs--b"}
+    for asset, key in (("pairs_tokens", "pairs--c"), ("pairs-vsl_sequences", "pairs-vsl--c")):
+        record = corpus.ledger.read(asset, key)
+        assert record is not None
+        assert record.statistics["rows_out"] == 0
+        assert not Partition(corpus.storage, record).has(".h5")
+        assert '"rows_out": 0' in "\n".join(show_partition(corpus, asset, key, 3))
+        with pytest.raises(LedgerError, match="has no rows"):
+            TokenRows(Partition(corpus.storage, record)).open()
+    for name in ("pairs", "pairs-vsl"):
+        assert faults(corpus, name) == []
+        params = params_of(folder, name)
+        rows = sum(len(rows) for rows in rows_of(folder, name).values())
+        assert rows == params["post-process"]["n_examples"] == params["h5_dataset_stats"]["num_sequences"]
+    assert statuses(corpus.planner().plan()) == {}
+
+
+def faults(corpus: Corpus, name: str) -> list[str]:
+    """What the asset checks find wrong with a dataset's files and sums."""
+    (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == name)
+    (held,) = partitions(corpus, "tokenizer")
+    tokenizer = load_tokenizer_of(held, entry.get("separator"))
+    files = partitions(corpus, f"{name}_tokens")
+    counted = partitions(corpus, f"{name}_sequences") if entry["shuffle"] else files
+    (params,) = partitions(corpus, f"{name}_token_params")
+    return [fault for file in files for fault in faults_of(file, entry, tokenizer)] + sums_of(counted, files, params)
+
+
+def stream_of(rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The ids that packed rows were cut from: all inputs of the loss, and the last label."""
+    real = rows[:, 1] == 1
+    return np.concatenate([rows[:, 0][real], rows[:, 2][real][-1:]])
+
+
+@pytest.fixture
+def packed(once: Path, tmp_path: Path) -> Path:
+    """Many small files of a dataset's own, packed over all of them: plain, shuffled, and file by file."""
+    for n in range(9):
+        write_lines(tmp_path / f"own/small/{n}.jsonl", [{"text": prose(f"small{n}", 12)}] if n != 4 else [])
+    shutil.copy(once / "corpus/tokenizer/tokenizer.json", tmp_path / "t.json")
+    write_packed(tmp_path)
+    rebuild(tmp_path)
+    return tmp_path
+
+
+def write_packed(folder: Path, **options: Any) -> None:
+    small = {"location": "own/small"}
+    datasets = [
+        dataset("over", "lm", input=small, pack_over_files=True) | options,
+        dataset("over-mixed", "lm", input=small, pack_over_files=True, shuffle=True),
+        dataset("over-fim", "fim", input=small, pack_over_files=True, **FIM),
+        dataset("each", "lm", input=small),
+    ]
+    config = {
+        "tokenizer": {"kind": "neox", "path": "t.json"},
+        "datasets": datasets,
+        "engine": {"workers": 0},
+        "storage": {"sync": False},
+        "mix": {"chunks": 2},
+    }
+    (folder / "corpus.yaml").write_text(json.dumps(config))
+
+
+def test_packing_over_files_has_one_tail(packed: Path) -> None:
+    over, each = rows_of(packed, "over"), rows_of(packed, "each")
+    rows = np.concatenate(list(over.values()))
+    padded = (rows[:, 1] == 0).any(axis=1)
+    assert np.count_nonzero(padded) == 1
+    assert padded[-1]
+    assert len(rows) < sum(map(len, each.values()))
+    # The stream is that of all files in order, and no token is lost.
+    streams = [stream_of(part) for part in each.values()]
+    np.testing.assert_array_equal(stream_of(rows), np.concatenate(streams))
+    shuffled = np.concatenate(list(rows_of(packed, "over-mixed").values()))
+    assert Counter(row.tobytes() for row in shuffled) == Counter(row.tobytes() for row in rows)
+    for name in ("over", "over-mixed", "over-fim", "each"):
+        assert faults(opened(packed), name) == []
+        assert params_of(packed, name)["post-process"]["processed_files"] == 8
+
+
+def test_a_changed_file_makes_a_dataset_again_that_is_packed_over_files(packed: Path) -> None:
+    write_lines(packed / "own/small/5.jsonl", [{"text": "Something else altogether, and not much of it."}])
+    built = rebuild(packed)
+    assert built.of("each_tokens") == {"each--5"}
+    assert built.of("over_tokens") == {None}
+    before = rows_of(packed, "over")
+    fresh = packed / "fresh"
+    shutil.copytree(packed, fresh, ignore=shutil.ignore_patterns("corpus", "fresh"))
+    rebuild(fresh)
+    after = rows_of(fresh, "over")
+    assert before.keys() == after.keys()
+    assert all(np.array_equal(before[name], after[name]) for name in after)
+
+
+def test_files_of_the_other_way_of_packing_are_orphans_that_clean_may_remove(packed: Path) -> None:
+    write_packed(packed, pack_over_files=False)
+    rebuild(packed)
+    corpus = opened(packed)
+    (orphan,) = [key for key in corpus.planner().plan().orphans if key[0] == "over_tokens"]
+    record = corpus.ledger.read(*orphan)
+    live = {file.path for record in live_records(corpus).values() for file in record.files}
+    assert record is not None
+    assert record.files
+    assert not live & {file.path for file in record.files}
+
+
+@pytest.mark.parametrize("change", [{"input": "train"}, {"pack": False, "input": {"location": "own"}}])
+def test_packing_over_files_needs_files_and_packing(change: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="pack_over_files goes with pack"):
+        LMDataset(name="d", pack_over_files=True, **change)
+    assert not LMDataset(name="d", compat="cerebras", pack_over_files=True, **change).carries_over
+
+
 def test_an_option_stales_its_dataset_alone_and_the_plan_says_which(folder: Path) -> None:
     changed = [dict(entry, seed=3) if entry["name"] == "vsl" else entry for entry in DATASETS]
     write_small(folder, {**CHANGES, "datasets": changed})
@@ -290,10 +415,10 @@ def test_what_reading_and_making_drop_is_told(once: Path, folder: Path) -> None:
     assert sum(params["skipped_rows"].values()) == 3
     changed = [dict(entry) for entry in DATASETS]
     changed[6]["input"] = {"location": "own/pairs", "completion_key": "answer"}
+    changed[6]["input"] |= {"max_bad_rows": 1.0, "may_be_empty": True}
     write_small(folder, {**CHANGES, "datasets": changed})
     rebuild(folder)
     planner = opened(folder).planner()
     assert "dataset pairs: 21 of 21 raw rows dropped (empty_prompt 1, invalid_json 1, no_completion 19)" in build_notes(
         planner
     )
-    assert "dataset pairs: 0 rows; 0 of 0 documents discarded (nothing to read)" in build_notes(planner)

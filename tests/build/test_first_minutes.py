@@ -44,7 +44,7 @@ def test_a_missing_tokenizer_file_stops_the_plan_of_a_new_corpus(work: Work) -> 
 def test_an_undeclared_parameter_is_named(work: Work) -> None:
     corpus = opened(work.folder)
     step = corpus.step(corpus.graph["short_documents"], ["books--one"], force=True)
-    (job,) = step._jobs()
+    (job,) = step._jobs(step.due)
     outcome = run_job(type(job)(**{**job.__dict__, "parameters": {}}))
     assert outcome.error is not None
     assert "reads 'short_documents.threshold' but does not list it" in outcome.error

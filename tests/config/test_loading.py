@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
+from corpus_assets.config import sections
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.loading import load_config, parse_config
+from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.profiles import PROFILES
 from corpus_assets.config.sections import HoldoutCount
 from corpus_assets.corpus import Corpus
@@ -68,6 +70,14 @@ FAULTS: list[tuple[Any, str]] = [
     (section("tokenizer", kind="train", seeds=3), "tokenizer.seeds: unknown key; did you mean 'seed'?"),
     (section("tokenizer", kind="gpt2", merges="m"), "tokenizer.encoder: missing, but required"),
     (section("engine", memory="3 parsec"), "engine.memory: received '3 parsec' (str); valid: a size such as 512 MiB"),
+    (
+        source(location="s3://bucket/raw"),
+        "sources.0.location: received 's3://bucket/raw' (str); valid: a folder of this",
+    ),
+    (source(location="https://host/raw"), "or one mounted there; https: is not read"),
+    (section("storage", root="s3://bucket/x"), "storage: root is 's3://bucket/x'; valid with kind local: a folder of"),
+    (source(max_bad_rows=1.5), "sources.0.max_bad_rows: received 1.5 (float)"),
+    (source(epochs=0), "sources: every source has epochs 0, so the corpus would be empty"),
     (section("engine", workers=-1), "engine.workers: received -1 (int)"),
     (section("engine", workers="many"), "engine.workers: received 'many' (str); valid: 'auto'"),
     (section("dedup", keep=["first", "longest"]), "dedup: keep: nothing can come after 'first', which leaves no ties"),
@@ -227,3 +237,40 @@ def test_a_missing_tokenizer_file_is_told_by_the_plan(tmp_path: Path, tokenizer:
     stage = corpus.graph["tokenizer"]
     with pytest.raises(ConfigError, match=rf"{key}: .*gone.* cannot be read: No such file"):
         corpus.settings.parameters(stage, None)
+
+
+def test_too_little_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "LEAST_MEMORY", 16 << 20)
+    with pytest.raises(ConfigError, match=r"engine\.memory: received '1 KiB' \(str\); valid: at least 16 MiB"):
+        config(engine={"memory": "1 KiB"})
+    assert config(engine={"memory": "16 MiB"}).engine.memory == 16 << 20
+
+
+def test_a_store_of_ones_own_may_have_any_root() -> None:
+    own = {"kind": "my_store:opened", "root": "s3://bucket/x"}
+    assert with_absolute_paths(config(storage=own), Path("/corpus")).storage.root == "s3://bucket/x"
+
+
+def test_a_home_and_variables_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for given, meant in (("~/raw", "raw"), ("$HOME/a b", "a b"), ("${HOME}/c", "c")):
+        (tmp_path / meant).mkdir()
+        read = with_absolute_paths(parse_config(source(location=given)), Path("/corpus"))
+        assert read.sources[0].location == str(tmp_path / meant)
+    unknown = with_absolute_paths(parse_config(source(location="~nobody-is-called-so/$UNSET")), Path("/corpus"))
+    assert unknown.sources[0].location == "/corpus/~nobody-is-called-so/$UNSET"
+    stored = with_absolute_paths(config(storage={"root": "~/corpus"}), Path("/corpus"))
+    assert stored.storage.root == str(tmp_path / "corpus")
+    values = {"sources": [{"name": "a", "location": "~/raw"}], "storage": {"root": "$HOME/raw/out"}}
+    with pytest.raises(ConfigError, match=r"overlaps storage\.root"):
+        load_config(written(tmp_path, yaml.safe_dump(values)))
+
+
+def test_two_sources_of_one_folder_must_share_no_file(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "link").symlink_to("raw")
+    one, two = SOURCE, {"name": "b", "location": "link"}
+    with pytest.raises(ConfigError, match=r"sources\.1\.location: received 'link' with glob .* as in sources\.0"):
+        load_config(written(tmp_path, yaml.safe_dump({"sources": [one, two]})))
+    apart = [{**one, "glob": "*.jsonl"}, {**two, "glob": ["*.txt", "*.parquet"]}]
+    assert len(load_config(written(tmp_path, yaml.safe_dump({"sources": apart}))).sources) == 2

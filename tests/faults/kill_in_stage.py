@@ -25,11 +25,11 @@ def die() -> None:
 
 def arm(stage: str, moment: str) -> None:
     """Let the process die when the stage comes to that moment in its first partition."""
-    running: list[str] = []
+    running = [""]  # Before the first stage the store writes down whose it is.
     begin, create, publish, write = Task.__init__, LocalUnpublished.create, LocalUnpublished.publish, Ledger.write
 
     def beginning(task: Task, of: Any, *args: Any, **more: Any) -> None:
-        running.append(of.name)
+        running.append(of.asset)
         begin(task, of, *args, **more)
 
     def creating(pending: LocalUnpublished, path: str) -> Any:

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from corpus_assets.cli.verify import verify
 from corpus_assets.config.loading import parse_config
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.formats.segments import SegmentWriter, segment_lines
-from resources.ledger import record_path
+from resources.ledger import Record, encode_record, record_path
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 from tests.build.small import Work, drive, opened
@@ -81,6 +82,7 @@ def test_a_fault_of_the_machine_never_counts_as_a_bad_file() -> None:
 def test_too_many_open_files_fails_a_shard_that_may_be_skipped_when_bad(
     work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    drive(opened(work.folder), [opened(work.folder).graph["raw_source"]])
     work.config(**{"sources.0.on_bad_file": "skip", "normalize.method": "none"})
     opening: Any = Path.open
 
@@ -178,7 +180,12 @@ def test_changed_counters_in_a_record_are_found(work: Work) -> None:
     corpus = opened(work.folder)
     path = Path(corpus.storage.fetch(record_path("train_tokens", "chunk-0000")))
     assert verify(corpus, deep=True).bad == []
-    path.write_text(re.sub(r'"num_tokens": \d+', '"num_tokens": 1', path.read_text()))
+    changed = re.sub(r'"num_tokens": \d+', '"num_tokens": 1', path.read_text())
+    path.write_text(changed)
+    (problem,) = verify(opened(work.folder), deep=True).bad
+    assert problem.problem == "damaged record: its check does not match"
+    record = msgspec.json.decode(changed, type=Record)
+    path.write_bytes(encode_record(record))
     (rows, counters) = verify(opened(work.folder), deep=True).bad
     assert "counters 'counters' have digest" in counters.problem
     assert "counters 'h5_dataset_stats' have digest" in rows.problem

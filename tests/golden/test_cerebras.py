@@ -1,5 +1,6 @@
 """Runs of Cerebras' Model Zoo again, from a corpus.yaml with its parameter names: our rows equal those of Cerebras."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,24 @@ from numpy.typing import NDArray
 
 from tests.data.building import build, open_corpus
 from tests.golden import shared
-from tests.tokenize.reference_reading import case, cases, chunks, file_name, paths
+from tests.tokenize.reference_reading import case, cases
 
 MODES = ("LMData", "LMData_VSL", "FIM", "Summarization", "Summarization_VSL", "DPO")
-
-
-def is_comparable(name: str) -> bool:
-    """One process, one input file, nothing random, no defect that ours does not have."""
-    given = case(name)
-    plain = given["deterministic"] and not given["legacy_defect"] and not given["sane_behaviour_case"]
-    return bool(plain and given["processes"] == 1 and len(paths(given)) == 1)
+DIFFERENT = {
+    "lm_gpt2_split_removebos_LEGACY": "Cerebras loses the first id of every piece (Defect: begin-of-text removal)",
+    "sum_gpt2_newsep_LEGACY": "Cerebras never inserts a new separator (Defect: a new separator)",
+    "lm_gpt2_procs2": "each of two processes packs every other file by itself; we follow one process",
+    "lm_gpt2_procs5_tasksplit": "three processes pack chunks by turns, and what is left over in the order it arrives",
+    "lmvsl_formats_procs2": "Cerebras' chunks end with a tar member; ours may hold the end of one and the next",
+    "fim_tiny_rate1_spm5": "Cerebras draws without a seed (FIM)",
+    "fim_tiny_defaults": "Cerebras draws without a seed (FIM)",
+}
+"""Runs whose rows are not ours, and why: docs/formats/cerebras-rows.md "What differs"."""
 
 
 def tokenizer(given: dict[str, Any]) -> dict[str, Any] | None:
     label = given["tokenizer"]["label"]
-    if label == "gpt2":
+    if label in ("gpt2", "gpt2sep"):  # The second has the separator in its table, as ours has once it is added.
         folder = shared("tokenizers", "gpt2")
         return {"kind": "gpt2", "merges": str(folder / "gpt2-vocab.bpe"), "encoder": str(folder / "gpt2-encoder.json")}
     control = {"special_tokens_in_text": True}
@@ -39,24 +43,62 @@ def tokenizer(given: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def expected(name: str) -> NDArray[np.int32]:
-    """Rows of all files in the order of their chunks."""
+    """Rows of all files: file by file, and chunk by chunk in each (`output_chunk_<process>_<file>_<document>_<chunk>`).
+
+    The mask is the one that was asked for (docs/formats/cerebras-rows.md "Defect: inverted_mask").
+    """
     given = case(name)
+
+    def place(file: str) -> tuple[int, int]:
+        process, number, _, chunk = map(int, file.split("_")[2:])
+        return number * given["processes"] + process, chunk
+
     with np.load(shared("golden", "cerebras", "cases", name, "expected.npz"), allow_pickle=False) as arrays:
-        names = [file_name(chunk) for chunk in chunks(given)[0]]
-        return np.concatenate([arrays[file] for file in names if file in arrays.files])
+        files = arrays.files if given["processing"].get("shuffle") else sorted(arrays.files, key=place)
+        rows = np.concatenate([arrays[file] for file in files])
+    if given["legacy_defect"] and given["dataset"].get("inverted_mask"):
+        rows[:, 1] = 1 - rows[:, 1]
+    return rows
 
 
-@pytest.mark.parametrize("name", [name for name in cases(*MODES) if is_comparable(name)])
-def test_rows_of_the_original(name: str, tmp_path: Path) -> None:
-    given = case(name)
+def dataset_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The entry of `datasets`: Cerebras' parameters as they were given."""
     options = {**given["processing"], **given["dataset"], **given["cli"]}
     options = {key: value for key, value in options.items() if key not in ("eos_id", "pad_id")}
-    (file,) = paths(given)
-    options = {"input_dir": str(file.parent), **options}
-    dataset = {"name": "golden", "mode": given["mode"], "compat": "cerebras", **options}
-    values = {"sources": [], "datasets": [dataset], "tokenizer": tokenizer(given)}
-    corpus = open_corpus(tmp_path, values)
+    if given["id"] == "SANE_sum_multi_turn":  # Cerebras ran on single pairs; the note says what would be the setting.
+        options = {key: value for key, value in options.items() if not key.endswith(("prompt_key", "completion_key"))}
+        options |= {"multi_turn_key": "messages", "multi_turn_content_key": "content"}
+    folder = shared("golden", "cerebras", *Path(given["input"]).parts)
+    return {"name": "golden", "mode": given["mode"], "compat": "cerebras", "input_dir": str(folder), **options}
+
+
+def made(name: str, folder: Path) -> NDArray[np.int32]:
+    """Rows of all files that the stages write, file by file."""
+    given = case(name)
+    corpus = open_corpus(folder, {"sources": [], "datasets": [dataset_of(given)], "tokenizer": tokenizer(given)})
     build(corpus)
-    (written,) = sorted((tmp_path / "corpus" / "tokens" / "golden").glob("*.h5"))
-    with h5py.File(written) as stored:
-        np.testing.assert_array_equal(stored["data"][:], expected(name))
+    rows = []
+    for written in sorted((folder / "corpus" / "tokens" / "golden").glob("*.h5")):
+        with h5py.File(written) as stored:
+            rows.append(stored["data"][:])
+            assert len(rows[-1]) == stored.attrs["n_examples"] > 0
+    return np.concatenate(rows)
+
+
+def in_any_order(rows: NDArray[np.int32]) -> Counter[bytes]:
+    return Counter(row.tobytes() for row in rows)
+
+
+@pytest.mark.parametrize("name", [name for name in cases(*MODES) if name not in DIFFERENT])
+def test_rows_of_the_original(name: str, tmp_path: Path) -> None:
+    rows, wanted = made(name, tmp_path), expected(name)
+    if case(name)["processing"].get("shuffle"):  # docs/formats/cerebras-hdf5.md "Online shuffle"
+        assert in_any_order(rows) == in_any_order(wanted)
+        return
+    np.testing.assert_array_equal(rows, wanted)
+
+
+@pytest.mark.parametrize("name", [name for name in cases(*MODES) if name in DIFFERENT])
+def test_rows_that_must_differ_do(name: str, tmp_path: Path) -> None:
+    """So that the list of reasons never holds a run that has become equal."""
+    assert in_any_order(made(name, tmp_path)) != in_any_order(expected(name)), DIFFERENT[name]

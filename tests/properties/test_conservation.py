@@ -57,6 +57,8 @@ def test_every_row_is_accounted_for(
         "split.holdout": holdout,
         "mix.chunks": chunks,
     }
+    for source in range(3):
+        changes |= {f"sources.{source}.may_be_empty": True, f"sources.{source}.max_bad_rows": 1.0}
     with tempfile.TemporaryDirectory() as folder:
         corpus = write(Path(folder), shards, changes)
         stages = corpus.graph.select(["+decontaminated_train", "validation", "test"])

@@ -1,14 +1,27 @@
 """Commit records: written whole, read once, and worth nothing when damaged."""
 
+import errno
+import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import LedgerError
-from resources.ledger import FileRecord, Ledger, Record, recipe_digest, record_path
+from resources.ledger import (
+    DAMAGE,
+    FileRecord,
+    Ledger,
+    Record,
+    decode_record,
+    encode_record,
+    partition_digest,
+    recipe_digest,
+    record_path,
+)
 from resources.storage.local import LocalStorage
 
 
@@ -108,6 +121,95 @@ def test_no_bytes_in_a_record_are_a_crash(tmp_path_factory: pytest.TempPathFacto
     ledger = Ledger(LocalStorage(tmp_path_factory.getbasetemp() / "fuzz", sync=False))
     ledger.storage.write(record_path("a", "one"), content)
     assert ledger.records("a") == {}
+
+
+def flipped(content: bytes, place: int, mask: int) -> bytes:
+    """The content with one byte changed."""
+    changed = bytearray(content)
+    changed[place % len(changed)] ^= mask
+    return bytes(changed)
+
+
+FLIPS = {"place": st.integers(0, 10_000), "mask": st.integers(1, 255)}
+
+
+@given(**FLIPS)
+def test_no_flipped_byte_of_a_record_is_believed(
+    tmp_path_factory: pytest.TempPathFactory, place: int, mask: int
+) -> None:
+    storage = LocalStorage(tmp_path_factory.getbasetemp() / "flips", sync=False)
+    path = record_path("a", "one")
+    storage.write(path, flipped(encode_record(record("one")), place, mask))
+    ledger = Ledger(storage, snapshots=False)
+    assert ledger.records("a") == {}
+    assert set(ledger.unreadable) == {path}
+
+
+@given(**FLIPS)
+def test_a_flipped_byte_of_an_old_record_changes_no_decision(place: int, mask: int) -> None:
+    """A record of version 0.1 has no check: what a decision is made from is held by its own two digests."""
+    recipe = recipe_digest("a", "1", {"k": [1, {"n": None}]}, {"up/x": "1"})
+    whole = msgspec.structs.replace(record("one"), recipe=recipe)
+    whole = msgspec.structs.replace(whole, digest=partition_digest(whole.files, whole.segments))
+    content = msgspec.json.format(msgspec.json.encode(whole), indent=1)
+    assert decode_record(content) == whole
+    try:
+        found = decode_record(flipped(content, place, mask))
+    except DAMAGE:
+        return
+    assert (found.recipe, found.digest, found.segments) == (whole.recipe, whole.digest, whole.segments)
+    assert (found.parameters, found.inputs, found.code_version) == (whole.parameters, whole.inputs, "1")
+    assert [file.digest for file in found.files] == ["f"]
+
+
+def test_a_record_without_its_files_is_damaged(ledger: Ledger) -> None:
+    for content in (encode_record(record("one")), msgspec.json.format(msgspec.json.encode(record("one")), indent=1)):
+        emptied = re.sub(rb'"files": \[.*?\],\n "segments"', b'"files": [],\n "segments"', content, flags=re.DOTALL)
+        assert emptied != content
+        ledger.storage.write(record_path("a", "one"), emptied)
+        assert ledger.records("a") == {}
+
+
+@given(**FLIPS)
+def test_a_flipped_byte_of_a_snapshot_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, place: int, mask: int
+) -> None:
+    storage = LocalStorage(tmp_path_factory.getbasetemp() / "snapshots", sync=False)
+    path = "ledger/.snapshots/a.json"
+    if storage.stat(path) is None:
+        for number in range(20):
+            Ledger(storage).write(record(f"p{number}"))
+    expected = Ledger(storage).records("a")
+    with storage.open(path) as file:
+        content = file.read()
+    storage.write(path, flipped(content, place, mask))
+    assert Ledger(storage).records("a") == expected
+
+
+def test_a_snapshot_of_version_0_1_is_made_anew(ledger: Ledger) -> None:
+    for number in range(20):
+        ledger.write(record(f"p{number}"))
+    expected = ledger.records("a")
+    with ledger.storage.open("ledger/.snapshots/a.json") as file:
+        old = file.read().partition(b"\n")[2].replace(b'"digest":"d"', b'"digest":"e"')
+    ledger.storage.write("ledger/.snapshots/a.json", old)
+    assert Ledger(ledger.storage).records("a") == expected
+    with ledger.storage.open("ledger/.snapshots/a.json") as file:
+        assert file.read().partition(b"\n")[2] != old
+
+
+def test_a_snapshot_that_cannot_be_opened_is_forgiven(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(20):
+        ledger.write(record(f"p{number}"))
+    opening = LocalStorage.open
+
+    def refuse(storage: LocalStorage, path: str) -> BinaryIO:
+        if ".snapshots" in path:
+            raise OSError(errno.EIO, "Input/output error")
+        return opening(storage, path)
+
+    monkeypatch.setattr(LocalStorage, "open", refuse)
+    assert len(ledger.records("a")) == 20
 
 
 def test_a_recipe_depends_on_every_part_and_on_the_order_of_inputs() -> None:

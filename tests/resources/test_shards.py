@@ -1,15 +1,26 @@
 """Raw files become shards: every file one, every name safe, whatever the files are called."""
 
+import errno
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resources.errors import BadFileError, ConfigError
-from resources.shards import MAX_NAME, Listing, Shard, SourceFolder, list_shards, shard_name
+from resources.errors import BadFileError, ConfigError, StorageError
+from resources.raw_files import glob_pattern, may_hold
+from resources.shards import (
+    MAX_NAME,
+    Listing,
+    Shard,
+    SourceFolder,
+    list_shards,
+    remembered_digest,
+    shard_name,
+)
 
 SAFE = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 CHARACTERS = "aAbB09._- ,/\\é\u0130\U0001f600'\"\n"
@@ -20,8 +31,8 @@ PATHS = (
 )
 
 
-def listed(folder: Path, globs: tuple[str, ...] = ("**/*",), form: str = "auto", name: str = "s") -> Listing:
-    return list_shards([SourceFolder(name, str(folder), globs, form)], lambda *_: [])
+def listed(folder: Path, globs: tuple[str, ...] = ("**/*",), form: str = "auto", **options: Any) -> Listing:
+    return list_shards([SourceFolder("s", str(folder), globs, form, **options)], lambda *_: [])
 
 
 def put(folder: Path, path: str, content: bytes = b"x") -> Path:
@@ -136,7 +147,7 @@ def test_a_text_list_covers_its_members_and_none_outside(tmp_path: Path) -> None
 
     def look(members: list[str]) -> Shard:
         folder = SourceFolder("s", str(tmp_path / "in"), ("list.txt",), "txt_list")
-        (shard,) = list_shards([folder], lambda *_: members).shards
+        (shard,) = list_shards([folder], lambda *_: list(enumerate(members, 1))).shards
         return shard
 
     before = look(["a.txt", "b.txt"])
@@ -147,6 +158,127 @@ def test_a_text_list_covers_its_members_and_none_outside(tmp_path: Path) -> None
     assert look(["a.txt", "b.txt"]).modified != before.modified
     assert look(["a.txt", "b.txt"]).digest() != digest
     assert look(["a.txt"]).digest() != digest
-    assert "none.txt" in (look(["none.txt"]).problem or "")
+    assert look(["a.txt", "secret-words.txt"]).problem == "line 2 names no file"
+    assert look(["a.txt", "b.txt", "../outside.txt"]).problem == "line 3 leaves the source's folder"
+    assert look(["secret\0words"]).problem == "line 1 is no path that can be read"
     with pytest.raises(BadFileError, match="leaves the source's folder"):
         before.open_member("../outside.txt")
+
+
+DASHES = st.text(alphabet="a-/", min_size=1, max_size=8).filter(lambda path: all(path.split("/")))
+
+
+@given(paths=st.lists(PATHS | DASHES, min_size=2, max_size=8, unique=True))
+def test_different_paths_have_different_keys(paths: list[str]) -> None:
+    keys = [shard_name(f"{path}.jsonl").replace("/", "--") for path in paths]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_dash_beside_a_slash_is_told_from_one_on_the_other_side(tmp_path: Path) -> None:
+    for path in ("2024-/01.jsonl", "2024/-01.jsonl", "2024/01.jsonl", "2024-01.jsonl"):
+        put(tmp_path, path)
+    keys = listed(tmp_path).keys()
+    assert len(set(keys)) == 4
+    assert {"s--2024--01", "s--2024-01"} <= set(keys)
+
+
+def test_two_files_with_one_key_are_refused_with_both_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "a b.jsonl")
+    put(tmp_path, "a/b.jsonl")
+    monkeypatch.setattr("resources.shards.shard_name", lambda path: path.partition(".")[0].replace(" ", "--"))
+    with pytest.raises(ConfigError, match=r"s/a b\.jsonl.* s/a/b\.jsonl|s/a/b\.jsonl.* s/a b\.jsonl"):
+        listed(tmp_path)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_a_folder_that_cannot_be_listed_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    put(tmp_path, "a.jsonl")
+    put(tmp_path, "in/locked/b.jsonl")
+    scandir = os.scandir
+
+    def refuses(path: Any) -> Any:
+        if Path(path).name == "locked":
+            raise OSError(number, os.strerror(number))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuses)
+    with pytest.raises(StorageError, match=f"s/in/locked.*{os.strerror(number)}"):
+        listed(tmp_path)
+    assert [shard.path for shard in listed(tmp_path, ("*.jsonl", "out/**/*")).shards] == ["a.jsonl"]
+
+
+PATTERNS = st.lists(st.sampled_from(["a", "b*", "*", "**", "?", "**x"]), min_size=1, max_size=4).map("/".join)
+
+
+@given(pattern=PATTERNS, path=st.lists(st.sampled_from(["a", "b", "bx"]), min_size=2, max_size=5).map("/".join))
+def test_no_folder_of_a_wanted_file_is_passed_over(pattern: str, path: str) -> None:
+    folders = path.split("/")[:-1]
+    if glob_pattern(pattern).fullmatch(path):
+        assert all(may_hold(pattern.split("/"), "/".join(folders[: n + 1])) for n in range(len(folders)))
+
+
+def test_a_file_put_in_the_place_of_another_is_seen(tmp_path: Path) -> None:
+    file, other = put(tmp_path, "a.jsonl", b"one"), put(tmp_path / "out", "b", b"two")
+    before = listed(tmp_path, ("*.jsonl",)).shards[0]
+    os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
+    other.rename(file)
+    after = listed(tmp_path, ("*.jsonl",)).shards[0]
+    assert file.stat().st_mtime_ns == int(before.modified.partition("/")[0])
+    assert not after.is_as(before.seen())
+    assert before.changed()
+
+
+def test_a_token_of_version_0_1_is_compared_as_that_version_did(tmp_path: Path) -> None:
+    file = put(tmp_path, "a.jsonl")
+    shard = listed(tmp_path).shards[0]
+    assert shard.is_as({"bytes": 1, "modified": str(file.stat().st_mtime_ns)})
+    assert not shard.is_as({"bytes": 1, "modified": "17"})
+    assert not shard.is_as({"bytes": 1})
+
+
+def test_a_touched_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, read = put(tmp_path, "a.jsonl"), []
+    digest = Shard.digest
+
+    def reads(shard: Shard) -> str:
+        read.append(shard.path)
+        return digest(shard)
+
+    monkeypatch.setattr(Shard, "digest", reads)
+    for _ in range(3):
+        remembered_digest(listed(tmp_path).shards[0])
+    assert read == ["a.jsonl"]
+    os.utime(file, (5, 5))
+    remembered_digest(listed(tmp_path).shards[0])
+    assert read == ["a.jsonl", "a.jsonl"]
+
+
+def test_a_link_that_leads_outside_is_followed_only_if_asked(tmp_path: Path) -> None:
+    put(tmp_path, "out.jsonl", b"secret")
+    put(tmp_path / "in", "a.jsonl", b"own")
+    (tmp_path / "in/link.jsonl").symlink_to(tmp_path / "out.jsonl")
+    (tmp_path / "in/same.jsonl").symlink_to("a.jsonl")
+    own, link, same = listed(tmp_path / "in").shards
+    assert (own.problem, same.problem) == (None, None)
+    with pytest.raises(BadFileError, match=r"link that leads outside.*follow_links"):
+        link.open()
+    assert all(shard.problem is None for shard in listed(tmp_path / "in", follow_links=True).shards)
+
+
+def test_a_file_belongs_to_one_source(tmp_path: Path) -> None:
+    put(tmp_path, "deep/a.jsonl")
+    put(tmp_path, "b.txt")
+
+    def look(*folders: SourceFolder) -> Listing:
+        return list_shards(folders, lambda *_: [])
+
+    everything = SourceFolder("one", str(tmp_path), ("**/*",), "auto")
+    deep = SourceFolder("two", str(tmp_path / "deep"), ("*",), "auto")
+    with pytest.raises(ConfigError, match=r"one and two both take 'a\.jsonl'"):
+        look(everything, deep)
+    texts = SourceFolder("one", str(tmp_path), ("*.txt",), "auto")
+    assert len(look(texts, deep).shards) == 2
+    own = SourceFolder("own", str(tmp_path), ("**/*",), "auto", what="dataset")
+    assert len(look(everything, own).shards) == 4

@@ -95,10 +95,12 @@ def test_an_exporter(folder: Path) -> None:
     for key, record in corpus.ledger.records("validation_flat").items():
         tokens = corpus.ledger.read("validation_tokens", key)
         assert tokens is not None
-        with Partition(corpus.storage, tokens).open(".h5") as raw, read_hdf5(raw) as rows:
-            expected = rows[:][:, 0].astype("<u2").tobytes()
-        with Partition(corpus.storage, record).open(".bin") as file:
-            assert file.read() == expected
+        assert [file.rows for file in record.files] == [file.rows for file in tokens.files]
+        for file in tokens.files:
+            with Partition(corpus.storage, tokens).open(file.path) as raw, read_hdf5(raw) as rows:
+                expected = rows[:][:, 0].astype("<u2").tobytes()
+            with Partition(corpus.storage, record).open(".bin") as flat:
+                assert flat.read() == expected
     assert verify(corpus, deep=True).bad == []
 
 

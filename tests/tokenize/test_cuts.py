@@ -327,3 +327,34 @@ def test_ids_around_a_text() -> None:
 def test_ids_around_a_text_of_published_tokenizers() -> None:
     assert around(tokenizer("llama")) == ([1], [])
     assert around(tokenizer("t5")) == ([], [1])
+
+
+def _unigram(*, matched: bool) -> LoadedTokenizer:
+    """A Unigram tokenizer with a control token that holds what is else a safe place."""
+    pieces_ = ["<unk>", "<turn end>", "\u2581", "\u2581and", "\u2581turn", *"abdenortu<>"]
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    definition = {
+        "version": "1.0",
+        "added_tokens": [{"id": 0, "content": "<unk>", **flags}, {"id": 1, "content": "<turn end>", **flags}],
+        "normalizer": None,
+        "pre_tokenizer": metaspace,
+        "post_processor": None,
+        "decoder": metaspace,
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": [[piece, -float(n)] for n, piece in enumerate(pieces_)]},
+    }
+    spec = TokenizerSpec("tokenizer_json", pad=0, match_special_tokens=matched)
+    return load_tokenizer({"tokenizer.json": json.dumps(definition).encode()}, spec)
+
+
+def test_a_cut_touches_no_control_token_that_is_matched() -> None:
+    text = "turn and <turn end> and turn<turn end>and turn and"
+    encoder = _unigram(matched=True)
+    cutter = safe_cuts(encoder)
+    assert cutter is not None
+    assert "<turn end>" in cutter.added
+    assert cutter.place(text, 12, 18) is None
+    assert_parts_equal_the_whole(text, encoder, cutter)
+    plain = safe_cuts(_unigram(matched=False))
+    assert plain is not None
+    assert plain.place(text, 12, 18) == text.index(" end")

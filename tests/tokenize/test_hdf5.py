@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from resources.errors import BadFileError
-from resources.formats.hdf5 import LM_FEATURES, VSL_FEATURES, Attribute, WriteSummary, read_hdf5, write_hdf5
+from resources.formats.hdf5 import (
+    CHUNKS_AT_ONCE,
+    LM_FEATURES,
+    VSL_FEATURES,
+    Attribute,
+    WriteSummary,
+    read_hdf5,
+    write_hdf5,
+)
 
 ATTRIBUTES: dict[str, Attribute] = {
     "mode": "LMData",
@@ -244,9 +252,30 @@ def test_other_layouts_are_read(options: dict[str, Any]) -> None:
         np.testing.assert_array_equal(reader[9:12], rows[9:12])
 
 
-@pytest.mark.parametrize(("length", "rows"), [(128, 256), (2048, 16), (8192, 4), (1 << 17, 1)])
-def test_chunks_are_of_about_one_size(length: int, rows: int) -> None:
+@pytest.mark.parametrize(("length", "rows"), [(128, 8), (512, 2), (1024, 1), (2048, 1), (1 << 17, 1)])
+def test_a_random_row_costs_its_own_chunk(length: int, rows: int) -> None:
+    """One row a chunk, as Cerebras has it; only rows too short to be worth a chunk share one."""
     target = io.BytesIO()
     write_hdf5(target, [block(1, length=length)], {}, features=LM_FEATURES, sequence_length=length)
     with h5py.File(target) as file:
         assert file["data"].chunks == (rows, 3, length)
+
+
+@given(st.integers(CHUNKS_AT_ONCE - 2, CHUNKS_AT_ONCE + 2), st.integers(1, 3), st.integers(1, 50))
+def test_room_made_ahead_leaves_no_trace(chunks: int, rows_per_chunk: int, step: int) -> None:
+    rows = block(chunks * rows_per_chunk)
+    blocks = [rows[first : first + step] for first in range(0, len(rows), step)]
+    raw, _ = written(blocks, rows_per_chunk=rows_per_chunk)
+    assert raw == written([rows], rows_per_chunk=rows_per_chunk)[0]
+    with h5py.File(io.BytesIO(raw)) as file:
+        assert file["data"].shape == rows.shape
+        assert file["data"].id.get_num_chunks() == chunks
+        np.testing.assert_array_equal(file["data"][:], rows)
+
+
+def test_chunks_skipped_by_a_filter_are_not_read_as_if_they_were_not() -> None:
+    target = io.BytesIO(written([block(32)], rows_per_chunk=16)[0])
+    with h5py.File(target, "r+") as file:
+        file["data"].id.write_direct_chunk((16, 0, 0), bytes(16 * 3 * 8 * 4), filter_mask=3)
+    with read_hdf5(target) as reader, pytest.raises(BadFileError, match="rows from"):
+        list(reader.blocks())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.encode import texts as encoding
-from corpus_assets.tokenize.modes.lm import lm_rows
+from corpus_assets.tokenize.modes.lm import lm_rows, lm_rows_over_files
 from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import PACKED_TEXTS, TEXTS
@@ -61,6 +61,25 @@ def test_sequences_of_packed_documents_decode_to_the_texts(texts: list[str], cut
     assert count([rows], PACKED_TEXTS, eos_id=TOKENIZER.eos_id, pad_id=TOKENIZER.pad_id).faults == []
     assert statistics.unaccounted_tokens == 0
     assert sorted(folded(texts, length)) == sorted(tuple(ids) for row in rows for ids in sequences(row))
+
+
+@given(st.lists(DOCUMENTS, max_size=5), st.integers(3, 9), st.booleans())
+def test_packing_over_files_is_packing_one_stream(files: list[list[str]], length: int, keep_tail: bool) -> None:
+    """The rows, and the counts, of all documents as one file, wherever files begin; no row belongs to two files."""
+    settings = lm(length, minimum_length=0, keep_tail=keep_tail)
+    one, several = Statistics(), Statistics()
+    eos, pad = TOKENIZER.eos_id, TOKENIZER.pad_id
+    whole = [text for texts in files for text in texts]
+    rows = list(lm_rows(batches(whole, [], one), settings, eos, pad, one))
+    parts = lm_rows_over_files((batches(texts, [], several) for texts in files), settings, eos, pad, several)
+    made = [list(blocks) for blocks in parts]
+    assert len(made) == len(files)
+    empty = np.empty((0, 3, length), np.int32)
+    np.testing.assert_array_equal(
+        np.concatenate([empty, *(block for blocks in made for block in blocks)]), np.concatenate([empty, *rows])
+    )
+    assert several == one
+    assert several.unaccounted_tokens == 0
 
 
 def folded(texts: list[str], length: int) -> list[tuple[int, ...]]:

@@ -2,7 +2,8 @@
 
 gigatoken and fastokens split and merge as the tokenizers library does, 40 to 150 times as fast, but neither promises
 equal ids for every definition. So a fast library has to agree on `probe_texts` and on the first documents of a
-shard before it is used, and goes on being compared with the reference on a sample of the documents.
+shard before it is used, and goes on being compared with the reference on a sample of the documents. A text with a
+character on which the Unicode tables of the two differ (`unicode_tables`) always goes to the reference.
 """
 
 import logging
@@ -69,7 +70,12 @@ def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str])
         texts = probe_texts([*tokenizer.special_tokens][:MOST_SPECIAL_TOKENS])
         fast.fault = _compare(fast, tokenizer, texts)
         fast.probed = len(texts)
-    first = _first(first_texts)
+    try:
+        unlike = {*fast.unlike.among(first_texts)}
+    except UnusableError as failure:
+        fast.fault = fast.fault or str(failure)
+        raise
+    first = _first([text for place, text in enumerate(first_texts) if place not in unlike])
     if fault := fast.fault or _compare(fast, tokenizer, first):
         _LOG.warning("%s differs from the tokenizers library: %s", fast.name, fault)
         raise UnusableError(fault)
@@ -118,15 +124,15 @@ class Accelerated(Tokenizer):
         self._fast = fast
         self._first = first
         self._not_faster = not_faster
-        self._batches = self._checked_documents = self._checked_bytes = 0
+        self._batches = self._checked_documents = self._checked_bytes = self._unlike_documents = 0
         self._credit = float(FIRST_CREDIT)
 
     def report(self) -> dict[str, Any]:
         """Returns which library was used and how it was checked, for the ledger.
 
         `backend` and its `version`; `probe_texts` and `first_texts` that were equal before the shard;
-        `checked_documents` and their UTF-8 `checked_bytes` all through it; `not_faster` = why
-        no faster one, or None.
+        `checked_documents` and their UTF-8 `checked_bytes` all through it; `unlike_documents` that the reference
+        encoded for their characters; `not_faster` = why no faster one, or None.
         """
         reference = "tokenizers" if self.definition is not None else "sentencepiece"
         name = self._fast.name if self._fast else reference
@@ -137,6 +143,7 @@ class Accelerated(Tokenizer):
             "first_texts": self._first,
             "checked_documents": self._checked_documents,
             "checked_bytes": self._checked_bytes,
+            "unlike_documents": self._unlike_documents,
             "not_faster": self._not_faster,
         }
 
@@ -144,13 +151,24 @@ class Accelerated(Tokenizer):
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
         if self._fast is None:
             return self.reference.encode_batch(texts)
-        return self._checked(texts, self._fast.encode_batch, self.reference.encode_batch)
+        return self._divided(texts, self._fast, self._fast.encode_batch, self.reference.encode_batch)
 
     @override
     def encode_plain(self, texts: Sequence[str]) -> Ragged:
         if self._fast is None:
             return self.reference.encode_plain(texts)
-        return self._checked(texts, self._fast.encode_plain, self.reference.encode_plain)
+        return self._divided(texts, self._fast, self._fast.encode_plain, self.reference.encode_plain)
+
+    def _divided(self, texts: Sequence[str], fast: FastLibrary, encode: _Encode, reference: _Encode) -> Ragged:
+        """Returns the ids: of the reference for texts with a character that the library may see otherwise."""
+        unlike = fast.unlike.among(texts)
+        if not unlike:
+            return self._checked(texts, encode, reference)
+        self._unlike_documents += len(unlike)
+        slow = dict(zip(unlike, reference([texts[place] for place in unlike]), strict=True))
+        others = [text for place, text in enumerate(texts) if place not in slow]
+        rest = iter(self._checked(others, encode, reference) if others else ())
+        return Ragged.of([slow[place] if place in slow else next(rest) for place in range(len(texts))])
 
     def _checked(self, texts: Sequence[str], encode: _Encode, reference: _Encode) -> Ragged:
         """Returns the ids, after comparing the text that a keyed hash picks, if the share of checked text has room."""

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from corpus_assets.config.dataset_options import NormalizationForm
 from corpus_assets.tokenize.encode.cut_rules import NORMAL_FORMS, Rule, json_rule, model_rule, steps
+from corpus_assets.tokenize.tokenizers.library import LibraryBackend
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceBackend
 
@@ -89,10 +90,14 @@ def pieces(text: str, places: Sequence[int], lead: int = 0) -> Iterator[str]:
 
 def safe_cuts(tokenizer: Tokenizer) -> Cutter | None:
     """Returns the cutter of a tokenizer, None if no rule covers its `tokenizer.json` or SentencePiece model."""
+    loaded = getattr(tokenizer, "reference", tokenizer)
+    backend = getattr(loaded, "backend", None)
+    # The definition for plain text may lack the control tokens, of which no cut may touch one that is matched.
+    if isinstance(backend, LibraryBackend) and getattr(loaded, "match_special_tokens", False):
+        return _json_cutter(backend.matched_definition)
     definition = getattr(tokenizer, "definition", None)
     if isinstance(definition, str):
         return _json_cutter(definition)
-    backend = getattr(getattr(tokenizer, "reference", tokenizer), "backend", None)
     if isinstance(backend, SentencePieceBackend):
         return _model_cutter(backend.model, frozenset(backend.special_tokens))
     return None

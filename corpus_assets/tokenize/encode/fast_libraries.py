@@ -1,13 +1,16 @@
 """gigatoken and fastokens behind one function from texts to ids, for one tokenizer."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module
 
 import numpy as np
 import psutil
 
 from corpus_assets.tokenize.encode.cuts import around
+from corpus_assets.tokenize.encode.unicode_tables import UnlikeCharacters, unlike_characters
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.library import LibraryBackend
@@ -33,6 +36,7 @@ class FastLibrary:
     `RELOAD_MEMORY` bytes, at most once in `RELOAD_CHARACTERS` characters.
 
     probed, fault: number of probe texts that were compared, None before, and the first difference among them.
+    unlike: the characters whose texts the library may not have, known as soon as they are looked for.
     """
 
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
@@ -46,6 +50,12 @@ class FastLibrary:
         self._before, self._after = marks
         self._encoders: dict[str, _Encode] = {}
         self._seen = self._memory = 0
+
+    @cached_property
+    def unlike(self) -> UnlikeCharacters:
+        """Returns the characters that library and reference may not see alike. Raises UnusableError if it fails."""
+        with _usable():
+            return unlike_characters(self.name, self._load, self._plain)
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
         """Returns the ids of `Tokenizer.encode_batch`. Raises UnusableError when the library fails."""
@@ -61,15 +71,22 @@ class FastLibrary:
             if _memory() > self._memory + RELOAD_MEMORY:
                 self._encoders.clear()
         self._seen += sum(map(len, texts))
-        try:
+        with _usable():
             if definition not in self._encoders:
                 self._memory = _memory()
                 self._encoders[definition] = self._load(definition)
             return self._encoders[definition](texts)
-        except (KeyboardInterrupt, SystemExit, MemoryError):
-            raise
-        except BaseException as error:  # a panic of the library is no Exception
-            raise UnusableError(f"{type(error).__name__}: {str(error)[:300]}") from error
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    """Raises UnusableError for a failure of the library inside."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # a panic of the library is no Exception
+        raise UnusableError(f"{type(error).__name__}: {str(error)[:300]}") from error
 
 
 def _memory() -> int:

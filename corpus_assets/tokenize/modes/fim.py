@@ -17,7 +17,7 @@ from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
 from corpus_assets.tokenize.modes.fim_transform import ControlIds, Decisions, KeyedDecisions, Kind, cut_text
-from corpus_assets.tokenize.modes.lm import lm_rows
+from corpus_assets.tokenize.modes.lm import lm_rows_over_files
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
@@ -148,13 +148,29 @@ def text_pieces(text: str, tokenizer: Tokenizer, size: int) -> Iterator[str]:
 
 
 def _rows(section: FIMDataset, documents: Iterable[IdentifiedText], tools: Tools) -> Iterator[Ids]:
+    return next(_rows_over_files(section, [documents], tools))
+
+
+def _rows_over_files(
+    section: FIMDataset, files: Sequence[Iterable[IdentifiedText]], tools: Tools
+) -> Iterator[Iterator[Ids]]:
     tokenizer, statistics = tools.tokenizer, tools.statistics
+
+    def lists(documents: Iterable[IdentifiedText]) -> Iterator[Ragged]:
+        if section.fim_level == "document":
+            return fim_documents(documents, tokenizer, section, statistics)
+        return encode_texts((text for _, text in documents), tokenizer, section, statistics)
+
+    rows = lm_rows_over_files(map(lists, files), section, tokenizer.eos_id, tokenizer.pad_id, statistics)
     if section.fim_level == "document":
-        lists = fim_documents(documents, tokenizer, section, statistics)
-        return lm_rows(lists, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
-    lists = encode_texts((text for _, text in documents), tokenizer, section, statistics)
-    rows = lm_rows(lists, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
-    return fim_rows(rows, tokenizer, section, statistics)
+        return rows
+    return (fim_rows(blocks, tokenizer, section, statistics) for blocks in rows)
 
 
-FIM = Mode(section=FIMDataset, words="Fill-in-the-middle rows", layout=TEXTS, rows=_rows)
+FIM = Mode(
+    section=FIMDataset,
+    words="Fill-in-the-middle rows",
+    layout=TEXTS,
+    rows=_rows,
+    rows_over_files=_rows_over_files,
+)

@@ -6,7 +6,8 @@ labels, so labels are the inputs shifted by one, and neighbouring windows share 
 """
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,27 @@ def lm_rows(
     builder = RowBuilder(section, eos_id, pad_id, statistics if statistics is not None else Statistics())
     yield from builder.rows(batches)
     yield from builder.finish()
+
+
+def lm_rows_over_files(
+    files: Iterable[Iterable[Ragged]],
+    section: Windows,
+    eos_id: int | None,
+    pad_id: int,
+    statistics: Statistics,
+) -> Iterator[Iterator[Ids]]:
+    """Yields the blocks of rows that end in each file, to be used up one after another.
+
+    The rows are those of `lm_rows` for all files as one stream. The padded tail belongs to the last file.
+    """
+    builder = RowBuilder(section, eos_id, pad_id, statistics)
+    file: Iterable[Ragged] | None = None
+    for following in files:
+        if file is not None:
+            yield builder.rows(file)
+        file = following
+    if file is not None:
+        yield chain(builder.rows(file), builder.finish())
 
 
 class RowBuilder:
@@ -189,9 +211,21 @@ class RowBuilder:
 
 
 def _rows(section: LMDataset, documents: Iterable[IdentifiedText], tools: Tools) -> Iterator[Ids]:
+    return next(_rows_over_files(section, [documents], tools))
+
+
+def _rows_over_files(
+    section: LMDataset, files: Sequence[Iterable[IdentifiedText]], tools: Tools
+) -> Iterator[Iterator[Ids]]:
     tokenizer, statistics = tools.tokenizer, tools.statistics
-    batches = encode_texts((text for _, text in documents), tokenizer, section, statistics)
-    return lm_rows(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
+    batches = (encode_texts((text for _, text in file), tokenizer, section, statistics) for file in files)
+    return lm_rows_over_files(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
 
 
-LM = Mode(section=LMDataset, words="Language-modelling rows", layout=TEXTS, rows=_rows)
+LM = Mode(
+    section=LMDataset,
+    words="Language-modelling rows",
+    layout=TEXTS,
+    rows=_rows,
+    rows_over_files=_rows_over_files,
+)

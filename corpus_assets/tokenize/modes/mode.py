@@ -1,6 +1,6 @@
 """A mode: one object that says which section it takes, what its rows look like, and how they are made."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -42,6 +42,8 @@ class Mode(Generic[SectionT, ItemT]):
     layout: of its rows.
     rows: makes int32 blocks (rows, channels, L) of documents or examples, in order.
     name: for files and trainers; None: the mode's name in Cerebras' Model Zoo.
+    rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
+    fills no row goes on to the next stream. None: nothing does.
     """
 
     section: type[SectionT]
@@ -50,6 +52,7 @@ class Mode(Generic[SectionT, ItemT]):
     rows: Callable[[SectionT, Iterable[ItemT], Tools], Iterator[Ids]]
     chosen_by: Callable[[SectionT], bool] = lambda _: True
     name: str | None = None
+    rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None
 
     @property
     def cerebras_name(self) -> str:

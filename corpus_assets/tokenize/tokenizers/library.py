@@ -51,6 +51,11 @@ class LibraryBackend(TokenizerBackend):
         return json.dumps(plain_definition(self.original), ensure_ascii=False)
 
     @cached_property
+    def matched_definition(self) -> str:
+        """The `tokenizer.json` for texts in which control tokens are matched."""
+        return json.dumps(self.original, ensure_ascii=False)
+
+    @cached_property
     def _plain(self) -> Encoder:
         encoder = _encoder(self.definition)
         encoder.encode_special_tokens = True
@@ -58,7 +63,7 @@ class LibraryBackend(TokenizerBackend):
 
     @cached_property
     def _matching(self) -> Encoder:
-        return _encoder(json.dumps(self.original, ensure_ascii=False))
+        return _encoder(self.matched_definition)
 
     @cached_property
     def _naming(self) -> Encoder:

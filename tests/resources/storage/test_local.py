@@ -1,17 +1,22 @@
 """The local store: nothing half-written is ever visible, and nothing outside the root is reachable."""
 
+import fcntl
 import os
+import resource
+import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import StorageError
-from resources.storage.local import TEMPORARY, LocalStorage
+from resources.storage import local
+from resources.storage.local import LOCK, TEMPORARY, LocalStorage
 
 
 @pytest.fixture
@@ -80,6 +85,84 @@ def test_temporary_folders_of_dead_writers_are_removed_and_no_others(storage: Lo
     pending.publish()
     assert (storage.root / TEMPORARY / kept[0]).exists()
     assert storage.stat("mine") is not None
+
+
+def test_temporary_folders_of_other_hosts_go_when_nothing_was_written_for_a_day(storage: LocalStorage) -> None:
+    names = [f"elsewhere.1.{digit * 16}" for digit in "012"]
+    for name in names:
+        (storage.root / TEMPORARY / name).mkdir(parents=True)
+    (storage.root / TEMPORARY / names[1] / "0").write_bytes(b"still being written")
+    for name in names[:2]:
+        os.utime(storage.root / TEMPORARY / name, (0, 0))
+    assert storage.abandoned() == [f"{TEMPORARY}/{names[0]}"]
+
+
+def _open_anew(root: Path) -> int:
+    """Exit code of another process that tries to build on a store."""
+    code = "import sys; from pathlib import Path; from resources.storage.local import LocalStorage\n"
+    code += "with LocalStorage(Path(sys.argv[1])).exclusive(): pass"
+    done = subprocess.run([sys.executable, "-c", code, str(root)], check=False, capture_output=True, text=True)
+    assert not done.returncode or "is building on this store" in done.stderr
+    return done.returncode
+
+
+def test_a_removed_lock_file_lets_no_second_builder_in(storage: LocalStorage) -> None:
+    with storage.exclusive():
+        assert _open_anew(storage.root) == 1
+        (storage.root / LOCK).unlink()
+        assert _open_anew(storage.root) == 1
+        assert _open_anew(storage.root) == 1
+    assert _open_anew(storage.root) == 0
+
+
+def test_a_lock_on_a_file_that_is_gone_is_taken_again(storage: LocalStorage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another builder may remove the file between opening and locking it."""
+    lock = fcntl.flock
+    taken: list[object] = []
+
+    def removed_first(file: Any, how: int) -> None:
+        if not isinstance(file, int):
+            taken.append(file)
+            if len(taken) == 1:
+                (storage.root / LOCK).unlink()
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed_first)
+    with storage.exclusive():
+        assert len(taken) == 2
+        assert (storage.root / LOCK).read_text().startswith(f"process {os.getpid()} on ")
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_temporary(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage.write("a/one", b"old")
+    pending = storage.begin()
+    for name in ("a/one", "a/two"):
+        pending.create(name).write(b"new" * 10)
+    pending.scratch().write(b"held in memory until it is closed")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4, limit[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            pending.prepare()
+        pending.discard()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert names(storage) == {"a/one"}
+    assert not list((storage.root / TEMPORARY).glob("*"))
+    with storage.open("a/one") as file:
+        assert file.read() == b"old"
+
+
+def test_new_folders_are_synced_in_their_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(local, "_sync_folder", synced.append)
+    LocalStorage(tmp_path / "store").write("a/b/c", b"x")
+    store = tmp_path / "store"
+    assert synced == [tmp_path, store, store / "a", store / "a/b"]
 
 
 def test_a_list_of_a_folder_is_what_lies_below_it(storage: LocalStorage) -> None:

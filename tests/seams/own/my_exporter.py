@@ -6,6 +6,8 @@ from resources import Partitioning, Stage, Task, read_hdf5, same
 def flat(task: Task) -> None:
     """Write the input ids of a token file one after another, two bytes each."""
     tokens = task.input("validation_tokens")
+    if not tokens.has(".h5"):  # A partition without rows has no file.
+        return
     with tokens.open(".h5") as raw, read_hdf5(raw, tokens.name) as rows, task.binary(f"flat/{task.key}.bin") as out:
         for block in rows.blocks():
             out.write(block[:, 0].astype("<u2").tobytes(), rows=len(block))

@@ -1,0 +1,29 @@
+"""Sources of which nothing is left to mix: the reasons to hold back what would be mixed without them."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from resources.ledger import Record
+from resources.shards import Listing
+
+_MEANT = frozenset({"duplicate", "not_in_this_epoch"})
+"""Losses that `dedup.max_loss` judges, or that the epochs of the source ask for."""
+
+
+def mixed_losses(records: Mapping[str | None, Record], settings: Mapping[str, Any], listing: Listing) -> list[str]:
+    """Returns the sources that have documents, all of which are left out of the mix (a gate over all partitions)."""
+    faults = []
+    for source in settings["sources"]:
+        found = [records[key] for key in listing.keys([source["name"]]) if key in records]
+        dropped: Counter[str] = Counter()
+        for record in found:
+            dropped.update(record.statistics.get("dropped", {}))
+        kept = sum(record.statistics.get("rows_out", 0) for record in found)
+        if not kept and dropped.keys() - _MEANT and not source["may_be_empty"] and source["epochs"]:
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(dropped.items()))
+            faults.append(
+                f"source {source['name']}: none of {dropped.total():,} documents is left for the mix ({reasons}) "
+                "(`may_be_empty: true` goes on)"
+            )
+    return faults

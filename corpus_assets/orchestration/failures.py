@@ -1,0 +1,118 @@
+"""The last failure of each partition, kept until it succeeds, or until what it was made from changes.
+
+A failure is a small JSON file in `ledger/.failures`. It is no part of the ledger's truth: without it nothing is lost.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import msgspec
+
+from corpus_assets.corpus import Corpus
+from resources.errors import CorpusError
+from resources.hashing import content_digest
+from resources.ledger import FOLDER, partition_name, recipe_digest
+from resources.planning.planner import Planner
+from resources.stage.declaration import Stage
+from resources.stage.job import Outcome
+from resources.storage.interface import Storage
+
+FAILURES = f"{FOLDER}/.failures"
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, OSError, CorpusError)
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why a partition failed, when, and the state of what it reads for which that holds."""
+
+    asset: str
+    partition: str | None
+    state: str
+    error: str
+    when: str
+
+    def words(self, now: datetime) -> str:
+        """Returns the failure in words: `failed 3 hours ago: gzip stream is cut`."""
+        return f"failed {ago(self.when, now)}: {self.error}"
+
+
+def note_outcomes(corpus: Corpus, stage: Stage, outcomes: Sequence[Outcome]) -> None:
+    """Keeps the errors among the outcomes of a stage, and removes the failures of partitions that succeeded.
+
+    A store that cannot be written keeps nothing, and that is no fault of the build.
+    """
+    own = [outcome for outcome in outcomes if outcome.asset == stage.name]
+    failed = [outcome for outcome in own if outcome.error is not None]
+    succeeded = {_path(stage, outcome.partition) for outcome in own if outcome.error is None}
+    with suppress(OSError, CorpusError):
+        for path in succeeded.intersection(_paths(corpus.storage, stage)):
+            corpus.storage.delete(path)
+        planner = corpus.planner() if failed else None
+        for outcome in failed:
+            assert planner is not None
+            key = outcome.partition
+            failure = Failure(stage.name, key, state(planner, stage, key), outcome.error or "", _now())
+            corpus.storage.write(_path(stage, key), msgspec.json.encode(failure))
+
+
+def failures(planner: Planner, stage: Stage) -> dict[str | None, Failure]:
+    """Returns the failures of a stage that still hold, by partition; those that cannot be read are left out.
+
+    While an input is not fresh, it may come out different, and nothing is said.
+    """
+    found = {}
+    ready = {key for key, decision in planner.decisions(stage).items() if not decision.blocked}
+    for path in _paths(planner.storage, stage):
+        failure = _read(planner.storage, path)
+        if failure is None or failure.partition not in ready:
+            continue
+        if failure.state == state(planner, stage, failure.partition):
+            found[failure.partition] = failure
+    return found
+
+
+def state(planner: Planner, stage: Stage, key: str | None) -> str:
+    """Returns a digest of what a partition would be made from now; it changes with its input or parameters."""
+    shard = planner.listing.by_key().get(key or "")
+    parameters = planner.settings.parameters(stage, shard)
+    recipe = recipe_digest(stage.name, stage.code_version, parameters, planner.inputs(stage, key))
+    seen = shard.seen() if shard is not None and stage.looks_outside else {}
+    return content_digest(msgspec.json.encode([recipe, seen], order="deterministic"))
+
+
+def _paths(storage: Storage, stage: Stage) -> list[str]:
+    with suppress(OSError, CorpusError):
+        return sorted(entry.path for entry in storage.entries(_folder(stage)))
+    return []
+
+
+def _read(storage: Storage, path: str) -> Failure | None:
+    with suppress(*_UNREADABLE), storage.open(path) as file:
+        return msgspec.json.decode(file.read(), type=Failure)
+    return None
+
+
+def _folder(stage: Stage) -> str:
+    return f"{FAILURES}/{stage.name.replace('/', '.')}"
+
+
+def _path(stage: Stage, key: str | None) -> str:
+    """Returns the path of a failure. Its name is a digest, since the file itself says which partition it is of."""
+    return f"{_folder(stage)}/{content_digest(partition_name(stage.name, key).encode())}.json"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def ago(when: str, now: datetime) -> str:
+    """Returns how long ago a moment was: `3 hours ago`; `once` for a moment that cannot be read."""
+    try:
+        seconds = (now - datetime.fromisoformat(when)).total_seconds()
+    except (ValueError, TypeError):
+        return "once"
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"

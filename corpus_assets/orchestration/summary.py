@@ -1,0 +1,81 @@
+"""What a person wants to know about a corpus when a build ends; all of it from commit records."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from corpus_assets.dataset_names import params
+from resources.ledger import Record
+from resources.planning.planner import Planner
+
+_READ, _MIXED, _HELD_OUT, _KEPT = "normalized_documents", "mixed_pass1", "holdout", "decontaminated_train"
+
+
+@dataclass
+class Dataset:
+    """The rows and tokens of a dataset, and the folder below the store where they are."""
+
+    name: str
+    rows: int
+    tokens: int
+    folder: str
+
+
+@dataclass
+class Summary:
+    """Documents of the raw files, what became of them, and the datasets.
+
+    dropped: documents by reason. kept: different documents that are used. repeats: further uses by `epochs`.
+    held_out and train: rows of the splits, repeats included.
+    """
+
+    documents: int = 0
+    kept: int = 0
+    repeats: int = 0
+    held_out: int = 0
+    train: int = 0
+    dropped: dict[str, int] = field(default_factory=dict)
+    datasets: list[Dataset] = field(default_factory=list)
+
+
+def summary(planner: Planner) -> Summary:
+    """Returns the summary of what is built now; what is not built counts nothing."""
+    read, mixed = _total(planner, _READ), _total(planner, _MIXED)
+    held_out, train = _total(planner, _HELD_OUT), _total(planner, _KEPT)
+    dropped: Counter[str] = Counter()
+    for numbers in (read, mixed, train):
+        dropped.update(numbers["dropped"])
+    return Summary(
+        documents=read.get("rows_in", 0),
+        kept=mixed.get("documents", 0),
+        repeats=mixed.get("repeats", 0),
+        held_out=held_out.get("rows_out", 0),
+        train=train.get("rows_out", 0),
+        dropped={reason: count for reason, count in sorted(dropped.items()) if count},
+        datasets=[found for entry in planner.settings.values["datasets"] for found in _dataset(planner, entry["name"])],
+    )
+
+
+def _total(planner: Planner, asset: str) -> dict[str, Any]:
+    """Returns the sums of the numbers of all partitions of an asset; empty if the corpus has no such asset."""
+    total: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    for record in _records(planner, asset):
+        total.update({name: n for name, n in record.statistics.items() if isinstance(n, int)})
+        dropped.update(record.statistics.get("dropped", {}))
+    return {**total, "dropped": dropped}
+
+
+def _records(planner: Planner, asset: str) -> list[Record]:
+    if asset not in planner.graph.stages:
+        return []
+    records: Mapping[str | None, Record] = planner.records(asset)
+    return [records[key] for key in planner.partitions(planner.graph[asset]) if key in records]
+
+
+def _dataset(planner: Planner, name: str) -> Iterator[Dataset]:
+    for record in _records(planner, params(name)):
+        numbers = record.statistics
+        folder = record.files[0].path.rpartition("/")[0] if record.files else ""
+        yield Dataset(name, numbers.get("rows_out") or 0, numbers.get("tokens") or 0, folder)

@@ -1,0 +1,175 @@
+"""What came out empty, or lost most of its files or rows: the reasons to hold back everything that would read it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from resources.ledger import Record
+from resources.planning.planner import Planner
+from resources.raw_files import printable
+from resources.shards import Listing
+from resources.stage.declaration import Stage
+
+BAD_FILE = "bad_file"
+SKIPPED_MEMBER = "skipped_member"
+NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER})
+"""Reasons that count files or members of an archive, not rows."""
+_MOST = 0.5
+_SHOWN = 300
+
+Records = Mapping[str | None, Record]
+
+
+@dataclass
+class Read:
+    """What was read of one source: rows that came in and went out, and what was dropped.
+
+    files: those that are there now. counted: those whose records say how many rows they have. gone: those that were
+    read before.
+    """
+
+    files: int = 0
+    counted: int = 0
+    gone: int = 0
+    rows_out: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def bad_rows(self) -> Counter[str]:
+        """The rows that were dropped, by reason."""
+        return Counter({reason: count for reason, count in self.dropped.items() if reason not in NO_ROWS})
+
+    @property
+    def rows_in(self) -> int:
+        """The rows of all files that could be read."""
+        return self.rows_out + self.bad_rows.total()
+
+    def add(self, record: Record) -> None:
+        """Adds what a record says of one file.
+
+        Records of version 0.1 have these numbers too, among the statistics, so they are read there.
+        """
+        numbers = record.statistics
+        self.files += 1
+        self.counted += "rows_out" in numbers
+        self.rows_out += numbers.get("rows_out", 0)
+        self.dropped.update(numbers.get("dropped", {}))
+        self.examples += numbers.get("dropped_examples", [])
+
+    def all_dropped(self) -> Iterator[str]:
+        """Yields in words what was dropped: rows, files, and members of archives."""
+        if self.bad_rows:
+            yield self.dropped_rows("raw ")
+        if self.dropped[BAD_FILE]:
+            yield self.bad_files()
+        if members := self.dropped[SKIPPED_MEMBER]:
+            yield f"{members:,} members of archives dropped ({SKIPPED_MEMBER})"
+
+    def dropped_rows(self, raw: str = "") -> str:
+        """Returns in words how many rows were dropped, and why."""
+        bad = self.bad_rows
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(bad.items()))
+        return f"{bad.total():,} of {self.rows_in:,} {raw}rows dropped ({reasons})"
+
+    def bad_files(self) -> str:
+        """Returns in words how many files could not be read."""
+        return f"{self.dropped[BAD_FILE]:,} of {self.files:,} files dropped ({BAD_FILE})"
+
+    def hint(self, *, files: bool = False) -> str:
+        """Returns an example of the most frequent reason; for a missing key it names those that the row has."""
+        counts = Counter({BAD_FILE: self.dropped[BAD_FILE]}) if files else self.bad_rows
+        for reason, _ in counts.most_common():
+            if found := next((text for text in self.examples if f": {reason}: " in text or files), None):
+                return f"; for example {found[:_SHOWN]}"
+        return ""
+
+
+def read_of(source: str, records: Records, listing: Listing) -> Read:
+    """Returns what was read of a source, from the records of its files that are there now."""
+    found = Read()
+    present = listing.keys([source])
+    for record in (records[key] for key in present if key in records):
+        found.add(record)
+    found.files = len(present)
+    found.gone = sum((key or "").partition("--")[0] == source for key in records.keys() - set(present))
+    return found
+
+
+def lost_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
+    """Yields why the files that a source has now cannot be all: there are none, or most of those read before are gone.
+
+    values: `location`, `glob` and `may_be_empty` of the source.
+    """
+    if values["may_be_empty"]:
+        return
+    globs = values["glob"] if isinstance(values["glob"], list) else [values["glob"]]
+    if not found.files:
+        patterns = " or ".join(repr(glob) for glob in globs)
+        yield f"no file in {printable(values['location'])!r} matches {patterns} (`may_be_empty: true` goes on without)"
+    elif found.gone > _MOST * (found.gone + found.files):
+        yield (
+            f"{found.gone:,} files that were read before are not in {printable(values['location'])!r}, which has "
+            f"{found.files:,} now (`corpus clean --force` forgets them)"
+        )
+
+
+def lost_rows(values: Mapping[str, Any], found: Read) -> Iterator[str]:
+    """Yields why what was read of a source is not enough: too many rows or files are bad, or nothing came out.
+
+    values: `max_bad_rows` and `may_be_empty` of the source.
+    """
+    most = values["max_bad_rows"]
+    if found.dropped[BAD_FILE] > most * found.files:
+        yield f"{found.bad_files()}, more than max_bad_rows {most:g} allows{found.hint(files=True)}"
+    elif found.bad_rows.total() > most * found.rows_in:
+        yield f"{found.dropped_rows()}, more than max_bad_rows {most:g} allows{found.hint()}"
+    elif found.counted == found.files > 0 == found.rows_out and not values["may_be_empty"]:
+        lost = f": {found.dropped_rows()}{found.hint()}" if found.rows_in else ""
+        yield f"{found.files:,} files, but nothing in them{lost} (`may_be_empty: true` goes on)"
+
+
+def source_losses(records: Records, settings: Mapping[str, Any], listing: Listing) -> list[str]:
+    """Returns for every source why what was read of it must not be used yet (a gate over all partitions)."""
+    return [
+        f"source {source['name']}: {why}"
+        for source in settings["sources"]
+        for why in _losses(source, read_of(source["name"], records, listing))
+    ]
+
+
+def dataset_losses(records: Records, settings: Mapping[str, Any], listing: Listing, dataset: str) -> list[str]:
+    """Returns why what was read of a dataset's own files must not be used yet (a gate over all partitions)."""
+    (files,) = (entry["input"] for entry in settings["datasets"] if entry["name"] == dataset)
+    return [f"dataset {dataset}: {why}" for why in _losses(files, read_of(dataset, records, listing))]
+
+
+def _losses(values: Mapping[str, Any], found: Read) -> list[str]:
+    return [*lost_files(values, found), *(lost_rows(values, found) if found.files else ())][:1]
+
+
+def refused_deletions(planner: Planner) -> list[str]:
+    """Returns why orphans must not be deleted without being told to: the folder of a source lost most of its files.
+
+    `corpus clean` asks this before it deletes anything.
+    """
+    values = planner.settings.values
+    own = {entry["name"]: entry for entry in planner.settings.inputs()}
+    places = {**{entry["name"]: ("source", entry) for entry in values["sources"]}}
+    places |= {name: ("dataset", entry) for name, entry in own.items()}
+    records = {key: record for stage in planner.graph if _digests_files(stage) for key, record in _all(planner, stage)}
+    return [
+        f"{what} {name}: {why}"
+        for name, (what, entry) in places.items()
+        if (found := read_of(name, records, planner.listing)).gone
+        for why in lost_files(entry, found)
+    ]
+
+
+def _digests_files(stage: Stage) -> bool:
+    return stage.looks_outside and not stage.lists_shards
+
+
+def _all(planner: Planner, stage: Stage) -> Sequence[tuple[str | None, Record]]:
+    return list(planner.records(stage.name).items())

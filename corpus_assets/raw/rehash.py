@@ -1,0 +1,24 @@
+"""Has all raw files read again, whatever their sizes and times say."""
+
+from resources.planning.planner import Planner
+from resources.shards import remembered_digest
+
+UNKNOWN = "to be read again"
+
+
+def forget_stamps(planner: Planner) -> int:
+    """Removes what the records of raw files know of their times, so that the next plan digests all; returns how many.
+
+    The caller holds the store, and makes a new planner afterwards. That plan compares contents: a file that changed is
+    `raw shard ... changed`, and any other is fresh and gets its time back with the next build.
+    """
+    forgotten = 0
+    for stage in planner.graph:
+        if stage.looks_outside and not stage.lists_shards:
+            for key, record in planner.records(stage.name).items():
+                if key in planner.partitions(stage):
+                    seen = record.seen or {"bytes": record.statistics.get("bytes")}
+                    planner.ledger.write(record.with_seen({**seen, "modified": UNKNOWN}))
+                    forgotten += 1
+    remembered_digest.cache_clear()
+    return forgotten

@@ -1,0 +1,234 @@
+"""Characters that a fast library and the reference do not see alike, as their Unicode tables are of other versions.
+
+Letters, digits and combining marks that a newer Unicode added are unassigned to a library with older tables: it cuts
+words elsewhere, or leaves marks in another order. Which characters these are is found by encoding, once for every
+pair of library versions and every way of normalizing and splitting texts, and kept in the cache folder of the user.
+"""
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from importlib.metadata import version
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer as Encoder
+
+from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.tokenizers.files import Json
+from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
+from resources.hashing import content_digest
+from resources.user_cache import keep, kept
+
+Ranges = tuple[tuple[int, int], ...]
+_Encode = Callable[[Sequence[str]], Ragged]
+_UNICODE = 0x110000
+_RULES = "1"
+"""Number of the rules below: part of the name of a kept table."""
+# Planes in which characters are or will be: 0 to 3, and the marks of plane 14. Others are private or empty.
+_PLANES = (range(0xD800), range(0xE000, 0x40000), range(0xE0000, 0xE0200))
+_IDEOGRAPHS = range(0x20000, 0x40000)
+_BESIDE_IDEOGRAPH = "a{0}a"
+_BESIDE = "a{0}1{0}A{0}!{0}'s {0}a"
+_MARKS = "\u0301{0}\u0323{0}e{0}{0}\u0307"
+# Canonical pairs of Unicode 15 to 17, which the tables of Python 3.11 do not have.
+_NEW_PAIRS = (
+    *("\U000105d2\u0307", "\U000105da\u0307", "\U00011382\U000113c9", "\U00011384\U000113bb"),
+    *("\U0001138b\U000113c2", "\U00011390\U000113c9", "\U000113c2\U000113c2", "\U000113c2\U000113b8"),
+    *("\U000113c2\U000113c9", "\U0001611e\U0001611e", "\U0001611e\U00016129", "\U0001611e\U0001611f"),
+    *("\U00016129\U0001611f", "\U0001611e\U00016120", "\U00016121\U0001611f", "\U00016122\U0001611f"),
+    *("\U00016121\U00016120", "\U00016d67\U00016d67", "\U00016d63\U00016d67"),
+)
+_UNTOUCHED = {"Prepend", "Replace"}
+_BATCH = 1 << 15
+_WIDEST_GAP, _WIDEST_SURROGATE_GAP = 0x400, 0x20
+# Characters looked at together: they stay in the cache of the processor.
+_SIZE = 1 << 17
+_GROUP = "unicode"
+
+
+class UnlikeCharacters:
+    """Finds the texts that hold a character of the ranges (first, last), cheaply where there is none."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        self.ranges = ranges
+        self._table = np.zeros(_UNICODE, bool)
+        for first, last in ranges:
+            self._table[first : last + 1] = True
+        # Units of UTF-16: a character beyond the first plane is known by its high surrogate.
+        units = {_unit(code) for first, last in ranges for code in range(first, last + 1)}
+        high = {unit for unit in units if 0xD800 <= unit < 0xDC00}
+        self._coarse = (*_ranges(units - high, _WIDEST_GAP), *_ranges(high, _WIDEST_SURROGATE_GAP))
+
+    def among(self, texts: Sequence[str]) -> list[int]:
+        """Returns the places of the texts that hold one."""
+        if not self.ranges:
+            return []
+        places = [place for place, text in enumerate(texts) if not text.isascii()]
+        if not places or not self._may_hold("".join([texts[place] for place in places])):
+            return []
+        return [place for place in places if self.holds(texts[place])]
+
+    def holds(self, text: str) -> bool:
+        """True for a text with such a character."""
+        parts = (text[start : start + _SIZE] for start in range(0, len(text), _SIZE))
+        return any(self._table[_codes(part, "utf-32-le", "<u4")].any() for part in parts if self._may_hold(part))
+
+    def _may_hold(self, text: str) -> bool:
+        # Comparing with a few wide ranges is several times as fast as looking every character up.
+        for start in range(0, len(text), _SIZE):
+            units = _codes(text[start : start + _SIZE], "utf-16-le", "<u2")
+            if any((units - np.uint16(first) <= np.uint16(last - first)).any() for first, last in self._coarse):
+                return True
+        return False
+
+
+def _codes(text: str, form: str, kind: str) -> NDArray[np.integer]:
+    return np.frombuffer(text.encode(form, "surrogatepass"), kind)
+
+
+def _unit(code: int) -> int:
+    return code if code < 0x10000 else 0xD800 + ((code - 0x10000) >> 10)
+
+
+def _ranges(codes: Iterable[int], gap: int = 1) -> Ranges:
+    """Returns the codes as ranges (first, last), which include what lies between two that are at most `gap` apart."""
+    ranges: list[tuple[int, int]] = []
+    for code in sorted(codes):
+        if ranges and code - ranges[-1][1] <= gap:
+            ranges[-1] = ranges[-1][0], code
+        else:
+            ranges.append((code, code))
+    return tuple(ranges)
+
+
+def unlike_characters(library: str, load: Callable[[str], _Encode], definition: str) -> UnlikeCharacters:
+    """Returns the characters on which a library may differ from the reference for a `tokenizer.json`.
+
+    load: makes the library's encoder from a definition. What was found before for these versions is read from the
+    cache folder (`corpus-assets/unicode` in `XDG_CACHE_HOME` or `~/.cache`); a folder that cannot be used costs the
+    search, a few seconds, in every process.
+    """
+    probed = _probed_definition(json.loads(definition))
+    return _unlike(library, load, probed) if probed else UnlikeCharacters(())
+
+
+@lru_cache(maxsize=8)
+def _unlike(library: str, load: Callable[[str], _Encode], definition: str) -> UnlikeCharacters:
+    versions = [f"{name}-{version(name)}" for name in (library, "tokenizers")]
+    key = content_digest(_RULES.encode(), unicodedata.unidata_version.encode(), definition.encode())
+    name = "-".join([*versions, key])
+    if (found := kept(_GROUP, name)) is not None:
+        return UnlikeCharacters(tuple((first, last) for first, last in json.loads(found)))
+    ranges = find_unlike(load(definition), definition)
+    keep(_GROUP, name, json.dumps(ranges))
+    return UnlikeCharacters(ranges)
+
+
+def find_unlike(fast: _Encode, definition: str) -> Ranges:
+    """Returns the characters on which an encoder differs from the reference, beside others of every kind."""
+    reference = Encoder.from_str(definition)
+    normalizes = json.loads(definition).get("normalizer") is not None
+    found: set[int] = set()
+    for codes in _batches(young_characters()):
+        texts = [probe(code, normalizes) for code in codes]
+        found.update(codes[place] for place in _unequal(fast, reference, texts))
+    if normalizes:
+        pairs = _canonical_pairs()
+        unequal = [{*map(ord, pairs[place])} for place in _unequal(fast, reference, pairs)]
+        # An old mark composes with a new letter: the letter is what the tables differ in.
+        young = frozenset(young_characters())
+        found.update(*(codes & young or codes for codes in unequal))
+    return _ranges(found)
+
+
+def probe(code: int, marks: bool = True) -> str:
+    """Returns a text that shows how a character is classed; `marks`: and how it is normalized."""
+    # Planes 2 and 3 hold ideographs alone: letters that no normal form composes.
+    frame = _BESIDE_IDEOGRAPH if code in _IDEOGRAPHS else _BESIDE + _MARKS if marks else _BESIDE
+    return frame.format(chr(code))
+
+
+def _unequal(fast: _Encode, reference: Encoder, texts: Sequence[str]) -> Iterator[int]:
+    """Yields the places of the texts whose ids differ."""
+    ours = fast(texts)
+    theirs = reference.encode_batch_fast(list(texts), add_special_tokens=False)
+    for place, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if mine.tolist() != other.ids:
+            yield place
+
+
+@cache
+def young_characters() -> tuple[int, ...]:
+    """Returns what Unicode 3.2 did not have, or saw otherwise than the tables of this Python, and what is unassigned.
+
+    Older characters are alike in all later versions: their categories and normal forms were not changed again.
+    """
+    old = unicodedata.ucd_3_2_0
+    letters = ((code, chr(code)) for plane in _PLANES for code in plane)
+    return tuple(
+        code
+        for code, letter in letters
+        if (kind := old.category(letter)) == "Cn"
+        or kind != unicodedata.category(letter)
+        or old.combining(letter) != unicodedata.combining(letter)
+        or old.decomposition(letter) != unicodedata.decomposition(letter)
+    )
+
+
+def _canonical_pairs() -> list[str]:
+    """Returns all canonical decompositions: what a normal form may compose."""
+    parts = (unicodedata.decomposition(chr(code)) for plane in _PLANES for code in plane)
+    pairs = ("".join(chr(int(code, 16)) for code in part.split()) for part in parts if part and part[0] != "<")
+    return [*dict.fromkeys((*pairs, *_NEW_PAIRS))]
+
+
+def _batches(codes: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (codes[start : start + _BATCH] for start in range(0, len(codes), _BATCH))
+
+
+def _probed_definition(definition: Json) -> str | None:
+    """Returns the definition that is probed in a tokenizer's stead; None if no table of Unicode has a say in its ids.
+
+    A byte-level one gets a small vocabulary, which shows every place where a word is cut beside a character.
+    """
+    normalizer, splitter = (_types(definition.get(part)) for part in ("normalizer", "pre_tokenizer"))
+    if normalizer <= _UNTOUCHED and splitter <= {"Metaspace"}:
+        return None
+    probed: Json = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "post_processor": None}
+    probed |= {part: definition.get(part) for part in ("normalizer", "pre_tokenizer", "decoder", "model")}
+    if "ByteLevel" in splitter and definition["model"].get("type") == "BPE":
+        probed["model"] = _showing_model()
+    return json.dumps(probed, sort_keys=True)
+
+
+def _types(step: object) -> set[str]:
+    """Returns the types of a step, or of the steps of a sequence."""
+    if not isinstance(step, dict):
+        return set()
+    inner = step.get("normalizers") or step.get("pretokenizers")
+    return set().union(*map(_types, inner)) if isinstance(inner, list) else {str(step.get("type"))}
+
+
+def _showing_model() -> Json:
+    """Returns byte-level BPE that merges the first and the last byte of every character with what stands beside it."""
+    letters = {byte: letter for letter, byte in byte_level_alphabet().items()}
+    beside = [letters[byte] for byte in b"a1A!' s"]
+    lasts, firsts = ([letters[byte] for byte in bytes_] for bytes_ in (range(0x80, 0xC0), range(0xC2, 0xF5)))
+    after, before = product(lasts, beside), product(beside, firsts)
+    merges = [*after, *before]
+    entries = dict.fromkeys([*letters.values(), *(left + right for left, right in merges)])
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": {entry: id_ for id_, entry in enumerate(entries)},
+        "merges": merges,
+    }

@@ -1,0 +1,132 @@
+"""Finds the raw files below a folder. What cannot be listed is an error, never a shorter listing."""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from resources.errors import StorageError, is_of_the_file
+from resources.hashing import content_digest
+
+LEADS_OUTSIDE = "is a link that leads outside the folder; `follow_links: true` reads it"
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file below a folder: its path from there, its size, its stamp, and why it cannot be read, if so."""
+
+    path: str
+    bytes: int
+    modified: str
+    problem: str | None
+
+
+def printable(path: str) -> str:
+    """Returns a path as text, with bytes that are not UTF-8 (kept as surrogates) and control characters escaped."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def stamp(info: os.stat_result, members: Sequence[os.stat_result] = ()) -> str:
+    """Returns a token that changes when a file, or one of those that it lists, is rewritten, touched or replaced.
+
+    A file with the size and time of the one it replaces (`cp -p`, `mv`) has another inode or change time. The part
+    before the slash is the whole token of version 0.1.
+    """
+    identity = content_digest(*(f"{one.st_ctime_ns} {one.st_ino}".encode() for one in (info, *members)))
+    times = [f"{one.st_size} {one.st_mtime_ns}".encode() for one in members]
+    listed = f"-{content_digest(*times)[:16]}" if times else ""
+    return f"{info.st_mtime_ns}{listed}/{identity[:16]}"
+
+
+def same_stamp(recorded: object, now: str) -> bool:
+    """Returns whether a recorded token is that of the file that is there now; version 0.1 recorded times only."""
+    return recorded == (now if "/" in str(recorded) else now.partition("/")[0])
+
+
+def walk(
+    top: Path, source: str, globs: Iterable[str], ignored: list[tuple[str, str]], *, follow_links: bool
+) -> Iterator[FoundFile]:
+    """Yields every file below `top` that a glob wants. `ignored` gets links to folders, which are never followed.
+
+    `StorageError` names a folder that cannot be listed, or a file that the machine cannot look at now. A folder in
+    which no glob can want a file is not looked at.
+    """
+    patterns = [(glob_pattern(glob), glob.split("/")) for glob in globs]
+    folders = [""]
+    while folders:
+        relative = folders.pop()
+        for item in _entries(top, relative, source):
+            path = f"{relative}/{item.name}" if relative else item.name
+            if _is_folder(item, source, path, follow_symlinks=False):
+                if any(may_hold(segments, path) for _, segments in patterns):
+                    folders.append(path)
+            elif item.is_symlink() and _is_folder(item, source, path, follow_symlinks=True):
+                ignored.append((f"{source}/{printable(path)}", "link to a folder, not followed"))
+            elif any(pattern.fullmatch(path) for pattern, _ in patterns):
+                yield _found(top, item, source, path, follow_links)
+
+
+def _entries(top: Path, relative: str, source: str) -> Iterator["os.DirEntry[str]"]:
+    try:
+        with os.scandir(top / relative) as scan:
+            yield from list(scan)
+    except OSError as error:
+        folder = f"{source}/{printable(relative)}" if relative else f"{source} ({printable(str(top))})"
+        why = f"{error.strerror or error}; files in it would be taken for removed (a `glob` can leave the folder out)"
+        raise StorageError(f"{folder}: the folder cannot be listed: {why}") from None
+
+
+def _is_folder(item: "os.DirEntry[str]", source: str, path: str, *, follow_symlinks: bool) -> bool:
+    """Returns whether an entry is a folder; a link that leads nowhere is a file, and has its problem there."""
+    try:
+        return item.is_dir(follow_symlinks=follow_symlinks)
+    except OSError as error:
+        if is_of_the_file(error):
+            return False
+        raise _machine_fault(source, path, error) from None
+
+
+def _found(top: Path, item: "os.DirEntry[str]", source: str, path: str, follow_links: bool) -> FoundFile:
+    if item.is_symlink() and not follow_links and _leads_outside(top, item.path):
+        return FoundFile(path, 0, "0", LEADS_OUTSIDE)
+    try:
+        info = item.stat()
+    except OSError as error:
+        if is_of_the_file(error):
+            return FoundFile(path, 0, "0", f"cannot be read: {error.strerror}")
+        raise _machine_fault(source, path, error) from None
+    if not stat.S_ISREG(info.st_mode):
+        return FoundFile(path, info.st_size, stamp(info), "not a regular file (a pipe, socket or device)")
+    if not os.access(item.path, os.R_OK):
+        return FoundFile(path, info.st_size, "unreadable", "cannot be read: permission denied")
+    return FoundFile(path, info.st_size, stamp(info), None)
+
+
+def _machine_fault(source: str, path: str, error: OSError) -> StorageError:
+    return StorageError(f"{source}/{printable(path)}: cannot be looked at now: {error.strerror or error}")
+
+
+def _leads_outside(top: Path, path: str) -> bool:
+    return not Path(os.path.realpath(path)).is_relative_to(top.resolve())
+
+
+def may_hold(segments: Sequence[str], folder: str) -> bool:
+    """Returns whether a file below a folder can match a pattern, which is given by its parts."""
+    for place, name in enumerate(folder.split("/")):
+        if place < len(segments) and "**" in segments[place]:
+            return True
+        if place >= len(segments) - 1 or not glob_pattern(segments[place]).fullmatch(name):
+            return False
+    return True
+
+
+def glob_pattern(pattern: str) -> re.Pattern[str]:
+    """Returns a shell pattern over relative paths as a regular expression: `*` stays inside a folder, `**` does not."""
+    out = []
+    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", pattern):
+        special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+        out.append(special.get(token) or re.escape(token))
+    return re.compile("".join(out), re.DOTALL)

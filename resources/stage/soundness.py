@@ -1,0 +1,112 @@
+"""Checks files against the digests in their partition's record while they are read."""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import xxhash
+
+from resources.errors import CorpusError, DamagedFileError
+from resources.formats.file_format import stream_digest
+from resources.formats.known import format_of
+from resources.ledger import FileRecord, Record
+from resources.storage.interface import Storage
+
+_FOUND_SOUND: set[tuple[str, str, int, str, str]] = set()
+"""Files that this process found sound: store, path, bytes, version and digest. One entry per file, not per reader."""
+
+
+class CheckedFiles:
+    """The files of one partition, each checked against its record as it is read.
+
+    A stream is checked at its end, any other file before its first use, once per process and version of the file.
+    Every fault is a `DamagedFileError`; a fault of the machine stays what it is.
+    """
+
+    def __init__(self, storage: Storage, record: Record) -> None:
+        self._storage = storage
+        self._record = record
+        self._sound: set[str] = set()
+        self._begun: dict[str, FileRecord] = {}
+
+    def damaged(self, file: FileRecord, problem: str) -> DamagedFileError:
+        """Returns the fault of a file."""
+        return DamagedFileError(self._record.asset, self._record.partition, file.path, problem)
+
+    def open(self, file: FileRecord) -> BinaryIO:
+        """Opens a file without a check."""
+        try:
+            return self._storage.open(file.path)
+        except FileNotFoundError:
+            raise self.damaged(file, "is missing") from None
+
+    def read(self, file: FileRecord, offset: int, size: int) -> bytes:
+        """Returns bytes of a file without a check."""
+        try:
+            return self._storage.read(file.path, offset, size)
+        except FileNotFoundError:
+            raise self.damaged(file, "is missing") from None
+
+    def content(self, file: FileRecord) -> bytes:
+        """Returns the whole of a small file whose digest is over the bytes as they are stored."""
+        with self.open(file) as stored:
+            content = stored.read()
+        self._compare(file, stream_digest([content]))
+        return content
+
+    def lines(self, file: FileRecord, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Yields the lines of a file whose digest is over its lines, and compares them at their end."""
+        self._begun[file.path] = file
+        digest = xxhash.xxh3_128()
+        try:
+            for line in lines:
+                digest.update(line)
+                yield line
+        except CorpusError as error:
+            raise self.damaged(file, str(error)) from None
+        self._compare(file, digest.hexdigest())
+        self._sound.add(file.path)
+
+    def segment(self, file: FileRecord, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Yields the lines of a segment, which are checked by what reads them."""
+        begun = file.path not in self._begun
+        self._begun[file.path] = file
+        try:
+            yield from lines
+        except CorpusError as error:
+            raise self.damaged(file, str(error)) from None
+        if begun:
+            del self._begun[file.path]
+
+    def require_sound(self, file: FileRecord) -> None:
+        """Raises `DamagedFileError` unless the whole file is as recorded; reads it in blocks if it was not read yet."""
+        if file.path in self._sound:
+            return
+        entry = self._storage.stat(file.path)
+        if entry is None:
+            raise self.damaged(file, "is missing")
+        version = (self._storage.place, file.path, entry.bytes, entry.version, file.digest)
+        if version not in _FOUND_SOUND:
+            if entry.bytes != file.bytes:
+                raise self.damaged(file, f"has {entry.bytes} bytes, its record says {file.bytes}")
+            self._compare(file, self._digest(file))
+            _FOUND_SOUND.add(version)
+        self._sound.add(file.path)
+
+    def require_all_begun_sound(self) -> None:
+        """Raises `DamagedFileError` for a file that was begun, not read to its end, and is not as recorded."""
+        for file in self._begun.values():
+            self.require_sound(file)
+
+    def _digest(self, file: FileRecord) -> str:
+        try:
+            return format_of(file.path).digest(self._storage.open, file.path)
+        except MemoryError:
+            raise
+        except Exception as error:  # libraries raise almost anything over a damaged file
+            if isinstance(error, OSError) and error.errno is not None and not isinstance(error, FileNotFoundError):
+                raise
+            raise self.damaged(file, f"cannot be read: {type(error).__name__}: {error}") from None
+
+    def _compare(self, file: FileRecord, found: str) -> None:
+        if found != file.digest:
+            raise self.damaged(file, f"content digest is {found}, its record says {file.digest}")

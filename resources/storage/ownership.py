@@ -1,0 +1,69 @@
+"""Who owns a store: the configuration that first built on it. Another one would take its partitions for orphans."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from resources.errors import StorageError
+from resources.storage.interface import Storage
+
+OWNER = "owner.json"
+_UNNAMED = "corpus"
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """The owner of a store.
+
+    name: name of the corpus. config: path of its configuration, relative to the store if that is a folder, so that both
+    may be moved together.
+    """
+
+    name: str
+    config: str
+
+
+def owner_of(storage: Storage) -> Owner | None:
+    """Returns the owner of a store; None if nobody has built on it, or if what is written there is damaged."""
+    try:
+        with storage.open(OWNER) as file:
+            return msgspec.json.decode(file.read(), type=Owner)
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def require_owner(storage: Storage, name: str, config: Path) -> None:
+    """Raises `StorageError` if a store belongs to another configuration.
+
+    A configuration that was moved without its store still owns it, if it has a name of its own and is gone from its old
+    place.
+    """
+    owner = owner_of(storage)
+    if owner is None or owner.config in _places(storage, config):
+        return
+    if owner.name == name != _UNNAMED and not Path(storage.place, owner.config).exists():
+        return
+    raise StorageError(
+        f"{storage.place}: this store belongs to corpus {owner.name!r} of {owner.config} (seen from the store), not to "
+        f"{config}; give this corpus a storage.root of its own, or take the store over with `corpus clean --take-over`"
+    )
+
+
+def claim(storage: Storage, name: str, config: Path) -> None:
+    """Writes down whose the store is; `StorageError` if it is another's. The caller holds the store."""
+    require_owner(storage, name, config)
+    take_over(storage, name, config)
+
+
+def take_over(storage: Storage, name: str, config: Path) -> None:
+    """Makes a configuration the owner of a store, whoever owned it. The caller holds the store."""
+    owner = Owner(name, _places(storage, config)[0])
+    if owner_of(storage) != owner:
+        storage.write(OWNER, msgspec.json.format(msgspec.json.encode(owner), indent=1) + b"\n")
+
+
+def _places(storage: Storage, config: Path) -> list[str]:
+    """Returns how a store that is a folder sees a configuration, as given and with links resolved; else its name."""
+    if not Path(storage.place).is_absolute():
+        return [config.name]
+    return [os.path.relpath(config, storage.place), os.path.relpath(config.resolve(), Path(storage.place).resolve())]

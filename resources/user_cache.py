@@ -1,0 +1,38 @@
+"""Small texts kept in the cache folder of the user: found again by the next process, or made again.
+
+A folder that cannot be read or written, or a text that was damaged, is as if nothing had been kept.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from resources.hashing import content_digest
+
+
+def _place(group: str, name: str) -> Path:
+    """Returns where a text lies. Raises RuntimeError for a user without a home."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path("~/.cache").expanduser()) / "corpus-assets" / group / name
+
+
+def kept(group: str, name: str) -> str | None:
+    """Returns a text as it was kept; None if there is none."""
+    with suppress(OSError, RuntimeError, ValueError):
+        digest, _, text = _place(group, name).read_text("utf-8").partition("\n")
+        if digest == content_digest(text.encode()):
+            return text
+    return None
+
+
+def keep(group: str, name: str, text: str) -> None:
+    """Write a text where `kept` finds it, if that can be done."""
+    with suppress(OSError, RuntimeError):
+        path = _place(group, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{os.getpid()}-{name}")
+        try:
+            unfinished.write_text(f"{content_digest(text.encode())}\n{text}", "utf-8")
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)

@@ -1,0 +1,80 @@
+"""What `corpus plan` tells a person: causes first and once, then what waits by stage, with what it took before."""
+
+import json
+from pathlib import Path
+
+from corpus_assets.orchestration.causes import Outlook, causes
+from tests.build.small import Work, opened
+from tests.faults.command import run
+
+
+def hold_back(work: Work) -> None:
+    """Close the gate of `components` by a limit that every source breaks."""
+    work.config(dedup__max_loss=0.001)
+
+
+def test_a_closed_gate_is_said_once_with_the_number_that_waits(work: Work) -> None:
+    hold_back(work)
+    code, out, err = run(work.folder, "plan")
+    assert code == 0, err
+    first, *rest = out.splitlines()
+    assert first.startswith("stop components is held back: source ")
+    assert "%" in first
+    assert first.endswith("partitions wait for it")
+    assert not any("components is held back" in line for line in rest)
+    assert "may change" not in out
+    code, out, _ = run(work.folder, "plan", "--json")
+    plan = json.loads(out)
+    (count,) = plan["held_back"].values()
+    assert plan["outlook"]["held_back"]["partitions"] == count == plan["counts"]["waiting"]
+
+
+def test_sure_partitions_differ_from_those_that_may_change(work: Work) -> None:
+    work.config(short_documents__threshold=61)
+    corpus = opened(work.folder)
+    planner = corpus.planner()
+    found = causes(planner, corpus.graph)
+    sure = {one.asset for one in found.folded if one.outlook is Outlook.SURE}
+    assert sure == {"short_documents"}
+    records = planner.records("short_documents").values()
+    cost = found.cost(Outlook.SURE)
+    assert (cost.partitions, cost.recorded) == (len(records), len(records))
+    assert cost.bytes == sum(file.bytes for record in records for file in record.files)
+    assert cost.seconds == sum(record.statistics["seconds"] for record in records)
+    may = {one.asset for one in found.folded if one.outlook is Outlook.MAY_CHANGE}
+    assert {"band_keys", "mixed_pass1", "train_tokens"} <= may
+    assert len([one for one in found.folded if one.asset == "band_keys"]) == 1
+    _, out, _ = run(work.folder, "plan")
+    assert "will be computed; they took" in out
+    assert "may change, if what they read comes out different; they took" in out
+
+
+def test_what_is_not_ours_is_printed_as_it_is(work: Work) -> None:
+    work.config(tokenizer__special_tokens=["[INST]", "[/INST]"])
+    code, out, err = run(work.folder, "plan")
+    assert code == 0, err
+    assert "['[INST]', '[/INST]']" in out
+    (work.folder / "raw/books/[").mkdir()
+    (work.folder / "raw/books/[/red].pdf").write_bytes(b"%PDF")
+    code, out, err = run(work.folder, "plan")
+    assert code == 0, err
+    assert "books/[/red].pdf: unknown suffix" in out
+
+
+def test_a_file_with_brackets_in_its_name_fails_by_name(work: Work) -> None:
+    (work.folder / "raw/books/[").mkdir()
+    (work.folder / "raw/books/[/bold]x.jsonl.gz").write_bytes(b"no gzip")
+    code, out, err = run(work.folder, "build", "--select", "+short_documents")
+    assert code == 1
+    assert "Traceback" not in err
+    said = [line for line in (out + err).splitlines() if "books/[/bold]x.jsonl.gz: " in line]
+    assert len(said) == 1
+    log = Path(next(line for line in out.splitlines() if line.startswith("All errors are in ")).split(" in ", 1)[1])
+    assert log.parent == work.folder / ".dagster_home/errors"
+    assert said[0].removeprefix("failed ") in log.read_text()
+    # The failure is kept, and forgotten when the file changes.
+    _, out, _ = run(work.folder, "plan")
+    assert "failed just now: books/[/bold]x.jsonl.gz" in out
+    (work.folder / "raw/books/[/bold]x.jsonl.gz").write_bytes(b"no gzip either")
+    _, out, _ = run(work.folder, "plan")
+    assert "failed just now" not in out

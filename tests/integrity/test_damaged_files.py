@@ -1,0 +1,176 @@
+"""No stage believes a damaged file: it is found while it is read, and its partition is made again first."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from corpus_assets.cli.verify import mended, verify
+from corpus_assets.corpus import Corpus
+from corpus_assets.tokenize.tokenizer import _LOADED
+from resources.errors import DamagedFileError
+from resources.ledger import record_path
+from resources.stage.job import Outcome
+from resources.stage.partition import Partition
+from tests.build.small import Work, contents, digests, drive, opened
+
+ONE = "books--one"
+
+
+def flip(corpus: Corpus, path: str, chance: random.Random) -> None:
+    """Change one bit in the later half of a file, where its content is."""
+    file = Path(corpus.storage.fetch(path))
+    raw = bytearray(file.read_bytes())
+    raw[chance.randrange(len(raw) // 2, len(raw))] ^= 1 << chance.randrange(8)
+    file.write_bytes(raw)
+
+
+def path_of(corpus: Corpus, asset: str, key: str | None, suffix: str) -> str:
+    record = corpus.ledger.read(asset, key)
+    assert record is not None
+    return Partition(corpus.storage, record).file(suffix).path
+
+
+def test_band_keys_are_never_made_from_damaged_signatures(work: Work) -> None:
+    """The same build makes the signatures again first."""
+    corpus = opened(work.folder)
+    flip(corpus, path_of(corpus, "minhashes", ONE, ".signatures.npy"), random.Random(1))
+    work.config(minhash__bands=4, minhash__rows=6)
+    built = drive(opened(work.folder))
+    assert (built.failed, built.waiting) == ([], [])
+    assert contents(opened(work.folder)) == contents(work.from_nothing())
+    assert verify(opened(work.folder), deep=True).bad == []
+
+
+@pytest.mark.parametrize(
+    ("asset", "suffix", "reader"),
+    [
+        ("normalized_documents", ".jsonl.gz", "short_documents"),
+        ("normalized_documents", ".texts.npy", "exact_duplicates"),
+        ("minhashes", ".scheme.json", "band_keys"),
+        ("band_keys", ".bands.npy", "duplicate_pairs"),
+        ("mixed_pass1", ".index.json", "mixed_pass2"),
+        ("mixed_pass1", ".rows.npy", "mixed_pass2"),
+        ("mixed_pass1", ".jsonl.zst", "mixed_pass2"),
+        ("decontaminated_train", ".jsonl.gz", "train_tokens"),
+        ("decontaminated_train", ".rows.npy", "train_tokens"),
+        ("tokenizer", "tokenizer.json", "train_tokens"),
+    ],
+)
+def test_every_kind_of_file_is_checked_as_it_is_read(work: Work, asset: str, suffix: str, reader: str) -> None:
+    corpus = opened(work.folder)
+    _LOADED.clear()
+    before = digests(corpus)
+    key = next(iter(corpus.ledger.records(asset)))
+    flip(corpus, path_of(corpus, asset, key, suffix), random.Random(suffix))
+    corpus = opened(work.folder)
+    step = corpus.step(corpus.graph[reader], force=True)
+    told: list[Outcome] = []
+    step.run(told.append)
+    assert step.failures() == []
+    assert step.damaged == [(asset, key)]
+    assert asset in {outcome.asset for outcome in told}
+    assert len(told) == len(step.outcomes) + 1
+    assert digests(opened(work.folder)) == before
+    assert verify(opened(work.folder), deep=True).bad == []
+
+
+def test_a_damaged_input_that_cannot_be_made_again_fails_its_readers_by_name(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = opened(work.folder)
+    path = path_of(corpus, "minhashes", ONE, ".signatures.npy")
+    flip(corpus, path, random.Random(2))
+    make = Corpus.step
+
+    def broken(self: Corpus, stage: object, *args: object, **named: object) -> object:
+        step = make(self, stage, *args, **named)  # type: ignore[arg-type]
+        if getattr(stage, "name", "") == "minhashes":
+            step.due = []
+        return step
+
+    monkeypatch.setattr(Corpus, "step", broken)
+    step = corpus.step(corpus.graph["band_keys"], [ONE], force=True)
+    (outcome,) = step.run()
+    assert outcome.damaged == ("minhashes", ONE)
+    assert outcome.error is not None and outcome.error.startswith(f"minhashes/{ONE}: {path}: content digest is ")
+    assert work.plan()["minhashes", ONE][0] == "missing"
+
+
+def test_many_damaged_inputs_of_one_partition_are_all_made_again(work: Work) -> None:
+    corpus = opened(work.folder)
+    shards = list(corpus.ledger.records("normalized_documents"))
+    for number, key in enumerate(shards):
+        flip(corpus, path_of(corpus, "normalized_documents", key, ".texts.npy"), random.Random(number))
+    corpus = opened(work.folder)
+    step = corpus.step(corpus.graph["exact_duplicates"], force=True)
+    step.run()
+    assert step.failures() == []
+    assert {key for _, key in step.damaged} == set(shards)
+    assert verify(opened(work.folder), deep=True).bad == []
+
+
+def test_a_token_file_is_checked_before_it_is_opened(work: Work) -> None:
+    corpus = opened(work.folder)
+    record = corpus.ledger.records("train_tokens")["chunk-0000"]
+    file = Path(corpus.storage.fetch(path_of(corpus, "train_tokens", "chunk-0000", ".h5")))
+    Partition(corpus.storage, record).open(".h5").close()
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(DamagedFileError, match=r"train_tokens/chunk-0000: tokens/train/chunk-0000\.h5: has \d+ bytes"):
+        Partition(corpus.storage, record).open(".h5")
+
+
+def test_a_reader_outside_a_build_is_told_too(work: Work) -> None:
+    corpus = opened(work.folder)
+    flip(corpus, path_of(corpus, "normalized_documents", ONE, ".jsonl.gz"), random.Random(5))
+    record = corpus.ledger.read("normalized_documents", ONE)
+    assert record is not None
+    with pytest.raises(DamagedFileError, match=f"normalized_documents/{ONE}: documents/books/one.jsonl.gz"):
+        list(Partition(corpus.storage, record).lines())
+
+
+def test_damage_that_a_build_does_not_see_is_mended_by_verify(work: Work) -> None:
+    corpus = opened(work.folder)
+    whole = contents(corpus)
+    flip(corpus, path_of(corpus, "minhashes", ONE, ".signatures.npy"), random.Random(3))
+    Path(corpus.storage.fetch(record_path("train_tokens", "chunk-0001"))).write_bytes(b"{")
+    assert drive(opened(work.folder)).of("minhashes") == set()
+    result = verify(opened(work.folder), deep=True)
+    assert {(problem.asset, problem.partition) for problem in result.bad} == {("minhashes", ONE)}
+    assert f"band_keys/{ONE}" in result.suspect and "duplicate_pairs/band-00" in result.suspect
+    assert "short_documents/books--one" not in result.suspect
+    assert mended(opened(work.folder), result, deep=True) == [f"minhashes/{ONE}"]
+    assert drive(opened(work.folder)).recomputed == {("minhashes", ONE)}
+    assert contents(opened(work.folder)) == whole
+    assert verify(opened(work.folder), deep=True).bad == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_flipped_byte_of_a_record_is_a_partition_made_again(work: Work, seed: int) -> None:
+    chance = random.Random(seed)
+    corpus = opened(work.folder)
+    name = chance.choice(sorted(digests(corpus), key=str))
+    file = Path(corpus.storage.fetch(record_path(*name)))
+    raw = bytearray(file.read_bytes())
+    raw[chance.randrange(len(raw))] ^= chance.randrange(1, 256)
+    file.write_bytes(raw)
+    found = work.plan()
+    assert found.pop(name) == ("missing", "commit record damaged")
+    assert {status for status, _ in found.values()} <= {"waiting"}
+    assert [problem.file for problem in verify(opened(work.folder), deep=True).bad] == [record_path(*name)]
+
+
+def test_verify_beside_a_build_reports_nothing_that_is_right(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the listing and the look at the records, and after it, partitions are made anew."""
+    corpus = opened(work.folder)
+    work.config(short_documents__threshold=90)
+    look = type(corpus.ledger).assets
+
+    def meanwhile(ledger: object) -> set[str]:
+        monkeypatch.undo()
+        assert not drive(opened(work.folder)).failed
+        return look(ledger)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(corpus.ledger), "assets", meanwhile)
+    result = verify(corpus, deep=False)
+    assert (result.bad, result.unowned) == ([], [])

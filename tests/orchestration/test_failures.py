@@ -1,0 +1,150 @@
+"""Failures that are kept, the wait for the store, and errors in words."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from dagster_shared.error import SerializableErrorInfo
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.causes import causes
+from corpus_assets.orchestration.failures import FAILURES, ago, failures, note_outcomes
+from corpus_assets.orchestration.instance import project_instance, usable
+from corpus_assets.orchestration.runner import in_words
+from corpus_assets.orchestration.waiting import store_of_ones_own
+from resources.errors import ConfigError, StorageError
+from resources.stage.job import Outcome, run_job
+from tests.orchestration.runs import Runs
+
+ASSET, KEY = "short_documents", "books--one"
+
+
+def outcome(error: str | None) -> Outcome:
+    return Outcome(f"{ASSET}/{KEY}", ASSET, KEY, error=error)
+
+
+def test_a_failure_is_kept_until_it_succeeds_or_its_parameters_change(built: Runs) -> None:
+    corpus = built.corpus
+    stage = corpus.graph[ASSET]
+    note_outcomes(corpus, stage, [outcome("the gzip stream is cut [/red]")])
+    found = failures(built.corpus.planner(), stage)
+    assert {key: failure.error for key, failure in found.items()} == {KEY: "the gzip stream is cut [/red]"}
+    assert not [name for name in corpus.ledger.assets() if "failures" in name]
+    assert corpus.planner().orphans() == []
+    other = built.corpus
+    other.settings.values["short_documents"]["threshold"] += 1
+    assert failures(other.planner(), stage) == {}
+    note_outcomes(corpus, stage, [outcome(None)])
+    assert failures(built.corpus.planner(), stage) == {}
+
+
+def test_a_kept_failure_that_cannot_be_read_is_forgiven(built: Runs) -> None:
+    corpus = built.corpus
+    stage = corpus.graph[ASSET]
+    note_outcomes(corpus, stage, [outcome("x")])
+    (entry,) = corpus.storage.entries(FAILURES)
+    corpus.storage.write(entry.path, b"\xff{")
+    assert failures(corpus.planner(), stage) == {}
+
+
+def test_a_failure_is_a_cause_of_the_plan(built: Runs) -> None:
+    corpus = built.corpus
+    corpus.ledger.forget(ASSET, KEY)
+    note_outcomes(corpus, corpus.graph[ASSET], [outcome("the stream is cut")])
+    now = datetime.now(UTC) + timedelta(hours=3, minutes=5)
+    found = causes(built.corpus.planner(), built.corpus.graph, now)
+    assert found.failed == {f"{ASSET}/{KEY}": "failed 3 hours ago: the stream is cut"}
+
+
+@given(st.integers(0, 10**9))
+def test_any_time_has_words(seconds: int) -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    words = ago((now - timedelta(seconds=seconds)).isoformat(), now)
+    assert words == "just now" or words.endswith(" ago")
+    assert ago("no time", now) == "once"
+
+
+class Busy:
+    """A store that another process holds for some attempts."""
+
+    def __init__(self, attempts: int, message: str = "/store: process 7 on host is building on this store") -> None:
+        self.attempts, self.message = attempts, message
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        if self.attempts:
+            self.attempts -= 1
+            raise StorageError(self.message)
+        yield
+
+
+def test_a_step_waits_for_the_store_and_says_once_who_holds_it() -> None:
+    said: list[str] = []
+    pauses: list[float] = []
+    with store_of_ones_own(cast(Corpus, Busy(3)), said.append, pause=pauses.append):
+        pass
+    assert len(pauses) == 3
+    (line,) = said
+    assert "process 7 on host" in line
+
+
+def test_the_wait_has_a_limit_and_other_faults_are_not_waited_for() -> None:
+    with (
+        pytest.raises(StorageError, match=r"process 7 on host .* waited 6 s"),
+        store_of_ones_own(cast(Corpus, Busy(99)), lambda _: None, limit=5, pause=lambda _: None),
+    ):
+        pass
+    with (
+        pytest.raises(StorageError, match="read-only"),
+        store_of_ones_own(cast(Corpus, Busy(1, "read-only")), lambda _: None, pause=lambda _: pytest.fail("waited")),
+    ):
+        pass
+
+
+def test_the_cause_of_an_unforeseen_error_is_said() -> None:
+    cause = SerializableErrorInfo("KeyError: 'shard'\n", [], "KeyError")
+    outer = SerializableErrorInfo(
+        "Error occurred while executing op:\n", [], "DagsterExecutionStepExecutionError", cause
+    )
+    assert in_words(outer) == "KeyError: 'shard'"
+
+
+def leave(task: Any) -> None:
+    sys.exit(f"gone from {type(task).__name__}")
+
+
+def test_what_is_no_exception_fails_its_own_partition_by_name(built: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = built.corpus
+    step = corpus.step(corpus.graph[ASSET], [KEY], force=True)
+    (job,) = step._jobs(step.due)
+    monkeypatch.setattr("resources.stage.job._compute", leave)
+    found = run_job(job)
+    assert found.error is not None
+    assert found.error.startswith("SystemExit: gone from Job")
+    assert found.name == f"{ASSET}/{KEY}"
+
+
+def test_a_home_that_cannot_be_used_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "file/home"))
+    with pytest.raises(StorageError, match="Dagster cannot keep its runs there") as found:
+        project_instance(tmp_path)
+    assert len(str(found.value).splitlines()) == 1
+    with pytest.raises(KeyError), usable(tmp_path):
+        raise KeyError("a fault of ours")
+    with pytest.raises(ConfigError), usable(tmp_path):
+        raise ConfigError("a fault of the user")
+
+
+def test_ctrl_c_ends_a_worker_without_a_traceback() -> None:
+    code = "import os; from resources.engine.local import _start_worker; _start_worker(); os.kill(os.getpid(), 2)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == -2
+    assert done.stderr == b""

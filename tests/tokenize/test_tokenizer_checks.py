@@ -1,0 +1,58 @@
+"""What cannot be used is found before anything runs: tokenizer files, named tokens, chat templates."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus_assets.tokenize import tokenizer as module
+from corpus_assets.tokenize.tokenizer import check_template, check_tokenizer, check_tokens
+from resources.errors import ConfigError
+from tests.tokenize.tokenizers_for_tests import trained
+
+
+def settings(path: Path, content: bytes, **given: Any) -> dict[str, Any]:
+    path.write_bytes(content)
+    return {"kind": "neox", "path": str(path), "chat_template": None, **given}
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff garbage", b"[]", b"{}", b'{"model": {"type": "BPE"}}'])
+def test_a_file_that_is_no_tokenizer_is_refused_with_its_key(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(ConfigError, match=r"^datasets\.chat\.tokenizer: .*tokenizer\.json"):
+        check_tokenizer(settings(tmp_path / "any.json", content), "datasets.chat.tokenizer")
+
+
+def test_tokens_that_a_tokenizer_lacks_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    for role in ("eos", "pad"):
+        with pytest.raises(ConfigError, match=rf"^tokenizer: {role} token is '<none>'"):
+            check_tokenizer(settings(path, trained(), **{role: "<none>"}))
+    with pytest.raises(ConfigError, match="neither an eos nor a pad"):
+        check_tokenizer(settings(path, trained(), kind="tokenizer_json"))
+    loaded = check_tokenizer(settings(path, trained()))
+    assert loaded is not None
+    check_tokens(loaded, {"datasets.fim.eos": "<|endoftext|>"})
+    with pytest.raises(ConfigError, match=r"^datasets\.fim\.prefix: '<fim>' is no token"):
+        check_tokens(loaded, {"datasets.fim.prefix": "<fim>"})
+
+
+def test_a_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = settings(tmp_path / "tokenizer.json", trained(), eos="<|padding|>")
+    first = check_tokenizer(given)
+    monkeypatch.setattr(module, "load_tokenizer", None)
+    assert check_tokenizer(given) is first
+    assert check_tokenizer({"kind": "hub", "chat_template": None}) is None
+
+
+@pytest.mark.parametrize("source", ["{% for m in messages %}", "{{ messages[ }}", "{{ a | nosuchfilter }}", "{% x %}"])
+def test_a_template_that_does_not_parse_is_refused_with_its_key(source: str) -> None:
+    with pytest.raises(ConfigError, match=r"^datasets\.chat\.chat_template: chat template cannot be compiled"):
+        check_template(source, "datasets.chat.chat_template")
+
+
+def test_a_template_may_ask_for_a_day_that_is_fixed() -> None:
+    source = "{{ strftime_now('%d') }}"
+    check_template(source, "key", date(2026, 1, 1))
+    with pytest.raises(ConfigError, match=r"^key: .*asks for the day"):
+        check_template(source, "key")

@@ -1,0 +1,116 @@
+"""Texts with a character that two libraries see otherwise go to the reference, and are found cheaply."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_assets.tokenize.encode import fast_libraries, unicode_tables
+from corpus_assets.tokenize.encode.backends import LibraryName, accelerate
+from corpus_assets.tokenize.encode.unicode_tables import UnlikeCharacters, probe
+from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
+from tests.tokenize.test_backends import equal, real, trained
+
+# A combining mark of Unicode 11 and a letter of Unicode 17.
+MARK, LETTER = "\u07fd", "\U000323b0"
+CONTEXTS = ("{0}", "a{0}", "{0}'s a'{0}s", "e\u0301{0}\u0323 {0}\u0301e", "1{0}2.{0}")
+Encode = Callable[[Sequence[str]], Ragged]
+
+
+def assert_equal_ids(reference: LoadedTokenizer, backend: LibraryName, texts: list[str]) -> None:
+    fast = accelerate(reference, backend, [])
+    assert fast.report()["backend"] != "tokenizers"
+    assert equal(fast.encode_batch(texts), reference.encode_batch(texts))
+    assert equal(fast.encode_plain(texts), reference.encode_plain(texts))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "neox", "olmo-neox-dolma"])
+def test_characters_of_later_versions_have_equal_ids(name: str) -> None:
+    codes = [0x88F, 0x897, 0x7FD, 0x10D24, 0x105D2, 0x1E6C0, 0x187F8, 0x323B0, 0x33479, 0x1F970, 0x16EA0, 0x11DE0]
+    texts = [context.format(chr(code)) for code in codes for context in (*CONTEXTS, "a\u0323\u0307{0}\u0301 {0}'s 'll")]
+    assert_equal_ids(real(name, False), "auto", [*texts, "plain text", *texts])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["auto", "fastokens"])
+@pytest.mark.parametrize("name", ["gpt2", "neox", "olmo-neox-dolma", ""])
+def test_every_character_has_equal_ids(name: str, backend: LibraryName) -> None:
+    reference = real(name, False) if name else trained("all of Unicode")
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    for start in range(0, len(codes), 1 << 15):
+        letters = [chr(code) for code in codes[start : start + (1 << 15)]]
+        # A character by itself, as one that goes to the reference would take its neighbours along.
+        assert_equal_ids(reference, backend, [f" {' '.join(CONTEXTS)}".format(letter) for letter in letters])
+
+
+def test_a_tokenizer_of_our_own_has_equal_ids_for_all_that_differs() -> None:
+    reference = trained("unlike")
+    fast = accelerate(reference, "gigatoken", [])
+    assert fast._fast is not None
+    ranges = fast._fast.unlike.ranges
+    codes = [code for first, last in ranges for code in range(first, last + 1)]
+    texts = [context.format(chr(code)) for code in codes for context in CONTEXTS]
+    assert codes
+    assert equal(fast.encode_batch(texts), reference.encode_batch(texts))
+    assert fast.report()["unlike_documents"] == len(texts)
+
+
+def differing(monkeypatch: pytest.MonkeyPatch, letter: str) -> list[int]:
+    """Make gigatoken give a wrong id for texts with the letter; returns a list with an entry for every search."""
+    load, searches = fast_libraries._LOADERS["gigatoken"], list[int]()
+    find = unicode_tables.find_unlike
+
+    def loader(definition: str) -> Encode:
+        encode = load(definition)
+        return lambda texts: Ragged.of([ids + (letter in text) for ids, text in zip(encode(texts), texts, strict=True)])
+
+    def search(fast: Encode, definition: str) -> unicode_tables.Ranges:
+        searches.append(1)
+        return find(fast, definition)
+
+    monkeypatch.setitem(fast_libraries._LOADERS, "gigatoken", loader)
+    monkeypatch.setattr(unicode_tables, "find_unlike", search)
+    # Enough to show what is found; all of Unicode is in the test above.
+    monkeypatch.setattr(unicode_tables, "young_characters", lambda: tuple(range(0x800, 0xA00)))
+    return searches
+
+
+def test_a_table_is_found_once_for_versions_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = differing(monkeypatch, "\u0850")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    definition = trained("kept table").definition
+    assert definition is not None
+
+    def table() -> UnlikeCharacters:
+        unicode_tables._unlike.cache_clear()
+        return unicode_tables.unlike_characters("gigatoken", fast_libraries._LOADERS["gigatoken"], definition)
+
+    assert table().holds("\u0850")
+    assert table().holds("a \u0850")
+    assert len(searches) == 1
+    (kept,) = (tmp_path / "corpus-assets" / "unicode").iterdir()
+    kept.write_text("damaged")
+    assert table().holds("\u0850")
+    assert len(searches) == 2
+    monkeypatch.setattr(unicode_tables, "version", lambda name: "99")
+    assert table().holds("\u0850")
+    assert len(searches) == 3
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
+    assert table().holds("\u0850")
+    assert len(searches) == 4
+    unicode_tables._unlike.cache_clear()
+
+
+@given(st.lists(st.text(max_size=6) | st.sampled_from([MARK, f"a {LETTER}", "\U0001f970", "\ud800"])))
+def test_texts_are_found(texts: list[str]) -> None:
+    unlike = UnlikeCharacters(((0x7FD, 0x7FD), (0x897, 0x89F), (0x323B0, 0x33479)))
+    members = {chr(code) for first, last in unlike.ranges for code in range(first, last + 1)}
+    assert unlike.among(texts) == [place for place, text in enumerate(texts) if members & set(text)]
+    assert UnlikeCharacters(()).among(texts) == []
+
+
+def test_probes_show_the_character_beside_others() -> None:
+    assert probe(ord(MARK)).count(MARK) > probe(ord(MARK), marks=False).count(MARK) > 3
