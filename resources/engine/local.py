@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait as wait_for
+from multiprocessing.synchronize import Event
 from typing import Any
 
 from typing_extensions import override
@@ -17,6 +18,8 @@ from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine
 from resources.stage.job import Job, Outcome, run_job
 
 _AHEAD = 2
+_INTERRUPTED = 130
+_CONTEXT = multiprocessing.get_context("forkserver")
 
 
 class LocalEngine(Engine):
@@ -27,6 +30,8 @@ class LocalEngine(Engine):
         self.workers_per_machine = max(1, workers)
         self._work = work
         self._pool: ProcessPoolExecutor | None = None
+        # Set by a worker that was interrupted: it is no fault of its job, so nothing is run again.
+        self._interrupted = _CONTEXT.Event()
 
     @override
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
@@ -47,6 +52,7 @@ class LocalEngine(Engine):
             yield from _settled(done, waiting, suspects)
         if suspects:
             self.close()
+            self._require_no_interrupt()
             yield from _settled(list(waiting), waiting, suspects)
         return suspects
 
@@ -56,7 +62,7 @@ class LocalEngine(Engine):
             job = next(queue, None)
             if job is None:
                 break
-            self._pool = self._pool or _new_pool(self.workers)
+            self._pool = self._pool or _new_pool(self.workers, self._interrupted)
             try:
                 waiting[self._pool.submit(self._work, job)] = job
             except BrokenProcessPool:
@@ -64,12 +70,17 @@ class LocalEngine(Engine):
         return bool(waiting or suspects)
 
     def _alone(self, job: Job) -> Outcome:
-        with _new_pool(1) as pool:
+        with _new_pool(1, self._interrupted) as pool:
             try:
                 return pool.submit(self._work, job).result()
             except BrokenProcessPool:
+                self._require_no_interrupt()
                 problem = f"{job.name}: the worker process died (killed, or out of memory)"
                 return Outcome(job.name, job.stage.name, job.partition, error=problem)
+
+    def _require_no_interrupt(self) -> None:
+        if self._interrupted.is_set():
+            raise KeyboardInterrupt
 
     @override
     def close(self) -> None:
@@ -92,21 +103,26 @@ def _settled(
             yield outcome
 
 
-def _new_pool(workers: int) -> ProcessPoolExecutor:
+def _new_pool(workers: int, interrupted: Event) -> ProcessPoolExecutor:
     # Before the fork server starts: libraries read these when they are loaded.
     for name, value in WORKER_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+    _CONTEXT.set_forkserver_preload(PRELOADED)
+    return ProcessPoolExecutor(workers, mp_context=_CONTEXT, initializer=_start_worker, initargs=(interrupted,))
 
 
-def _start_worker() -> None:
+def _start_worker(interrupted: Event) -> None:
     """Makes the worker exit when its parent does, so that a killed run leaves no process behind.
 
-    Ctrl-C in a terminal reaches every worker too; it ends there without a traceback, since its parent says it once.
+    Ctrl-C in a terminal reaches every worker too. The worker ends without a traceback and tells its parent, because
+    Dagster may hold back the signal that the parent got itself.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    def leave(*_: object) -> None:
+        interrupted.set()
+        os._exit(_INTERRUPTED)
+
+    signal.signal(signal.SIGINT, leave)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()

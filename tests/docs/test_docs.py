@@ -36,6 +36,19 @@ def test_make_targets_in_the_docs_exist() -> None:
     assert set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE)) <= targets
 
 
+def test_every_promise_names_a_test_that_exists() -> None:
+    page = (FOLDER / "reliability.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:[\w/.]*::)?(test_\w+)`", page))
+    known = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert len(named) > 20
+    assert named <= known
+    assert all((ROOT / file).exists() for file in re.findall(r"`(tests/[\w/]+\.py)", page))
+
+
 def shell_lines(page: Path) -> list[str]:
     """Commands of the `sh` blocks of a page, without `make`, which sets up the machine."""
     blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)

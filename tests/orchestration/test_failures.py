@@ -1,6 +1,5 @@
 """Failures that are kept, the wait for the store, and errors in words."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -141,10 +140,3 @@ def test_a_home_that_cannot_be_used_is_one_sentence(tmp_path: Path, monkeypatch:
         raise KeyError("a fault of ours")
     with pytest.raises(ConfigError), usable(tmp_path):
         raise ConfigError("a fault of the user")
-
-
-def test_ctrl_c_ends_a_worker_without_a_traceback() -> None:
-    code = "import os; from resources.engine.local import _start_worker; _start_worker(); os.kill(os.getpid(), 2)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert done.returncode == -2
-    assert done.stderr == b""
