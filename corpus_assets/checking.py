@@ -46,7 +46,7 @@ def current_partitions(corpus: Built, asset: str) -> list[Partition]:
     planner = corpus.planner()
     records = planner.records(asset)
     keys = planner.partitions(corpus.graph[asset])
-    return [Partition(corpus.storage, records[key]) for key in keys if key in records]
+    return [Partition(corpus.storage, records[key], compared=False) for key in keys if key in records]
 
 
 def fresh_records(planner: Planner, asset: str) -> list[Record] | None:

@@ -24,14 +24,15 @@ class Partition:
 
     Reading raises `DamagedFileError` if a file is not what the record says.
 
-    record: its commit record. shard: the raw file of a shard partition, if the reader was given it.
+    record: its commit record. shard: the raw file of a shard partition, if the reader was given it. compared: False to
+    read files as they are, whatever the record says of their content.
     """
 
-    def __init__(self, storage: Storage, record: Record, shard: Shard | None = None) -> None:
+    def __init__(self, storage: Storage, record: Record, shard: Shard | None = None, *, compared: bool = True) -> None:
         self._storage = storage
         self.record = record
         self.shard = shard
-        self._files = CheckedFiles(storage, record)
+        self._files = CheckedFiles(storage, record, compared=compared)
 
     @property
     def key(self) -> str | None:

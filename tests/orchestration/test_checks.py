@@ -193,7 +193,8 @@ def test_damage_to_a_token_file_is_found(built: Runs, damage: Callable[[Any], No
 def test_a_token_file_that_is_no_file_any_more_is_found(built: Runs) -> None:
     corpus = built.corpus
     Path(corpus.storage.fetch(record_of(corpus, "train_tokens", CHUNK).files[0].path)).write_bytes(b"nothing")
-    corpus.storage.delete(record_of(corpus, "validation_tokens", CHUNK).files[0].path)
+    records = corpus.ledger.records("validation_tokens").values()
+    corpus.storage.delete(next(record for record in records if record.files).files[0].path)
     found = failed(built)
     assert "not an HDF5 file" in found["train_tokens:token_files"]
     assert "cannot be read" in found["validation_tokens:token_files"]
