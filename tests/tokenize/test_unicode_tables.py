@@ -34,14 +34,23 @@ def test_characters_of_later_versions_have_equal_ids(name: str) -> None:
     assert_equal_ids(real(name, False), "auto", [*texts, "plain text", *texts])
 
 
+# Planes 2 and 3 hold ideographs only, of which some stand for all; no later plane but the first rows of 14 is in use.
+EVERY_CHARACTER = [
+    code
+    for codes in (range(0x20000), range(0x20000, 0x40000, 32), range(0xE0000, 0xE0200))
+    for code in codes
+    if not 0xD800 <= code < 0xE000
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["auto", "fastokens"])
-@pytest.mark.parametrize("name", ["gpt2", "neox", "olmo-neox-dolma", ""])
+@pytest.mark.parametrize(
+    ("name", "backend"), [("gpt2", "auto"), ("neox", "auto"), ("olmo-neox-dolma", "auto"), ("gpt2", "fastokens")]
+)
 def test_every_character_has_equal_ids(name: str, backend: LibraryName) -> None:
-    reference = real(name, False) if name else trained("all of Unicode")
-    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-    for start in range(0, len(codes), 1 << 15):
-        letters = [chr(code) for code in codes[start : start + (1 << 15)]]
+    reference = real(name, False)
+    for start in range(0, len(EVERY_CHARACTER), 1 << 13):
+        letters = [chr(code) for code in EVERY_CHARACTER[start : start + (1 << 13)]]
         # A character by itself, as one that goes to the reference would take its neighbours along.
         assert_equal_ids(reference, backend, [f" {' '.join(CONTEXTS)}".format(letter) for letter in letters])
 
