@@ -68,7 +68,11 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     ({"sources.0.epochs": 2.5}, "source.epochs 1.0 -> 2.5", {"mixed_pass1": BOOKS}),
     ({"sources.1.on_bad_row": "fail"}, "source.on_bad_row skip -> fail", {"normalized_documents": WEB}),
     ({"sources.2.on_bad_file": "skip"}, "source.on_bad_file fail -> skip", {"normalized_documents": NOTES}),
-    ({"sources.2.text_key": "other"}, "source.text_key body -> other", {"normalized_documents": NOTES}),
+    (
+        {"sources.2.text_key": "other", "sources.2.max_bad_rows": 1.0, "sources.2.may_be_empty": True},
+        "source.text_key body -> other",
+        {"normalized_documents": NOTES},
+    ),
     ({"sources.1.id_key": "other"}, "source.id_key id -> other", {"normalized_documents": WEB}),
     ({"sources.1.ids": "derived"}, "source.ids auto -> derived", {"normalized_documents": WEB}),
     ({"sources.0.holdout": {"count": 3}}, "holdout by source.books None -> {'count': 3}", {"holdout_selection": WHOLE}),
