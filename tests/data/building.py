@@ -38,7 +38,7 @@ def build(corpus: Corpus, stages: Iterable[str] | None = None) -> Counter[str]:
         step = corpus.step(stage)
         done[stage.name] = len(step.run())
         failures = step.failures()
-        assert failures == []
+        assert failures == [], "\n".join(failures)
     corpus.engine.close()
     return +done
 

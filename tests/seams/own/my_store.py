@@ -107,11 +107,16 @@ class SQLiteStorage(Storage):
     def exclusive(self) -> Iterator[None]:
         """A row that only one process may insert."""
         with self.connection() as connection:
-            connection.execute("INSERT OR IGNORE INTO builder VALUES (1, ?)", (os.getpid(),))
+            cursor = connection.execute("INSERT OR IGNORE INTO builder VALUES (1, ?)", (os.getpid(),))
+            outermost = cursor.rowcount == 1
             (holder,) = connection.execute("SELECT process FROM builder").fetchone()
         if holder != os.getpid():
             raise StorageError(f"{self.place}: process {holder} is building on this store")
-        yield
+        try:
+            yield
+        finally:
+            if outermost:
+                self._one("DELETE FROM builder")
 
     def abandoned(self) -> list[str]:
         """None: what is not published is in memory."""
