@@ -27,7 +27,7 @@ NOTHING_LEFT = {"sft-commands-tar"}  # only short texts and duplicates
 
 def sources(names: set[str]) -> list[dict[str, Any]]:
     """In the order of the list; a set that is listed twice is taken the first way."""
-    rules = {name: {"glob": pattern, **rules} for name, pattern, rules, _, _ in reversed(SETS)}
+    rules: dict[str, dict[str, Any]] = {name: {"glob": pattern, **more} for name, pattern, more, _, _ in reversed(SETS)}
     rules |= {name: {**chosen, "max_bad_rows": 1.0, "may_be_empty": True} for name, (chosen, _) in WITHOUT_TEXT.items()}
     rules |= {name: {**rules[name], "may_be_empty": True} for name in NOTHING_LEFT}
     order = list(dict.fromkeys([name for name, *_ in SETS] + list(WITHOUT_TEXT)))

@@ -91,16 +91,16 @@ def test_lone_surrogates_and_texts_without_a_shingle_can_be_signed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exact_first", [True, False])
-def test_a_million_equal_documents(tmp_path: Path, exact_first: bool) -> None:
-    """With the exact pass there is one star of equal texts; without it one bucket of a million in every band."""
+@pytest.mark.parametrize(("exact_first", "number"), [(True, MILLION), (False, MILLION // 4)])
+def test_equal_documents_without_end(tmp_path: Path, exact_first: bool, number: int) -> None:
+    """With the exact pass there is one star of equal texts; without it one bucket of all of them in every band."""
     text = "All the same, a million times over, and then some more."
-    rows = [{"id": str(number), "text": text} for number in range(MILLION)]
+    rows = [{"id": str(place), "text": text} for place in range(number)]
     folder = write_corpus(tmp_path, rows, dedup={"exact_first": exact_first, "max_loss": 1.0})
     corpus, marks = duplicates(folder)
     assert not marks[0]
-    assert sum(marks) == MILLION - 1
+    assert sum(marks) == number - 1
     (components,) = corpus.ledger.records("components").values()
-    assert components.statistics["largest"] == MILLION
+    assert components.statistics["largest"] == number
     pairs = [record.statistics["pairs"] for record in corpus.ledger.records("duplicate_pairs").values()]
-    assert max(pairs) == (0 if exact_first else 2 * MILLION - 3)
+    assert max(pairs) == (0 if exact_first else 2 * number - 3)

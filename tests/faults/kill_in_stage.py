@@ -62,18 +62,22 @@ def arm(stage: str, moment: str) -> None:
         setattr(place, name, function)
 
 
-def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: str, moment: str) -> None:
-    """Build a copy of `raw` until it dies in a stage: what is there is whole, and the next build finishes the rest."""
+def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: str) -> None:
+    """Build a copy of `raw` and die in a stage, at one moment after the other; the next build finishes the rest."""
     shutil.copytree(raw, folder, dirs_exist_ok=True)
-    command = [sys.executable, "-m", "tests.faults.kill_in_stage", str(folder), stage, moment]
-    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
-    killed = opened(folder)
-    assert verify(killed, deep=True).bad == []
-    committed = live_records(killed).keys()
-    assert not {key for key in committed if key[0] == stage}
+    kept: dict[tuple[str, str | None], Any] = {}
+    for moment in MOMENTS:
+        command = [sys.executable, "-m", "tests.faults.kill_in_stage", str(folder), stage, moment]
+        assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+        killed = opened(folder)
+        assert verify(killed, deep=True).bad == [], moment
+        committed = live_records(killed)
+        assert stage not in {asset for asset, _ in committed}, moment
+        assert {name: committed[name] for name in kept} == kept, moment
+        kept = committed
     built = drive(opened(folder))
     assert not built.failed
-    assert not built.recomputed & committed
+    assert not built.recomputed & kept.keys()
     assert contents(opened(folder)) == whole
 
 

@@ -15,7 +15,7 @@ from resources.storage.local import LOCK, TEMPORARY
 from tests.build.small import contents, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
 
-KILLS = 20
+KILLS = 8
 
 
 @pytest.fixture(scope="module")

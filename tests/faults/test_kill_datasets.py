@@ -7,7 +7,7 @@ import pytest
 
 from tests.build.small import contents, drive, opened, write_small
 from tests.build.test_datasets import write_own
-from tests.faults.kill_in_stage import MOMENTS, killed_and_finished
+from tests.faults.kill_in_stage import killed_and_finished
 
 CHANGES = {
     "datasets": [
@@ -34,9 +34,6 @@ def whole(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("stage", STAGES)
-def test_killed_while_a_dataset_is_made(
-    raw: Path, whole: dict[str, str], tmp_path: Path, stage: str, moment: str
-) -> None:
-    killed_and_finished(raw, whole, tmp_path, stage, moment)
+def test_killed_while_a_dataset_is_made(raw: Path, whole: dict[str, str], tmp_path: Path, stage: str) -> None:
+    killed_and_finished(raw, whole, tmp_path, stage)

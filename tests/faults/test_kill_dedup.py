@@ -7,7 +7,7 @@ import pytest
 
 from corpus_assets.dedup.assets import STAGES
 from tests.build.small import contents, drive, opened, write_small
-from tests.faults.kill_in_stage import MOMENTS, killed_and_finished
+from tests.faults.kill_in_stage import killed_and_finished
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,6 @@ def whole(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("stage", [stage.name for stage in STAGES])
-def test_killed_in_a_stage(raw: Path, whole: dict[str, str], tmp_path: Path, stage: str, moment: str) -> None:
-    killed_and_finished(raw, whole, tmp_path, stage, moment)
+def test_killed_in_a_stage(raw: Path, whole: dict[str, str], tmp_path: Path, stage: str) -> None:
+    killed_and_finished(raw, whole, tmp_path, stage)

@@ -202,9 +202,12 @@ FILES = {
 }
 
 
+STRETCHES = [(name, unit) for name in FILES for unit in ("a", "\n", "base64")]
+STRETCHES += [("llama", unit) for unit in (" ", "1", "\N{PARTY POPPER}", "\u0301")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["a", " ", "\n", "1", "\N{PARTY POPPER}", "\u0301", "base64"])
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(("name", "unit"), STRETCHES)
 def test_a_stretch_without_places_costs_one_look_at_it(name: str, unit: str) -> None:
     """Only the other two texts are left, or the ids of the whole: by the tokenizer's own rules, never by its size."""
     command = [sys.executable, "-c", _STRETCH, str(shared("tokenizers", name, FILES[name])), unit]
