@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from corpus_assets.config import CorpusConfig, load_config
 from corpus_assets.config.paths import with_absolute_paths
+from corpus_assets.jobs import Jobs
 from corpus_assets.mix.assets import require_attributes
 from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages, own_stages
@@ -17,8 +17,8 @@ from resources.engine import open_engine
 from resources.engine.interface import Engine
 from resources.ledger import Ledger, Record, partition_name
 from resources.planning.planner import Decision, Planner, Status, held_back
-from resources.shards import Listing, Shard, SourceFolder, list_shards
-from resources.stage.declaration import Partitioning, Stage
+from resources.shards import Listing, SourceFolder, list_shards
+from resources.stage.declaration import Stage
 from resources.stage.graph import Graph
 from resources.stage.job import Job, Outcome
 from resources.stage.settings import Settings
@@ -66,6 +66,10 @@ class Corpus:
         """Returns a planner for the state of the corpus as it is now."""
         return Planner(self.graph, self.settings, listing or self.listing(), self.storage, self.ledger)
 
+    def jobs(self, planner: Planner) -> Jobs:
+        """Returns what makes the jobs of partitions, as a planner sees them."""
+        return Jobs(planner, self.config.engine.memory, self.engine.workers_per_machine)
+
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Keeps other processes from building; first moves records from older names of assets to the present ones.
@@ -103,7 +107,6 @@ class Step:
         self.damaged: list[tuple[str, str | None]] = []
         self._corpus = corpus
         self._planner = planner
-        self._by_key = planner.listing.by_key()
         decisions = planner.decisions(stage)
         wanted = list(decisions) if keys is None else list(keys)
         self.unknown = [key for key in wanted if key not in decisions]
@@ -208,45 +211,21 @@ class Step:
         return {d.partition: known[d.partition] for d in self.fresh} | new
 
     def _jobs(self, due: Sequence[Decision]) -> Iterator[Job]:
-        engine, values = self._corpus.engine, self._corpus.settings.values
-        # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
-        sharing = 1 if self.stage.partitioning is Partitioning.NONE else engine.workers_per_machine
-        # A worker needs none of the functions that only the driver calls.
-        stage = replace(self.stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
-        stage = replace(stage, gate_all=None, check_before=None)
-        local_files = self.stage.local_files(values) if self.stage.local_files and due else {}
-        run_options = self.stage.run_options(values) if self.stage.run_options else {}
-        for decision in due:
-            shard = self._by_key.get(decision.partition or "")
-            yield Job(
-                stage=stage,
-                partition=decision.partition,
-                shards=self._shards(shard),
-                parameters=self._corpus.settings.parameters(self.stage, shard),
-                expected=self._expected(decision.partition),
-                storage=self._corpus.storage,
-                memory=self._corpus.config.engine.memory // sharing,
-                local_files=local_files,
-                run_options=run_options,
-            )
-
-    def _shards(self, shard: Shard | None) -> tuple[Shard, ...]:
-        """Returns the raw files that a job may read: its own, or all of them if the whole corpus is one partition."""
-        if self.stage.partitioning is Partitioning.NONE:
-            return self._planner.listing.shards
-        return () if shard is None else (shard,)
-
-    def _expected(self, key: str | None) -> dict[str, tuple[str | None, ...]]:
-        return {edge.asset: tuple(self._planner.keys_read(edge, key)) for edge in self.stage.inputs}
+        jobs = self._corpus.jobs(self._planner)
+        return (jobs.job(self.stage, decision.partition) for decision in due)
 
     def _restamp(self) -> None:
-        """Writes the new modification time to the records of raw files that were rewritten with the same content."""
         for decision in self.fresh:
-            shard = self._by_key.get(decision.partition or "")
-            if decision.rewritten and shard is not None:
-                record = self._planner.records(self.stage.name)[decision.partition]
-                with suppress(OSError):  # It only saves time: the next look digests the file again.
-                    self._corpus.ledger.write(record.with_seen(shard.seen()))
+            if decision.rewritten:
+                restamp(self._corpus.ledger, self._planner, decision)
+
+
+def restamp(ledger: Ledger, planner: Planner, decision: Decision) -> None:
+    """Writes the new modification time to the record of a raw file that was rewritten with the same content."""
+    shard = planner.shard(decision.partition)
+    if shard is not None:
+        with suppress(OSError):  # It only saves time: the next look digests the file again.
+            ledger.write(planner.records(decision.asset)[decision.partition].with_seen(shard.seen()))
 
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:

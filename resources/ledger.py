@@ -284,11 +284,33 @@ class Ledger:
                     known[key] = _Seen(entries[key].bytes, entries[key].version, record)
         for key in gone:
             del known[key]
-        if self._snapshots and len(changed) + len(gone) > max(8, len(known) // 20):
-            # The snapshot only saves time; reading must work on a store that cannot be written.
+        self._save(asset, len(changed) + len(gone))
+        return {None if key == UNPARTITIONED else key: seen.record for key, seen in known.items()}
+
+    def _save(self, asset: str, changed: int) -> None:
+        """Writes the snapshot if much of it has changed.
+
+        It only saves time: reading must work on a store that cannot be written.
+        """
+        known = self._seen[asset]
+        if self._snapshots and changed > max(8, len(known) // 20):
             with suppress(OSError):
                 self.storage.write(_snapshot_path(asset), _encode_snapshot(known))
-        return {None if key == UNPARTITIONED else key: seen.record for key, seen in known.items()}
+
+    def committed(self, asset: str, records: Mapping[str | None, Record]) -> None:
+        """Takes note of what this process's workers committed, so that nobody has to read it: one listing.
+
+        records: all records of the asset, under its present name. The caller holds the store.
+        """
+        with self._looking:
+            known = {
+                key: _Seen(entry.bytes, entry.version, records[None if key == UNPARTITIONED else key])
+                for key, entry in ((_partition_of(entry.path), entry) for entry in self._list(asset))
+                if (None if key == UNPARTITIONED else key) in records
+            }
+            changed = sum(self._known(asset).get(key) != seen for key, seen in known.items())
+            self._seen[asset] = known
+            self._save(asset, changed)
 
     def take_over(self) -> int:
         """Moves records from old names of assets to the present ones; returns how many there were.

@@ -51,7 +51,7 @@ class _BarPerStage(Progress):
 
     def __init__(self, bars: Bars) -> None:
         self._bars = bars
-        self._stage: TaskID | None = None
+        self._stages: dict[str, TaskID] = {}
         self._between: TaskID | None = None
         self._errors = 0
 
@@ -63,7 +63,7 @@ class _BarPerStage(Progress):
     @override
     def stage(self, stage: Stage, due: int) -> None:
         self._end_of_word()
-        self._stage = self._bars.add_task(stage.name, total=due)
+        self._stages[stage.name] = self._bars.add_task(stage.name, total=due)
 
     @override
     def outcome(self, outcome: Outcome) -> None:
@@ -71,8 +71,8 @@ class _BarPerStage(Progress):
             self._errors += 1
             if self._errors <= MAX_SHOWN:
                 print_line(self._bars.console, f"{outcome.name}: {outcome.error}", "failed")
-        elif self._stage is not None:
-            self._bars.advance(self._stage)
+        elif outcome.asset in self._stages:
+            self._bars.advance(self._stages[outcome.asset])
 
     @override
     def done(self) -> None:

@@ -1,7 +1,7 @@
 """Makes one Dagster asset from one stage; it computes through the engine, and reports events, metadata and lineage."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -10,6 +10,7 @@ from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus, Step
 from corpus_assets.orchestration.failures import note_outcomes
 from corpus_assets.orchestration.metadata import definition_metadata, description, drop_reasons, partition_metadata
+from corpus_assets.orchestration.provenance import DATA_VERSION, Provenance
 from corpus_assets.orchestration.waiting import store_of_ones_own
 from partitions.definitions import shards, static
 from partitions.mappings import mapping
@@ -19,12 +20,9 @@ from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Outcome
 
 OWNER = "team:corpus"
-DRIVER_TAG = "corpus/driver"
 _MAX_LISTED = 5
 _EVENTS_EACH = 3
 """How many events of a partition are looked at, on average, to find why it was computed."""
-
-OnOutcome = Callable[[Outcome], None]
 
 
 class StepConfig(dg.Config):
@@ -44,11 +42,16 @@ def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str]
     return None
 
 
-def stage_asset(corpus: Corpus, stage: Stage, on_outcome: OnOutcome | None = None) -> dg.AssetsDefinition:
+def step_name(stage: Stage) -> str:
+    """Returns the name of the step that computes a stage."""
+    return re.sub(r"[^a-zA-Z0-9_]", "_", stage.name)
+
+
+def stage_asset(corpus: Corpus, stage: Stage) -> dg.AssetsDefinition:
     """Returns the asset of a stage, over any set of its partitions; it computes those that are not fresh."""
 
     @dg.multi_asset(
-        name=re.sub(r"[^a-zA-Z0-9_]", "_", stage.name),
+        name=step_name(stage),
         outs={
             "result": dg.AssetOut(
                 key=asset_key(stage.name),
@@ -74,14 +77,12 @@ def stage_asset(corpus: Corpus, stage: Stage, on_outcome: OnOutcome | None = Non
         can_subset=False,
     )
     def body(context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
-        yield from _step(corpus, stage, context, config, on_outcome)
+        yield from _step(corpus, stage, context, config)
 
     return body
 
 
-def _step(
-    corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig, on_outcome: OnOutcome | None
-) -> Iterator[Any]:
+def _step(corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
     """Computes and commits partitions, and yields Dagster's events; a failed partition does not stop the others.
 
     The `Output` lets the steps after this one run, and makes Dagster mark every requested partition with an event
@@ -89,27 +90,23 @@ def _step(
     comes after it and has its own data version.
     """
     with store_of_ones_own(corpus, context.log.warning):
-        yield from _held_step(corpus, stage, context, config, on_outcome)
+        yield from _held_step(corpus, stage, context, config)
 
 
-def _held_step(
-    corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig, on_outcome: OnOutcome | None
-) -> Iterator[Any]:
+def _held_step(corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
     if stage.lists_shards:
         register_shards(corpus.planner(), context.instance)
     keys = sorted(context.partition_keys) if context.has_partition_key_range or context.has_partition_key else [None]
     yield from _look_outside(corpus, stage, keys, context)
-    by_build = context.run.tags.get(DRIVER_TAG) == "build"
-    provenance = _provenance(stage, context.instance)
+    tags = Provenance(context.instance).tags(stage)
     step = corpus.step(stage, keys, force=config.force)
     context.log.info(f"asked for {len(keys)}: {len(step.due)} to compute, {len(step.fresh)} fresh")
-    step.run(lambda outcome: _note(context, outcome, on_outcome))
+    step.run(lambda outcome: _note(context, outcome))
     note_outcomes(corpus, stage, step.outcomes)
     failures = step.failures()
     if not failures and _is_read(context):
         yield dg.Output(step, output_name="result")
-    known = {} if by_build else _last_reasons(step, context.instance)
-    yield from _events(corpus, step, provenance, fresh_too=not by_build, known=known)
+    yield from _events(corpus, step, tags, fresh_too=True, known=_last_reasons(step, context.instance))
     if failures:
         raise _failure(stage, step, failures, len(keys))
 
@@ -121,15 +118,20 @@ def _is_read(context: dg.AssetExecutionContext) -> bool:
 
 
 def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Failure:
-    lines = _each_once(failures)
-    shown = "\n".join(lines[:_MAX_LISTED])
-    more = f"\nand {len(lines) - _MAX_LISTED} more" if len(lines) > _MAX_LISTED else ""
     hint = f"\nTo build the missing inputs: corpus build --select +{stage.name}" if step.blocked else ""
     return dg.Failure(
-        f"{len(failures)} of {asked} partitions failed:\n{shown}{more}{hint}",
+        f"{step_failure_message(failures, asked)}{hint}",
         metadata={"failed": dg.MetadataValue.json(failures)},
         allow_retries=False,
     )
+
+
+def step_failure_message(failures: Sequence[str], asked: int) -> str:
+    """Returns the failures of a step in words, each reason once. asked: how many partitions it was to compute."""
+    lines = _each_once(failures)
+    shown = "\n".join(lines[:_MAX_LISTED])
+    more = f"\nand {len(lines) - _MAX_LISTED} more" if len(lines) > _MAX_LISTED else ""
+    return f"{len(failures)} of {asked} partitions failed:\n{shown}{more}"
 
 
 def _each_once(failures: Sequence[str]) -> list[str]:
@@ -155,20 +157,18 @@ def _look_outside(
         wanted = [None] if upstream.partitioning is Partitioning.NONE else keys
         step = corpus.step(upstream, wanted)
         if step.due:
-            provenance = _provenance(upstream, context.instance)
-            step.run(lambda outcome: _note(context, outcome, None))
+            tags = Provenance(context.instance).tags(upstream)
+            step.run(lambda outcome: _note(context, outcome))
             note_outcomes(corpus, upstream, step.outcomes)
-            yield from _events(corpus, step, provenance, fresh_too=False)
+            yield from _events(corpus, step, tags, fresh_too=False)
 
 
-def _note(context: dg.AssetExecutionContext, outcome: Outcome, on_outcome: OnOutcome | None) -> None:
+def _note(context: dg.AssetExecutionContext, outcome: Outcome) -> None:
     if outcome.error is not None:
         context.log.error(f"{outcome.name}: {outcome.error}")
     else:
         assert outcome.record is not None
         context.log.info(f"{outcome.name}: {_summary(outcome.record)}")
-    if on_outcome is not None:
-        on_outcome(outcome)
 
 
 def _summary(record: Record) -> str:
@@ -199,16 +199,19 @@ def _events(
     reasons = drop_reasons(corpus.ledger.records(step.stage.name).values())
     for key, record in sorted(step.records().items(), key=lambda item: item[0] or ""):
         if key in new or fresh_too:
-            yield dg.AssetMaterialization(
-                asset_key=asset_key(record.asset),
-                partition=key,
-                metadata=partition_metadata(record, reasons, key in new, why.get(key, "")),
-                tags={
-                    "dagster/data_version": record.digest,
-                    "dagster/code_version": record.code_version,
-                    **provenance,
-                },
-            )
+            yield materialization(record, reasons, why.get(key, ""), provenance, new=key in new)
+
+
+def materialization(
+    record: Record, reasons: Sequence[str], why: str, provenance: Mapping[str, str], *, new: bool
+) -> dg.AssetMaterialization:
+    """Returns the event of a partition. reasons: all drop reasons of the asset. new: False if it was found fresh."""
+    return dg.AssetMaterialization(
+        asset_key=asset_key(record.asset),
+        partition=record.partition,
+        metadata=partition_metadata(record, reasons, new, why),
+        tags={DATA_VERSION: record.digest, "dagster/code_version": record.code_version, **provenance},
+    )
 
 
 def _last_reasons(step: Step, instance: dg.DagsterInstance) -> dict[str | None, str]:
@@ -225,17 +228,3 @@ def _last_reasons(step: Step, instance: dg.DagsterInstance) -> dict[str | None, 
         if event is not None and (why := event.metadata.get("why")) and event.partition not in found:
             found[event.partition] = str(why.value)
     return {partition: why for partition, why in found.items() if partition in fresh}
-
-
-def _provenance(stage: Stage, instance: dg.DagsterInstance) -> dict[str, str]:
-    """Returns tags that tell Dagster's own staleness which inputs this step read."""
-    tags: dict[str, str] = {}
-    for edge in stage.inputs:
-        key = asset_key(edge.asset)
-        newest = instance.fetch_materializations(key, limit=1).records
-        if newest:
-            name = key.to_user_string()
-            version = (newest[0].event_log_entry.tags or {}).get("dagster/data_version", "")
-            tags[f"dagster/input_event_pointer/{name}"] = str(newest[0].storage_id)
-            tags[f"dagster/input_data_version/{name}"] = version
-    return tags

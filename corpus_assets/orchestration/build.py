@@ -1,28 +1,30 @@
-"""`corpus build`: runs the plan stage by stage through Dagster, so that the web UI shows everything.
+"""`corpus build`: computes what the plan says, and reports it to Dagster, so that the web UI shows everything.
 
-Each stage is one in-process Dagster run per contiguous range of its partitions that are not fresh, of the same assets
-that the web UI and `dagster asset materialize` use; the engine spreads the work of a run over its workers.
+The engine spreads the partitions over its workers, whatever stages they belong to; Dagster sees one run, of the same
+assets that the web UI and `dagster asset materialize` use.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
-from resources.planning.planner import Planner, Status
+from resources.planning.planner import Planner
 from resources.stage.declaration import Stage
 
 if TYPE_CHECKING:
     import dagster as dg
 
-    from corpus_assets.orchestration.runner import Runner
+    from corpus_assets.orchestration.runner import JobStep, Runner
 
 
 def build(
@@ -33,13 +35,14 @@ def build(
     checks: bool = True,
     rehash: bool = False,
     instance: dg.DagsterInstance | None = None,
+    step: JobStep | None = None,
 ) -> Report:
-    """Brings the given stages up to date, in order. A partition that fails does not stop the others.
+    """Brings the given stages up to date. A partition that fails does not stop the others.
 
-    rehash: all raw files are read again, whatever their sizes and times say.
+    rehash: all raw files are read again, whatever their sizes and times say. step: the step of a job that drives the
+    build, and to whose run everything is reported then.
     """
     started = time.monotonic()
-    report = Report()
     progress.doing("planning")
     for stage in stages:  # Reports a missing file that the configuration names before hours of work.
         corpus.settings.derived_parameters(stage)
@@ -47,9 +50,18 @@ def build(
         corpus.storage.remove_abandoned()
         if rehash:
             forget_stamps(corpus.planner())
-        _check_before(corpus, stages)
+        planner = corpus.planner()
+        _check_before(planner, stages)
         try:
-            _build(corpus, stages, progress, report, checks=checks, instance=instance)
+            runner = partial(_runner, corpus, planner, stages, instance, step)
+            builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
+            builder.run()
+            report = builder.report
+            report.notes = build_notes(planner)
+            report.orphans = len(planner.orphans())
+            report.causes = causes(planner, stages)
+            report.summary = summary(planner)
+            builder.finish()
         finally:
             corpus.engine.close()
     progress.done()
@@ -57,73 +69,16 @@ def build(
     return report
 
 
-def _check_before(corpus: Corpus, stages: Sequence[Stage]) -> None:
+def _check_before(planner: Planner, stages: Sequence[Stage]) -> None:
     """Raises `ConfigError` for what would fail only after hours of work, where there is anything to compute."""
-    planner = corpus.planner()
     for stage in stages:
-        due = any(decision.status is not Status.FRESH for decision in planner.decisions(stage).values())
-        if stage.check_before is not None and due:
-            stage.check_before(corpus.settings.values)
+        if stage.check_before is not None and not planner.all_fresh(stage):
+            stage.check_before(planner.settings.values)
 
 
-def _build(
-    corpus: Corpus,
-    stages: Sequence[Stage],
-    progress: Progress,
-    report: Report,
-    *,
-    checks: bool,
-    instance: dg.DagsterInstance | None,
-) -> None:
-    runner: Runner | None = None
-    planner = corpus.planner()
-    for stage in stages:
-        decisions = list(planner.decisions(stage).values())
-        due = [d for d in decisions if d.status is not Status.FRESH and not d.blocked]
-        blocked = [d for d in decisions if d.blocked]
-        report.fresh += sum(d.status is Status.FRESH for d in decisions)
-        report.waiting += [f"{d.name}: {d.blocked}" for d in blocked]
-        report.held_back += [d.held_back for d in blocked if d.held_back and d.held_back not in report.held_back]
-        if rewritten := [d.partition for d in decisions if d.rewritten]:
-            corpus.step(stage, rewritten).run()
-        if due:
-            progress.stage(stage, len(due))
-            runner = runner or _runner(corpus, report, progress, instance)
-            runner.run(stage, due, blocked)
-            progress.doing("planning")
-        if due or rewritten:
-            planner = corpus.planner()
-        if checks and stage.gate is not None and (due or _is_used(planner, stage)):
-            runner = runner or _runner(corpus, report, progress, instance)
-            runner.check([stage.name])
-    report.notes = build_notes(planner)
-    report.orphans = len(planner.orphans())
-    report.causes = causes(planner, stages)
-    report.summary = summary(planner)
-    if runner is not None and checks:
-        runner.check([name for name in report.by_asset if _is_whole(planner, corpus.graph[name])])
-
-
-def _is_whole(planner: Planner, stage: Stage) -> bool:
-    """Returns whether the checks of a stage can run at the end: all of it is fresh, and it has no gate.
-
-    The checks of a stage with a gate run before any stage reads it.
-    """
-    decisions = planner.decisions(stage).values()
-    return stage.gate is None and all(decision.status is Status.FRESH for decision in decisions)
-
-
-def _is_used(planner: Planner, stage: Stage) -> bool:
-    """Returns whether a fresh stage is about to be read by a stage that is not, so that its gate must be checked."""
-    if any(decision.status is not Status.FRESH for decision in planner.decisions(stage).values()):
-        return False
-    readers = planner.graph.readers(stage.name)
-    decisions = [decision for reader in readers for decision in planner.decisions(reader).values()]
-    return any(decision.status is not Status.FRESH for decision in decisions)
-
-
-def _runner(corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None) -> Runner:
-    progress.doing("starting Dagster")
+def _runner(
+    corpus: Corpus, planner: Planner, stages: Sequence[Stage], instance: dg.DagsterInstance | None, step: JobStep | None
+) -> Runner:
     from corpus_assets.orchestration.runner import Runner
 
-    return Runner(corpus, report, progress, instance)
+    return Runner(corpus, planner, stages, instance, step)

@@ -36,23 +36,37 @@ class Failure(msgspec.Struct, frozen=True):
         return f"failed {ago(self.when, now)}: {self.error}"
 
 
-def note_outcomes(corpus: Corpus, stage: Stage, outcomes: Sequence[Outcome]) -> None:
-    """Keeps the errors among the outcomes of a stage, and removes the failures of partitions that succeeded.
+class KeptFailures:
+    """Keeps the errors of partitions, and removes those of partitions that succeeded.
 
     A store that cannot be written keeps nothing, and that is no fault of the build.
     """
-    own = [outcome for outcome in outcomes if outcome.asset == stage.name]
-    failed = [outcome for outcome in own if outcome.error is not None]
-    succeeded = {_path(stage, outcome.partition) for outcome in own if outcome.error is None}
-    with suppress(OSError, CorpusError):
-        for path in succeeded.intersection(_paths(corpus.storage, stage)):
-            corpus.storage.delete(path)
-        planner = corpus.planner() if failed else None
-        for outcome in failed:
-            assert planner is not None
-            key = outcome.partition
-            failure = Failure(stage.name, key, state(planner, stage, key), outcome.error or "", _now())
-            corpus.storage.write(_path(stage, key), msgspec.json.encode(failure))
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._paths = set(_paths(storage, FAILURES))
+
+    def note(self, planner: Planner, outcome: Outcome) -> None:
+        """Notes the outcome of a partition. planner: the state from which it was computed."""
+        stage, key = planner.graph[outcome.asset], outcome.partition
+        path = _path(stage, key)
+        with suppress(OSError, CorpusError):
+            if outcome.error is not None:
+                failure = Failure(stage.name, key, state(planner, stage, key), outcome.error, _now())
+                self._storage.write(path, msgspec.json.encode(failure))
+                self._paths.add(path)
+            elif path in self._paths:
+                self._storage.delete(path)
+                self._paths.discard(path)
+
+
+def note_outcomes(corpus: Corpus, stage: Stage, outcomes: Sequence[Outcome]) -> None:
+    """Notes the outcomes of a stage, and none of other stages."""
+    kept = KeptFailures(corpus.storage)
+    planner = corpus.planner()
+    for outcome in outcomes:
+        if outcome.asset == stage.name:
+            kept.note(planner, outcome)
 
 
 def failures(planner: Planner, stage: Stage) -> dict[str | None, Failure]:
@@ -62,7 +76,7 @@ def failures(planner: Planner, stage: Stage) -> dict[str | None, Failure]:
     """
     found = {}
     ready = {key for key, decision in planner.decisions(stage).items() if not decision.blocked}
-    for path in _paths(planner.storage, stage):
+    for path in _paths(planner.storage, _folder(stage)):
         failure = _read(planner.storage, path)
         if failure is None or failure.partition not in ready:
             continue
@@ -73,16 +87,16 @@ def failures(planner: Planner, stage: Stage) -> dict[str | None, Failure]:
 
 def state(planner: Planner, stage: Stage, key: str | None) -> str:
     """Returns a digest of what a partition would be made from now; it changes with its input or parameters."""
-    shard = planner.listing.by_key().get(key or "")
-    parameters = planner.settings.parameters(stage, shard)
+    shard = planner.shard(key)
+    parameters = planner.parameters(stage, key)
     recipe = recipe_digest(stage.name, stage.code_version, parameters, planner.inputs(stage, key))
     seen = shard.seen() if shard is not None and stage.looks_outside else {}
     return content_digest(msgspec.json.encode([recipe, seen], order="deterministic"))
 
 
-def _paths(storage: Storage, stage: Stage) -> list[str]:
+def _paths(storage: Storage, folder: str) -> list[str]:
     with suppress(OSError, CorpusError):
-        return sorted(entry.path for entry in storage.entries(_folder(stage)))
+        return sorted(entry.path for entry in storage.entries(folder))
     return []
 
 

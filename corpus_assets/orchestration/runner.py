@@ -1,104 +1,218 @@
-"""Dagster runs of a build: one in-process run per range of partitions of a stage, and one for its checks."""
+"""Reports a build to Dagster: events, metadata and lineage of its partitions, its stages as steps, and its checks."""
 
 from __future__ import annotations
 
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
 import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationTargetMaterializationData
 from dagster_shared.error import SerializableErrorInfo
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
-from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.asset import materialization, step_failure_message, step_name
+from corpus_assets.orchestration.build_run import add_run
+from corpus_assets.orchestration.event_batch import event_batch
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.instance import process_tags, project_instance, usable
-from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START, ranges
-from partitions.definitions import shard_set_name
+from corpus_assets.orchestration.metadata import drop_reasons
+from corpus_assets.orchestration.provenance import Provenance
+from corpus_assets.orchestration.run_events import RunEvents
 from partitions.shards import register_shards
-from resources.planning.planner import Decision
-from resources.stage.declaration import Partitioning, Stage
+from resources.ledger import Record
+from resources.planning.planner import Planner
+from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
-MAX_RUNS_PER_STAGE = 16
-_QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+DRIVER_TAG, WHY_TAG = "corpus/driver", "corpus/why"
+BATCH = 256
+BATCH_SECONDS = 5.0
+
+
+@dataclass
+class _Pending:
+    """What happened to partitions of one stage and is not stored yet, each with the time."""
+
+    built: list[tuple[Record, str, float]] = field(default_factory=list)
+    failed: list[tuple[str | None, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class JobStep:
+    """The step of a Dagster job in which a build runs, with its run."""
+
+    run: dg.DagsterRun
+    key: str
 
 
 class Runner:
-    """Starts Dagster runs. A build makes it only when there is something to run: importing Dagster takes seconds."""
+    """The Dagster side of one build. A build makes it only when there is something to do: importing Dagster is slow.
 
-    def __init__(self, corpus: Corpus, report: Report, progress: Progress, instance: dg.DagsterInstance | None) -> None:
+    within: the step of a job that drives the build; by default the build gets a run of its own, with a step per stage.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        planner: Planner,
+        stages: Sequence[Stage],
+        instance: dg.DagsterInstance | None,
+        within: JobStep | None,
+    ) -> None:
         self._corpus = corpus
-        self._report = report
-        self._progress = progress
+        self._planner = planner
+        self._home = dagster_home(corpus.folder)
         self._instance = instance or project_instance(corpus.folder)
-        self._assembly = assemble(corpus, on_outcome=self._on_outcome)
-        self._job = self._assembly.job()
-        self._tags = {"corpus/driver": "build", **process_tags()}
-
-    def _on_outcome(self, outcome: Outcome) -> None:
-        self._progress.outcome(outcome)
-        self._report.add(outcome)
-
-    def run(self, stage: Stage, due: Sequence[Decision], blocked: Sequence[Decision]) -> None:
-        """Materializes the partitions of one stage that are due, and none of the blocked ones."""
-        keys = {decision.partition for decision in due}
-        waiting = {decision.partition for decision in blocked if decision.partition is not None}
-        if stage.partitioning is Partitioning.NONE:
-            self._materialize(stage, {})
-            return
-        order = self._order(stage)
-        for start, end in ranges([key for key in order if key in keys], order, MAX_RUNS_PER_STAGE, waiting):
-            self._materialize(stage, {RANGE_START: start, RANGE_END: end})
-
-    def _order(self, stage: Stage) -> list[str]:
-        """Returns the partition keys in the order in which Dagster cuts ranges."""
-        if stage.partitioning is Partitioning.SHARD:
-            register_shards(self._corpus.planner(), self._instance)
-            return list(self._instance.get_dynamic_partitions(shard_set_name(stage.shard_set)))
-        return [key for key in self._corpus.planner().partitions(stage) if key is not None]
-
-    def _materialize(self, stage: Stage, tags: dict[str, str]) -> None:
-        known = len(self._report.failed)
-        with usable(dagster_home(self._corpus.folder)):
-            result = self._job.execute_in_process(
-                asset_selection=[asset_key(stage.name)],
-                tags={**tags, **self._tags},
-                instance=self._instance,
-                run_config=_QUIET,
-                raise_on_error=False,
+        self._assembly = assemble(corpus)
+        self._within = within
+        with usable(self._home):
+            register_shards(planner, self._instance)
+            tags = {DRIVER_TAG: "build", WHY_TAG: _why(planner, stages), **process_tags()}
+            self._run = (
+                within.run if within else add_run(self._instance, self._assembly.job(), stages, tags, corpus.folder)
             )
-        if not result.success and len(self._report.failed) == known:
-            self._note_crash(stage, result)
+            self._events = RunEvents(self._run.run_id, self._run.job_name)
+            self._provenance = Provenance(self._instance)
+            if self._within is None:
+                self._report(self._events.run_starts("A build started: `corpus build`, or a job that does the same."))
+        self._pending: dict[str, _Pending] = defaultdict(_Pending)
+        self._waiting = 0
+        self._stored = time.monotonic()
+        self._reasons: dict[str, set[str]] = {}
+        self._begun: dict[str, float] = {}
+        self._failures: dict[str, list[str]] = defaultdict(list)
+        self._computed: Counter[str] = Counter()
 
-    def _note_crash(self, stage: Stage, result: dg.ExecuteInProcessResult) -> None:
-        """Adds the error of a step to the report if no partition reported one."""
-        for event in result.filter_events(lambda event: event.is_step_failure):
-            error = event.step_failure_data.error
-            if error and error.cls_name == "DagsterExecutionInterruptedError":
-                raise KeyboardInterrupt
-            line = f"{stage.name}: {in_words(error) if error else 'step failed'}"
-            self._report.failed.append(line)
-            self._report.crashes.append(line)
+    def _report(self, event: dg.DagsterEvent) -> None:
+        self._instance.report_dagster_event(event, self._run.run_id)
 
-    def check(self, names: Iterable[str]) -> None:
-        """Runs the asset checks of these assets."""
-        keys = [asset_key(name) for name in names]
-        chosen = [check for check in self._assembly.checks if any(k.asset_key in keys for k in check.check_keys)]
-        if not chosen:
+    def _step_of(self, stage: Stage) -> str:
+        return self._within.key if self._within else step_name(stage)
+
+    def begins(self, stage: Stage, due: int) -> None:
+        """Reports that the first partition of a stage is about to be computed."""
+        if stage.name in self._begun:
             return
-        self._progress.doing(f"checking {keys[0].to_user_string()}" if len(keys) == 1 else "checking")
-        result = self._assembly.check_job(chosen).execute_in_process(
-            tags=self._tags,
-            instance=self._instance,
-            run_config=_QUIET,
-            raise_on_error=False,
-        )
-        for evaluation in result.get_asset_check_evaluations():
-            if not evaluation.passed:
-                name = f"{evaluation.asset_key.to_user_string()}: check {evaluation.check_name}"
-                self._report.failed_checks.append(f"{name}: {evaluation.description or 'failed'}")
+        self._begun[stage.name] = time.time()
+        if self._within is None:
+            with usable(self._home):
+                self._report(
+                    self._events.step_starts(self._step_of(stage), f"{stage.name}: {due} partitions to compute")
+                )
+
+    def built(self, record: Record, why: str) -> None:
+        """Reports a computed partition. why: the reason in words."""
+        self._computed[record.asset] += 1
+        self._pending[record.asset].built.append((record, why, time.time()))
+        self._one_more()
+
+    def failed(self, outcome: Outcome) -> None:
+        """Reports a partition that failed."""
+        self._failures[outcome.asset].append(f"{outcome.name}: {outcome.error}")
+        self._pending[outcome.asset].failed.append((outcome.partition, time.time()))
+        self._one_more()
+
+    def settled(self, stage: Stage) -> None:
+        """Reports that nothing of a stage will be computed any more."""
+        if stage.name not in self._begun:
+            return
+        self.store()
+        if self._within is not None:
+            return
+        step, failures = self._step_of(stage), self._failures[stage.name]
+        asked = self._computed[stage.name] + len(failures)
+        with usable(self._home):
+            if failures:
+                self._report(self._events.step_fails(step, step_failure_message(failures, asked)))
+            else:
+                seconds = time.time() - self._begun[stage.name]
+                self._report(self._events.step_succeeds(step, seconds, f"{stage.name}: {asked} partitions computed"))
+
+    def _one_more(self) -> None:
+        self._waiting += 1
+        if self._waiting >= BATCH or time.monotonic() - self._stored > BATCH_SECONDS:
+            self.store()
+
+    def store(self) -> None:
+        """Stores the events of all partitions that are done, those of each stage after those of what it reads."""
+        if self._waiting:
+            with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
+                for stage in self._corpus.graph:
+                    if (pending := self._pending.pop(stage.name, None)) is None:
+                        continue
+                    events = self._events
+                    step, key = self._step_of(stage), asset_key(stage.name)
+                    entries = [events.entry(events.planned(step, key, failed), when) for failed, when in pending.failed]
+                    tags = self._provenance.tags(stage) if pending.built else {}
+                    reasons = self._drop_reasons(stage, [record for record, _, _ in pending.built])
+                    for record, why, when in pending.built:
+                        event = materialization(record, reasons, why, tags, new=True)
+                        entries.append(events.entry(events.materialized(step, event), when))
+                    last = batch.add(entries)
+                    if pending.built:
+                        self._provenance.newest(stage.name, last, pending.built[-1][0].digest)
+        self._waiting = 0
+        self._stored = time.monotonic()
+
+    def _drop_reasons(self, stage: Stage, new: Iterable[Record]) -> list[str]:
+        known = self._reasons.get(stage.name)
+        if known is None:
+            known = self._reasons[stage.name] = set(drop_reasons(self._planner.records(stage.name).values()))
+        known.update(drop_reasons(new))
+        return sorted(known)
+
+    def check(self, names: Iterable[str]) -> list[str]:
+        """Runs the asset checks of these assets and reports them; returns what failed, in words."""
+        keys = {asset_key(name) for name in names}
+        failed = []
+        for checks in self._assembly.checks:
+            for key in checks.check_keys:
+                if key.asset_key in keys:
+                    failed += self._check(checks, key)
+        return failed
+
+    def _check(self, checks: dg.AssetChecksDefinition, key: dg.AssetCheckKey) -> list[str]:
+        self.store()
+        with usable(self._home):
+            self._report(self._events.check_planned(key))
+        found = checks()
+        assert isinstance(found, dg.AssetCheckResult)
+        blocking = checks.get_spec_for_check_key(key).blocking
+        with usable(self._home):
+            self._report(self._events.checked(key, found, blocking, self._newest(key.asset_key)))
+        if found.passed:
+            return []
+        return [f"{key.asset_key.to_user_string()}: check {key.name}: {found.description or 'failed'}"]
+
+    def _newest(self, key: dg.AssetKey) -> AssetCheckEvaluationTargetMaterializationData | None:
+        for found in self._instance.fetch_materializations(key, limit=1).records:
+            return AssetCheckEvaluationTargetMaterializationData(
+                storage_id=found.storage_id, run_id=found.run_id, timestamp=found.timestamp
+            )
+        return None
+
+    def close(self, problem: str | None) -> None:
+        """Stores what is left and ends the run. problem: why the build is not complete; None if all went well."""
+        self.store()
+        if self._within is not None:
+            return
+        with usable(self._home):
+            if problem is None:
+                self._report(self._events.run_succeeds(f"{self._computed.total()} partitions computed"))
+            else:
+                self._instance.report_run_failed(self._run, problem)
+
+
+def _why(planner: Planner, stages: Iterable[Stage]) -> str:
+    """Returns why a build has something to do: its first cause, and how many others there are."""
+    due = [one for stage in stages for one in planner.decisions(stage).values() if one.reason and not one.blocked]
+    if not due:
+        return "nothing to compute"
+    return f"{due[0].name}: {due[0].reason}" + (f" and {len(due) - 1} more" if len(due) > 1 else "")
 
 
 def in_words(error: SerializableErrorInfo) -> str:

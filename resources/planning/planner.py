@@ -1,17 +1,19 @@
 """The plan: which partitions are not fresh, and why. A pure function of settings, listing and ledger."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from resources.hashing import content_digest
 from resources.ledger import Ledger, Record, absent_segment, partition_name, recipe_digest, record_path
-from resources.planning.changes import damage, input_change, own_change
+from resources.planning.changes import input_change, own_change
+from resources.planning.stored_files import StoredFiles
 from resources.shards import Listing, Shard, remembered_digest
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
 from resources.stage.graph import Graph
 from resources.stage.settings import Settings
-from resources.storage.interface import Entry, Storage
+from resources.storage.interface import Storage
 
 
 class Status(StrEnum):
@@ -81,7 +83,9 @@ class Planner:
         self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
         self._absent_in_all: dict[tuple[str, str | None], str] = {}
         self._decisions: dict[str, dict[str | None, Decision]] = {}
-        self._folders: dict[str, list[Entry]] = {}
+        self._in_the_way: dict[tuple[str, bool], dict[str | None, Decision]] = {}
+        self._parameters: dict[tuple[str, str | None], dict[str, Any]] = {}
+        self._stored = StoredFiles(storage)
         self._gates: dict[str, str] = {}
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
@@ -111,9 +115,69 @@ class Planner:
     def decisions(self, stage: Stage) -> dict[str | None, Decision]:
         """Returns the decision for every partition of one stage, by key; the stages it reads are decided first."""
         if stage.name not in self._decisions:
-            sizes = self._stored_sizes(stage)
-            self._decisions[stage.name] = {key: self._decide(stage, key, sizes) for key in self.partitions(stage)}
+            decided = {key: self._decide(stage, key) for key in self.partitions(stage)}
+            self._decisions[stage.name] = decided
+            for tracked in (True, False):
+                found = {key: decision for key, decision in decided.items() if _is_in_the_way(decision, tracked)}
+                self._in_the_way[stage.name, tracked] = found
         return self._decisions[stage.name]
+
+    def decide_again(self, stage: Stage, key: str | None) -> Decision:
+        """Returns the decision for one partition, made anew from the records that are known now."""
+        decision = self._decide(stage, key)
+        self.decisions(stage)[key] = decision
+        for tracked in (True, False):
+            found = self._in_the_way[stage.name, tracked]
+            if _is_in_the_way(decision, tracked):
+                found[key] = decision
+            else:
+                found.pop(key, None)
+        return decision
+
+    def all_fresh(self, stage: Stage) -> bool:
+        """Returns whether all partitions of a stage are fresh."""
+        self.decisions(stage)
+        return not self._in_the_way[stage.name, True]
+
+    def is_in_the_way(self, edge: Input) -> bool:
+        """Returns whether any partition of the asset that an edge reads is not ready to be read."""
+        self.decisions(self.graph[edge.asset])
+        return bool(self._in_the_way[edge.asset, edge.tracked])
+
+    def parameters(self, stage: Stage, key: str | None) -> dict[str, Any]:
+        """Returns the values that the content of one partition depends on, which are the same for all of a source."""
+        shard = self._shards.get(key or "")
+        kind = (stage.name, shard.source if shard else None)
+        if kind not in self._parameters:
+            self._parameters[kind] = self.settings.parameters(stage, shard)
+        return self._parameters[kind]
+
+    def shard(self, key: str | None) -> Shard | None:
+        """Returns the raw file of a shard partition, if it is one."""
+        return self._shards.get(key or "")
+
+    def committed(self, record: Record) -> None:
+        """Takes a record that was committed after the look at the ledger into account.
+
+        Decisions stay as they are until they are made again (`decide_again`).
+        """
+        self.records(record.asset)[record.partition] = record
+        self._stored.committed(record)
+        self._forget_digests(record.asset)
+
+    def forgotten(self, asset: str, key: str | None) -> None:
+        """Takes into account that a record was removed after the look at the ledger."""
+        self.records(asset).pop(key, None)
+        self._forget_digests(asset)
+
+    def _forget_digests(self, asset: str) -> None:
+        for known in (self._fan_in, self._absent_in_all):
+            for name in [name for name in known if name[0] == asset]:
+                del known[name]
+
+    def ask_gates_again(self) -> None:
+        """Forgets which gates are closed: the records that they look at have changed."""
+        self._gates.clear()
 
     def records(self, asset: str) -> dict[str | None, Record]:
         """Returns the commit records of an asset, which are read once."""
@@ -142,9 +206,9 @@ class Planner:
         found = [(upstream, records[upstream]) for upstream in self.keys_read(edge, key) if upstream in records]
         return {partition_name(edge.asset, upstream): record.digest_of(segment) for upstream, record in found}
 
-    def _decide(self, stage: Stage, key: str | None, sizes: Mapping[str, int]) -> Decision:
+    def _decide(self, stage: Stage, key: str | None) -> Decision:
         record = self.records(stage.name).get(key)
-        parameters = self.settings.parameters(stage, self._shards.get(key or ""))
+        parameters = self.parameters(stage, key)
         held = self._held_back(stage)
         blocked = held or self._blocked(stage, key)
 
@@ -153,7 +217,7 @@ class Planner:
 
         if record is None:
             return decision(Status.MISSING, held or self._reason_of_absence(stage, key))
-        if fault := damage(record, sizes):
+        if fault := self._stored.damage(record):
             return decision(Status.MISSING if fault.startswith("file missing") else Status.STALE, fault)
         if reason := own_change(stage, parameters, record):
             return decision(Status.STALE, held or reason)
@@ -197,20 +261,23 @@ class Planner:
         """Returns in words which input of a partition is not ready; empty if all are."""
         for edge in stage.inputs:
             upstream = self.decisions(self.graph[edge.asset])
-            keys = self.keys_read(edge, key)
-            open_ones = [k for k in keys if _is_in_the_way(upstream[k], edge)]
-            if open_ones:
-                more = f" and {len(open_ones) - 1} more" if len(open_ones) > 1 else ""
-                return f"{partition_name(edge.asset, open_ones[0])} is {upstream[open_ones[0]].status}{more}"
+            found = self._in_the_way[edge.asset, edge.tracked]
+            if not found:
+                continue
+            if edge.mapping is Reads.SAME:
+                keys = [read for read in self.keys_read(edge, key) if read in found]
+            else:
+                keys = list(found)
+            if keys:
+                more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+                return f"{partition_name(edge.asset, keys[0])} is {upstream[keys[0]].status}{more}"
         return ""
 
     def _held_back(self, stage: Stage) -> str:
         """Returns in words which upstream gate is closed, and why; empty if none is, or if its stage is not fresh."""
         for edge in stage.inputs:
             upstream = self.graph[edge.asset]
-            if (fault := self.gate(upstream)) and all(
-                decision.status is Status.FRESH for decision in self.decisions(upstream).values()
-            ):
+            if (fault := self.gate(upstream)) and self.all_fresh(upstream):
                 return held_back(edge.asset, fault)
         return ""
 
@@ -254,19 +321,6 @@ class Planner:
             return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} changed")
         return Decision(stage.name, key, Status.FRESH, rewritten=True)
 
-    def _stored_sizes(self, stage: Stage) -> dict[str, int]:
-        """Returns the sizes of all files in the folders that the stage's records name, from one listing per folder."""
-        records = self.records(stage.name).values()
-        tops = {file.path.split("/", 1)[0] for record in records for file in record.files}
-        return {entry.path: entry.bytes for top in tops for entry in self._listed(top)}
-
-    def _listed(self, top: str) -> list[Entry]:
-        """Returns the files below a folder of the root, or the one file of that name."""
-        if top not in self._folders:
-            file = self.storage.stat(top) if "." in top else None
-            self._folders[top] = [*self.storage.entries(top), *([file] if file else [])]
-        return self._folders[top]
-
     def orphans(self) -> list[tuple[str, str | None]]:
         """Returns the partitions that have a record, but whose shard, band, chunk or asset is gone."""
         found = []
@@ -302,7 +356,6 @@ def shard_row(shard: Shard) -> str:
     return f"{shard.source}\t{shard.label}\t{shard.bytes}\t{len(shard.members)}"
 
 
-def _is_in_the_way(upstream: Decision, edge: Input) -> bool:
-    if edge.tracked:
-        return upstream.status is not Status.FRESH
-    return upstream.status is Status.MISSING
+def _is_in_the_way(upstream: Decision, tracked: bool) -> bool:
+    """Returns whether a partition keeps those waiting that read it; without tracking it only has to exist."""
+    return upstream.status is not Status.FRESH if tracked else upstream.status is Status.MISSING

@@ -25,11 +25,12 @@ CHUNK = "chunk-0000"
 def evaluations(runs: Runs) -> dict[str, dg.AssetCheckEvaluation]:
     """Run all checks; evaluations by `asset:check`."""
     assembly = assemble(runs.corpus)
-    job = assembly.check_job(assembly.checks)
-    result = job.execute_in_process(instance=runs.instance, raise_on_error=False)
+    chosen = dg.define_asset_job("asset_checks", dg.AssetSelection.checks(*assembly.checks))
+    found = dg.Definitions(assembly.assets, jobs=[chosen], asset_checks=assembly.checks, resources=assembly.resources)
+    result = found.resolve_job_def("asset_checks").execute_in_process(instance=runs.instance, raise_on_error=False)
     assert result.success
-    found = result.get_asset_check_evaluations()
-    return {f"{one.asset_key.to_user_string()}:{one.check_name}": one for one in found}
+    all_of_them = result.get_asset_check_evaluations()
+    return {f"{one.asset_key.to_user_string()}:{one.check_name}": one for one in all_of_them}
 
 
 def failed(runs: Runs) -> dict[str, str]:

@@ -1,0 +1,66 @@
+"""Makes the jobs of partitions: all that a worker is given to compute one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from resources.planning.planner import Planner
+from resources.shards import Shard
+from resources.stage.declaration import Partitioning, Stage
+from resources.stage.job import Job
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What all jobs of a stage have in common."""
+
+    stage: Stage
+    local_files: Mapping[str, bytes]
+    run_options: Mapping[str, Any]
+
+
+class Jobs:
+    """Makes jobs as a planner sees their partitions.
+
+    memory: bytes that all jobs of a machine may use together. sharing: how many of them run there at the same time.
+    """
+
+    def __init__(self, planner: Planner, memory: int, sharing: int) -> None:
+        self._planner = planner
+        self._memory = memory
+        self._sharing = sharing
+        self._shared: dict[str, _Shared] = {}
+
+    def job(self, stage: Stage, key: str | None) -> Job:
+        """Returns the job of one partition."""
+        shared = self._shared.get(stage.name) or self._shared.setdefault(stage.name, self._share(stage))
+        # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
+        sharing = 1 if stage.partitioning is Partitioning.NONE else self._sharing
+        return Job(
+            stage=shared.stage,
+            partition=key,
+            shards=self._shards(stage, key),
+            parameters=self._planner.parameters(stage, key),
+            expected={edge.asset: tuple(self._planner.keys_read(edge, key)) for edge in stage.inputs},
+            storage=self._planner.storage,
+            memory=self._memory // sharing,
+            local_files=shared.local_files,
+            run_options=shared.run_options,
+        )
+
+    def _share(self, stage: Stage) -> _Shared:
+        values = self._planner.settings.values
+        # A worker needs none of the functions that only the driver calls.
+        bare = replace(stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
+        return _Shared(
+            replace(bare, gate_all=None, check_before=None),
+            stage.local_files(values) if stage.local_files else {},
+            stage.run_options(values) if stage.run_options else {},
+        )
+
+    def _shards(self, stage: Stage, key: str | None) -> tuple[Shard, ...]:
+        """Returns the raw files that a job may read: its own, or all of them if the whole corpus is one partition."""
+        if stage.partitioning is Partitioning.NONE:
+            return self._planner.listing.shards
+        shard = self._planner.shard(key)
+        return () if shard is None else (shard,)

@@ -1,0 +1,237 @@
+"""The loop of a build: hands partitions to the engine as they become ready, and takes note of what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from corpus_assets.corpus import Corpus, restamp
+from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.failures import KeptFailures
+from resources.planning.frontier import Frontier
+from resources.planning.planner import Decision, Planner, Status
+from resources.stage.declaration import Stage
+from resources.stage.job import Job, Outcome
+
+if TYPE_CHECKING:
+    from corpus_assets.orchestration.runner import Runner
+
+Key = tuple[str, str | None]
+
+
+class Builder:
+    """Brings stages up to date, with one look at the raw files and at the ledger.
+
+    planner: the state before the build; it is kept up to date. runner: makes what reports to Dagster, which is only
+    called when there is something to do. checks: whether asset checks are run.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        planner: Planner,
+        stages: Sequence[Stage],
+        progress: Progress,
+        runner: Callable[[], Runner],
+        *,
+        checks: bool,
+    ) -> None:
+        self._corpus = corpus
+        self._planner = planner
+        self._stages = stages
+        self._progress = progress
+        self.report = Report()
+        self._make_runner = runner
+        self._runner: Runner | None = None
+        self._checks = checks
+        self._jobs = corpus.jobs(planner)
+        self._failures = KeptFailures(corpus.storage)
+        self._frontier = Frontier(planner, stages)
+        self._started: set[str] = set()
+        self._begun: dict[Key, Decision] = {}
+        self._held: dict[Key, Outcome] = {}
+        self._damaged: set[Key] = set()
+        self._built: set[Key] = set()
+        self._replaced: set[str] = set()
+
+    def run(self) -> None:
+        """Computes all that can be computed."""
+        try:
+            self._restamp()
+            self._settle()
+            while self._frontier.waits:
+                for outcome in self._corpus.engine.run(_Queue(self._next)):
+                    self._take(outcome)
+                    self._settle()
+                self._lose()
+                self._mend()
+                self._settle()
+            self._decide_the_rest()
+        except BaseException as error:
+            self._end(f"the build was interrupted ({type(error).__name__}); what it had committed is kept")
+            raise
+
+    def finish(self) -> None:
+        """Runs the checks that were not run yet, and ends what was reported to Dagster."""
+        if self._runner is not None and self._checks:
+            computed = {asset for asset, _ in self._built}
+            whole = [stage for stage in self._corpus.graph if stage.name in computed and self._is_whole(stage)]
+            self._check(whole)
+        problems = [*self.report.failed, *self.report.failed_checks]
+        more = f"\nand {len(problems) - 1} more" if len(problems) > 1 else ""
+        self._end(f"{problems[0]}{more}" if problems else None)
+
+    def _end(self, problem: str | None) -> None:
+        self._remove_replaced()
+        if self._runner is not None:
+            self._runner.close(problem)
+
+    def _dagster(self) -> Runner:
+        if self._runner is None:
+            self._progress.doing("starting Dagster")
+            self._runner = self._make_runner()
+        return self._runner
+
+    def _next(self) -> Job | None:
+        decision = self._frontier.next()
+        if decision is None:
+            return None
+        stage = self._planner.graph[decision.asset]
+        if stage.name not in self._started:
+            self._started.add(stage.name)
+            due = sum(one.status is not Status.FRESH for one in self._planner.decisions(stage).values())
+            self._progress.stage(stage, due)
+            self._dagster().begins(stage, due)
+        self._begun[decision.asset, decision.partition] = decision
+        return self._jobs.job(stage, decision.partition)
+
+    def _take(self, outcome: Outcome) -> None:
+        """Takes an outcome; one that failed over a damaged input, met for the first time, is held until all is done."""
+        if outcome.damaged is not None and outcome.damaged not in self._damaged:
+            self._held[outcome.asset, outcome.partition] = outcome
+        else:
+            self._conclude(outcome)
+
+    def _conclude(self, outcome: Outcome) -> None:
+        key = (outcome.asset, outcome.partition)
+        decision = self._begun.pop(key)
+        self._note(outcome, decision.reason)
+        if outcome.record is not None:
+            self._frontier.built(outcome.record)
+        else:
+            self._frontier.failed(*key, self._corpus.ledger.read(*key))
+
+    def _note(self, outcome: Outcome, why: str) -> None:
+        """Reports an outcome everywhere; the planner does not know it yet."""
+        self._progress.outcome(outcome)
+        self.report.add(outcome)
+        self._failures.note(self._planner, outcome)
+        if outcome.record is None:
+            self._dagster().failed(outcome)
+            return
+        self._built.add((outcome.asset, outcome.partition))
+        before = self._planner.records(outcome.asset).get(outcome.partition)
+        self._replaced |= {file.path for file in before.files} if before else set()
+        self._replaced -= {file.path for file in outcome.record.files}
+        self._dagster().built(outcome.record, why)
+
+    def _settle(self) -> None:
+        for stage in self._frontier.settle():
+            computed = {key for asset, key in self._built if asset == stage.name}
+            if self._runner is not None:
+                self._runner.settled(stage)
+            if computed:
+                self._corpus.ledger.committed(stage.name, self._planner.records(stage.name))
+            if self._checks and stage.gate is not None and (computed or self._is_used(stage)):
+                self._check([stage])
+
+    def _lose(self) -> None:
+        """Counts partitions as failed of which an engine said nothing."""
+        for key, decision in list(self._begun.items()):
+            if key not in self._held:
+                self._conclude(Outcome(decision.name, *key, error="the engine lost it"))
+
+    def _mend(self) -> None:
+        """Makes the damaged partitions again over which others failed, and lets these start once more."""
+        held, self._held = self._held, {}
+        damaged = dict.fromkeys(outcome.damaged for outcome in held.values() if outcome.damaged)
+        self._damaged |= damaged.keys()
+        # Not before: other jobs would only be told that their input does not exist.
+        for key in damaged:
+            self._corpus.ledger.forget(*key)
+        mended = {key for key in damaged if self._make_again(key)}
+        for key, outcome in held.items():
+            if outcome.damaged in mended:
+                del self._begun[key]
+                self._frontier.again(*key)
+            else:
+                self._conclude(outcome)
+
+    def _make_again(self, key: Key) -> bool:
+        step = self._corpus.step(self._corpus.graph[key[0]], [key[1]])
+        why = {decision.partition: decision.reason for decision in step.due}
+        for outcome in step.run():
+            self._note(outcome, why.get(outcome.partition, ""))
+            if outcome.record is not None:
+                self._frontier.committed(outcome.record)
+        return bool(step.outcomes) and not step.failures()
+
+    def _restamp(self) -> None:
+        for stage in self._stages:
+            for decision in self._planner.decisions(stage).values():
+                if decision.rewritten:
+                    restamp(self._corpus.ledger, self._planner, decision)
+
+    def _decide_the_rest(self) -> None:
+        """Makes all decisions again of what is not fresh, and adds them to the report."""
+        self._planner.ask_gates_again()
+        report = self.report
+        for stage in self._stages:
+            for key, known in self._planner.decisions(stage).items():
+                decision = known if known.status is Status.FRESH else self._planner.decide_again(stage, key)
+                if decision.status is Status.FRESH:
+                    report.fresh += (stage.name, key) not in self._built
+                if decision.blocked:
+                    report.waiting.append(f"{decision.name}: {decision.blocked}")
+                if decision.held_back and decision.held_back not in report.held_back:
+                    report.held_back.append(decision.held_back)
+
+    def _remove_replaced(self) -> None:
+        """Removes the files of replaced records that no record names any more."""
+        if self._replaced:
+            for path in sorted(self._replaced - self._corpus.owned_files()):
+                self._corpus.storage.delete(path)
+            self._replaced.clear()
+
+    def _check(self, stages: Sequence[Stage]) -> None:
+        names = [stage.name for stage in stages]
+        self._progress.doing(f"checking {names[0]}" if len(names) == 1 else "checking")
+        self.report.failed_checks += self._dagster().check(names)
+
+    def _is_whole(self, stage: Stage) -> bool:
+        """Returns whether the checks of a stage can run at the end: all of it is fresh, and it has no gate.
+
+        The checks of a stage with a gate run before any stage reads it.
+        """
+        return stage.gate is None and self._planner.all_fresh(stage)
+
+    def _is_used(self, stage: Stage) -> bool:
+        """Returns whether a fresh stage is about to be read by one that is not, so that its gate must be checked."""
+        readers = self._planner.graph.readers(stage.name)
+        return self._planner.all_fresh(stage) and not all(self._planner.all_fresh(reader) for reader in readers)
+
+
+class _Queue(Iterator[Job]):
+    """The jobs that can start now. It may be asked again after it said that there are none: others may be done then."""
+
+    def __init__(self, take: Callable[[], Job | None]) -> None:
+        self._take = take
+
+    @override
+    def __next__(self) -> Job:
+        job = self._take()
+        if job is None:
+            raise StopIteration
+        return job

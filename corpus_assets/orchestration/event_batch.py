@@ -1,0 +1,66 @@
+"""Stores many events of a run at once. Dagster itself makes seven SQLite connections for each event."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import dagster as dg
+from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.event_log import SqliteEventLogStorage
+from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
+
+_ROWS_AT_ONCE = 200
+
+
+class EventBatch:
+    """Asset events of one run, stored together when the batch ends."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self._instance = instance
+        self._storage = instance.event_log_storage
+
+    def add(self, entries: Sequence[EventLogEntry]) -> int | None:
+        """Stores events of one asset; returns the storage id of the last one, None if nobody can tell yet."""
+        self._storage.store_event_batch(entries)
+        return None
+
+
+class SqliteEventBatch(EventBatch):
+    """A batch in one transaction on the index of all runs, and one on the database of the run."""
+
+    def __init__(self, instance: dg.DagsterInstance, storage: SqliteEventLogStorage, index: Any) -> None:
+        super().__init__(instance)
+        self._sqlite = storage
+        self._index = index
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, entries: Sequence[EventLogEntry]) -> int | None:
+        """Stores events of one asset in the index; returns the storage id of the last one."""
+        rows = [self._sqlite._event_to_row(entry) for entry in entries]
+        ids: list[int] = []
+        table = SqlEventLogStorageTable
+        insert = table.insert().returning(table.c.id, sort_by_parameter_order=True)
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            ids += self._index.execute(insert, rows[start : start + _ROWS_AT_ONCE]).scalars()
+        self._sqlite._store_asset_event_tags(self._index, entries, ids)
+        self._sqlite._store_asset_event(self._index, entries[-1], ids[-1])
+        self.rows += rows
+        return ids[-1]
+
+
+@contextmanager
+def event_batch(instance: dg.DagsterInstance, run_id: str) -> Iterator[EventBatch]:
+    """Begins a batch of events of a run, which is stored when the block ends; nothing of it is if the block fails.
+
+    Other databases than SQLite have batches of their own.
+    """
+    storage = instance.event_log_storage
+    if type(storage) is not SqliteEventLogStorage:
+        yield EventBatch(instance)
+        return
+    with ExitStack() as open_index:
+        batch = SqliteEventBatch(instance, storage, open_index.enter_context(storage.index_transaction()))
+        yield batch
+    with storage.run_connection(run_id) as connection:
+        for start in range(0, len(batch.rows), _ROWS_AT_ONCE):
+            connection.execute(SqlEventLogStorageTable.insert(), batch.rows[start : start + _ROWS_AT_ONCE])

@@ -1,0 +1,149 @@
+"""The partitions that can be computed now: kept up to date while others are built."""
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+
+from resources.ledger import Record
+from resources.planning.planner import Decision, Planner, Status
+from resources.stage.declaration import Partitioning, Reads, Stage
+
+
+class Frontier:
+    """Hands out partitions that are not fresh and whose inputs are, whichever stage they belong to.
+
+    A partition may start when what it reads is committed, even if other partitions of those stages are not. There are
+    two exceptions: what reads a stage with a gate waits until that stage is settled (nothing of it will be computed any
+    more), since a gate looks at all partitions; and a partition of the whole corpus, which gets all the memory of its
+    machine, starts only when nothing else runs.
+
+    planner: the state before the build; its decisions are made again as partitions are committed. stages: those to
+    bring up to date, in the order the data flows.
+    """
+
+    def __init__(self, planner: Planner, stages: Sequence[Stage]) -> None:
+        self._planner = planner
+        self._stages = list(stages)
+        self._unsettled = {stage.name for stage in stages}
+        self._ready: dict[str, deque[Decision]] = {stage.name: deque() for stage in stages}
+        self._running: Counter[str] = Counter()
+        self._tried: set[tuple[str, str | None]] = set()
+        self._readers = {stage.name: planner.graph.readers(stage.name) for stage in planner.graph}
+        for stage in self._stages:
+            if self._may_start(stage):
+                for decision in list(planner.decisions(stage).values()):
+                    self._offer(stage, decision)
+
+    def next(self) -> Decision | None:
+        """Returns a partition to compute now, of the latest stage that has one; None if there is none for now."""
+        for stage in reversed(self._stages):
+            if stage.partitioning is not Partitioning.NONE and self._ready[stage.name]:
+                return self._start(stage)
+        if not self.running:
+            for stage in reversed(self._stages):
+                if self._ready[stage.name]:
+                    return self._start(stage)
+        return None
+
+    def _start(self, stage: Stage) -> Decision:
+        self._running[stage.name] += 1
+        return self._ready[stage.name].popleft()
+
+    @property
+    def running(self) -> int:
+        """How many partitions were handed out and are not done."""
+        return self._running.total()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a partition can be computed now, or when those that run are done."""
+        return any(self._ready.values())
+
+    def built(self, record: Record) -> None:
+        """Takes note of a partition that was handed out and is committed now."""
+        self._running[record.asset] -= 1
+        self.committed(record)
+
+    def committed(self, record: Record) -> None:
+        """Takes note of any record that was committed since the plan was made."""
+        stage = self._planner.graph[record.asset]
+        self._planner.committed(record)
+        self._planner.decide_again(stage, record.partition)
+        self._look_at_readers(stage, record.partition)
+
+    def failed(self, asset: str, key: str | None, record: Record | None) -> None:
+        """Takes note of a partition that was handed out and failed. record: the one that it still has, if any."""
+        self._running[asset] -= 1
+        if record is None:
+            self._planner.forgotten(asset, key)
+            self._planner.decide_again(self._planner.graph[asset], key)
+
+    def again(self, asset: str, key: str | None) -> None:
+        """Puts a partition that was handed out back, to be handed out once more."""
+        self._running[asset] -= 1
+        self._ready[asset].append(self._planner.decisions(self._planner.graph[asset])[key])
+
+    def settle(self) -> Iterator[Stage]:
+        """Yields the stages of which nothing will be computed any more, each once.
+
+        When the caller asks for the next, the readers of a stage with a gate can start.
+        """
+        for stage in self._stages:
+            if stage.name in self._unsettled and not self._is_busy(stage):
+                self._unsettled.discard(stage.name)
+                yield stage
+                if self._holds_back(stage):
+                    self._open(stage)
+
+    def _open(self, stage: Stage) -> None:
+        """Lets the readers of a settled stage with a gate start, if the gate is open."""
+        before = self._planner.gate(stage)
+        self._planner.ask_gates_again()
+        changed = self._planner.gate(stage) != before
+        for reader in self._readers[stage.name]:
+            self._look_at_all(reader, fresh_too=changed)
+
+    def _is_busy(self, stage: Stage) -> bool:
+        waits = self._ready[stage.name] or self._running[stage.name]
+        return bool(waits) or any(edge.asset in self._unsettled for edge in stage.inputs)
+
+    def _holds_back(self, stage: Stage) -> bool:
+        """Returns whether what reads a stage waits until the stage is settled.
+
+        A stage without partitions passes on the gates before it.
+        """
+        return stage.gate is not None or stage.gate_all is not None or not self._planner.partitions(stage)
+
+    def _may_start(self, stage: Stage) -> bool:
+        return stage.name in self._ready and not any(
+            edge.asset in self._unsettled and self._holds_back(self._planner.graph[edge.asset]) for edge in stage.inputs
+        )
+
+    def _look_at_all(self, stage: Stage, *, fresh_too: bool = False) -> None:
+        if self._may_start(stage):
+            for key in self._planner.partitions(stage):
+                self._look(stage, key, fresh_too=fresh_too)
+
+    def _look_at_readers(self, stage: Stage, key: str | None) -> None:
+        """Looks at the partitions that read one whose status changed."""
+        for reader in self._readers[stage.name]:
+            if not self._may_start(reader):
+                continue
+            edges = [edge for edge in reader.inputs if edge.asset == stage.name]
+            if stage.partitioning is not Partitioning.NONE and all(edge.mapping is Reads.SAME for edge in edges):
+                self._look(reader, key)
+            elif not any(self._planner.is_in_the_way(edge) for edge in edges):
+                self._look_at_all(reader)
+
+    def _look(self, stage: Stage, key: str | None, *, fresh_too: bool = False) -> None:
+        before = self._planner.decisions(stage)[key]
+        if (stage.name, key) in self._tried or (before.status is Status.FRESH and not fresh_too):
+            return
+        decision = self._planner.decide_again(stage, key)
+        self._offer(stage, decision)
+        if decision.status is not before.status:
+            self._look_at_readers(stage, key)
+
+    def _offer(self, stage: Stage, decision: Decision) -> None:
+        if decision.status is not Status.FRESH and not decision.blocked:
+            self._tried.add((stage.name, decision.partition))
+            self._ready[stage.name].append(decision)
