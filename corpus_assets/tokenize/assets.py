@@ -95,11 +95,14 @@ def day_of(entry: Settings) -> date | None:
 
 
 def check_dataset(settings: Settings, name: str) -> None:
-    """Raises `ConfigError` for a chat template that does not parse and for FIM tokens outside the vocabulary."""
+    """Raises `ConfigError` for a chat template that cannot be used and for FIM tokens outside the vocabulary."""
     entry, key = _entry(settings, name), f"datasets.{name}"
-    if given := entry.get("chat_template"):
-        tokenizer.check_template(_template(given, name).decode(), f"{key}.chat_template", day_of(entry))
     loaded = tokenizer.check_tokenizer(*_tokenizer(settings, name if entry["tokenizer"] else None))
+    values = {**(loaded.template_values if loaded else {}), **entry.get("template_values", {})}
+    if given := entry.get("chat_template"):
+        tokenizer.check_template(_template(given, name).decode(), f"{key}.chat_template", values, day_of(entry))
+    elif "chat_template" in entry and not entry.get("reference") and loaded is not None and loaded.chat_template:
+        tokenizer.check_template(loaded.chat_template, f"{key}: of the tokenizer", values, day_of(entry))
     if loaded is not None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)

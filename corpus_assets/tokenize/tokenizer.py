@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate
+from corpus_assets.tokenize.modes.limited_template import try_template
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
     FOLDER_FILES,
@@ -156,10 +156,12 @@ def check_tokens(tokenizer: LoadedTokenizer, tokens: Mapping[str, str]) -> None:
             raise ConfigError(f"{key}: {token!r} is no token of the vocabulary ({tokenizer.vocab_size} entries)")
 
 
-def check_template(source: str, key: str, day: date | None = None) -> None:
-    """Raises ConfigError with the key if a chat template does not parse, or asks for the day and none is fixed."""
+def check_template(source: str, key: str, values: Mapping[str, Any], day: date | None = None) -> None:
+    """Raises ConfigError with the key for a chat template that does not parse, asks for a day that is not fixed, or
+    costs too much. values: what it may name beside the messages.
+    """
     try:
-        ChatTemplate(source, day=day)
+        try_template(source, values, day)
     except ConfigError as fault:
         raise ConfigError(f"{key}: {fault}") from fault
 

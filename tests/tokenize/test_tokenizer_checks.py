@@ -48,11 +48,11 @@ def test_a_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("source", ["{% for m in messages %}", "{{ messages[ }}", "{{ a | nosuchfilter }}", "{% x %}"])
 def test_a_template_that_does_not_parse_is_refused_with_its_key(source: str) -> None:
     with pytest.raises(ConfigError, match=r"^datasets\.chat\.chat_template: chat template cannot be compiled"):
-        check_template(source, "datasets.chat.chat_template")
+        check_template(source, "datasets.chat.chat_template", {})
 
 
 def test_a_template_may_ask_for_a_day_that_is_fixed() -> None:
     source = "{{ strftime_now('%d') }}"
-    check_template(source, "key", date(2026, 1, 1))
+    check_template(source, "key", {}, date(2026, 1, 1))
     with pytest.raises(ConfigError, match=r"^key: .*asks for the day"):
-        check_template(source, "key")
+        check_template(source, "key", {})

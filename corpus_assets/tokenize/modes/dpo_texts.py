@@ -5,18 +5,20 @@ share and what is not learned (docs/formats/cerebras-rows.md "DPO").
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from corpus_assets.config.dataset_options import Cleaning
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.tokenize.modes.chat_template import LIMIT, TemplateFault
 from resources.errors import CorpusError
 from resources.formats.examples import Example, Messages
 
 Message = dict[str, Any]
 Formatter = Callable[[Messages], str]
+Formatted = str | TemplateFault
+FormatAll = Callable[[Sequence[Messages]], list[Formatted]]
 
 DEFAULT_DELIMITERS = ("[/INST]", "<|assistant|>")
 # Noncharacters of Unicode: never part of a text that is meant for interchange.
@@ -169,40 +171,74 @@ def _is_text(content: str) -> bool:
     return PROBE not in content and MARK not in content
 
 
+def one_by_one(formatter: Formatter) -> FormatAll:
+    """Returns the function of many dialogues that does each by itself."""
+
+    def text(messages: Messages) -> str | TemplateFault:
+        try:
+            return formatter(messages)
+        except TemplateFault as fault:
+            return fault
+
+    return lambda dialogues: list(map(text, dialogues))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The dialogues that a pair has to be formatted as, and the function that makes its texts of theirs.
+
+    The function raises UnusablePairError, or the TemplateFault of a dialogue that it needs.
+    """
+
+    dialogues: list[Messages]
+    texts: Callable[[Sequence[Formatted]], PairTexts]
+
+
 @dataclass(frozen=True)
 class Formatting:
     """How examples become text; `delimiter`: what the answer begins with, None for `DEFAULT_DELIMITERS`.
 
-    `formatter` writes messages as text, without a header for an answer that is still to come; it may raise
-    `TemplateFault`. `control`: pattern of
-    the tokenizer's control tokens, which contents must not be able to write.
+    `control`: pattern of the tokenizer's control tokens, which contents must not be able to write. What formats the
+    dialogues writes no header for an answer that is still to come.
     """
 
-    formatter: Formatter
     cleaning: Cleaning
     roles: Roles
     delimiter: str | None
     control: re.Pattern[str]
 
-    def texts(self, example: Example) -> PairTexts:
-        """Returns the texts of an example with cleaned contents, cut where the answers begin; UnusablePairError."""
+    def asked(self, example: Example) -> Asked:
+        """Returns what the texts of an example with cleaned contents need, which are cut where the answers begin.
+
+        Raises UnusablePairError.
+        """
         raw = pair_of(example, self.roles)
         pair = raw.with_contents(lambda text: clean(text, self.cleaning))
         marked = pair.with_contents(self._mark)
-        chosen, rejected = self.formatter(marked.chosen), self.formatter(marked.rejected)
-        prompt = self._prompt_text(marked.chosen, chosen, rejected)
-        given = (chosen, rejected) if marked == raw else (self.formatter(raw.chosen), self.formatter(raw.rejected))
-        return PairTexts(prompt, chosen, rejected, given)
+        opening, answer = marked.chosen[:-1], marked.chosen[-1]
+        dialogues = [marked.chosen, marked.rejected, opening, [*opening, {**answer, "content": PROBE}]]
 
-    def reference_texts(self, example: Example) -> PairTexts:
-        """Returns the texts as Cerebras makes them: cleaned as a whole, cut before the chosen one's last delimiter."""
+        def texts(formatted: Sequence[Formatted]) -> PairTexts:
+            chosen, rejected = map(_given, formatted[:2])
+            prompt = self._prompt_text(chosen, rejected, *formatted[2:4])
+            first, second = map(_given, formatted[-2:] if marked != raw else formatted[:2])
+            return PairTexts(prompt, chosen, rejected, (first, second))
+
+        return Asked([*dialogues, *([raw.chosen, raw.rejected] if marked != raw else ())], texts)
+
+    def asked_by_reference(self, example: Example) -> Asked:
+        """Returns what the texts need as Cerebras makes them: cleaned whole, cut before the chosen's last delimiter."""
         pair = reference_pair_of(example, self.roles)
-        raw = self.formatter(pair.chosen), self.formatter(pair.rejected)
-        chosen, rejected = (clean(text, self.cleaning) for text in raw)
-        found = max(map(chosen.rfind, self._delimiters))
-        if found < 0:
-            raise UnusablePairError("no_delimiter")
-        return PairTexts(chosen[:found], chosen, rejected, raw)
+
+        def texts(formatted: Sequence[Formatted]) -> PairTexts:
+            first, second = map(_given, formatted)
+            chosen, rejected = (clean(text, self.cleaning) for text in (first, second))
+            found = max(map(chosen.rfind, self._delimiters))
+            if found < 0:
+                raise UnusablePairError("no_delimiter")
+            return PairTexts(chosen[:found], chosen, rejected, (first, second))
+
+        return Asked([pair.chosen, pair.rejected], texts)
 
     @property
     def _delimiters(self) -> tuple[str, ...]:
@@ -211,15 +247,14 @@ class Formatting:
     def _mark(self, text: str) -> str:
         return self.control.sub(lambda match: f"{MARK}{match[0]}{MARK}", text)
 
-    def _prompt_text(self, messages: Messages, chosen: str, rejected: str) -> str:
+    def _prompt_text(self, chosen: str, rejected: str, opening: Formatted, probed: Formatted) -> str:
         """Returns what the template writes before the content of the answers; no answer can move its end.
 
-        It follows from formatting the prompt alone and with a probe in the place of the answer. The part from the
-        delimiter on belongs to the answer, if the header of the answer, or else the very end of the prompt, has it.
+        It follows from the prompt alone, and from the dialogue with a probe in the place of the answer. The part from
+        the delimiter on belongs to the answer, if the header of the answer, or else the very end of the prompt, has it.
         """
-        opening, answer = messages[:-1], messages[-1]
-        turns = self._turns(opening)
-        before_answer, written, _ = self.formatter([*opening, {**answer, "content": PROBE}]).partition(PROBE)
+        turns = _or_nothing(opening)
+        before_answer, written, _ = _given(probed).partition(PROBE)
         if not written:
             raise UnusablePairError("template_drops_answer")
         for head in filter(None, (before_answer, turns)):
@@ -228,19 +263,25 @@ class Formatting:
                 return head[: self._delimiter_start(head, header)]
         raise UnusablePairError("template_changes_prompt")
 
-    def _turns(self, opening: Messages) -> str:
-        """Returns the prompt as a text of its own; nothing of a template that only takes dialogues with an answer."""
-        try:
-            return self.formatter(opening)
-        except TemplateFault:
-            return ""
-
     def _delimiter_start(self, head: str, header: int) -> int:
         found = max(head.rfind(text, header) for text in self._delimiters)
         if found >= 0:
             return found
         end = head.rstrip()
         return min((len(end) - len(text) for text in self._delimiters if end.endswith(text)), default=len(head))
+
+
+def _given(formatted: Formatted) -> str:
+    if isinstance(formatted, TemplateFault):
+        raise formatted
+    return formatted
+
+
+def _or_nothing(formatted: Formatted) -> str:
+    """Returns nothing for the fault of a template that only takes dialogues with an answer."""
+    if isinstance(formatted, TemplateFault) and formatted.reason != LIMIT:
+        return ""
+    return _given(formatted)
 
 
 def control_pattern(tokens: Iterable[str]) -> re.Pattern[str]:
