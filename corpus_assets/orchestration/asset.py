@@ -102,9 +102,10 @@ def _held_step(
     by_build = context.run.tags.get(DRIVER_TAG) == "build"
     provenance = _provenance(stage, context.instance)
     step = corpus.step(stage, keys, force=config.force)
-    context.log.info(f"asked for {len(keys)}: {len(step.due)} to compute, {len(step.fresh)} fresh")
     step.run(lambda outcome: _note(context, outcome, on_outcome))
     note_outcomes(corpus, stage, step.outcomes)
+    context.log.info(_in_short(step, len(keys)))
+    yield from _failures(step)
     failures = step.failures()
     if not failures and _is_read(context):
         yield dg.Output(step, output_name="result")
@@ -112,6 +113,22 @@ def _held_step(
     yield from _events(corpus, step, provenance, fresh_too=not by_build, known=known)
     if failures:
         raise _failure(stage, step, failures, len(keys))
+
+
+def _in_short(step: Step, asked: int) -> str:
+    """Returns what became of the partitions that were asked for: `asked for 22: computed 1, fresh 21`."""
+    failed = len(step.failures())
+    computed = sum(outcome.asset == step.stage.name and outcome.error is None for outcome in step.outcomes)
+    return f"asked for {asked}: computed {computed}, fresh {len(step.fresh)}" + (f", failed {failed}" if failed else "")
+
+
+def _failures(step: Step) -> Iterator[dg.AssetObservation]:
+    """Yields an event for each partition that failed, so that the web UI shows why on the page of the partition."""
+    for outcome in step.outcomes:
+        if outcome.error is not None:
+            yield dg.AssetObservation(
+                asset_key(outcome.asset), partition=outcome.partition, metadata={"last failure": outcome.error}
+            )
 
 
 def _is_read(context: dg.AssetExecutionContext) -> bool:
