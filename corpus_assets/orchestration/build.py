@@ -7,12 +7,13 @@ that the web UI and `dagster asset materialize` use; the engine spreads the work
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.causes import causes
+from corpus_assets.orchestration.interrupts import interrupts_kept
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
@@ -49,7 +50,9 @@ def build(
             forget_stamps(corpus.planner())
         _check_before(corpus, stages)
         try:
-            _build(corpus, stages, progress, report, checks=checks, instance=instance)
+            with interrupts_kept() as require_no_interrupt:
+                for _ in _build(corpus, stages, progress, report, checks=checks, instance=instance):
+                    require_no_interrupt()
         finally:
             corpus.engine.close()
     progress.done()
@@ -74,7 +77,8 @@ def _build(
     *,
     checks: bool,
     instance: dg.DagsterInstance | None,
-) -> None:
+) -> Iterator[None]:
+    """Brings the stages up to date; yields after each, and before what ends the build."""
     runner: Runner | None = None
     planner = corpus.planner()
     for stage in stages:
@@ -96,12 +100,14 @@ def _build(
         if checks and stage.gate is not None and (due or _is_used(planner, stage)):
             runner = runner or _runner(corpus, report, progress, instance)
             runner.check([stage.name])
+        yield
     report.notes = build_notes(planner)
     report.orphans = len(planner.orphans())
     report.causes = causes(planner, stages)
     report.summary = summary(planner)
     if runner is not None and checks:
         runner.check([name for name in report.by_asset if _is_whole(planner, corpus.graph[name])])
+        yield
 
 
 def _is_whole(planner: Planner, stage: Stage) -> bool:
