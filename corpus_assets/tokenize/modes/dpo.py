@@ -3,26 +3,22 @@
 Rafailov et al. 2023; the layout of the six channels is that of docs/formats/cerebras-rows.md "DPO".
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
 
 import numpy as np
 
 from corpus_assets.config.datasets import DPODataset
 from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.tokenize.modes.dpo_pairs import MARK, Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import (
-    MARK,
-    Asked,
     FormatAll,
     Formatted,
     Formatter,
     Formatting,
     PairTexts,
-    Roles,
-    UnusablePairError,
     control_pattern,
+    formatted_pairs,
     instruction_formatter,
     one_by_one,
 )
@@ -35,9 +31,6 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Example, Messages
 
 BATCH_CHARACTERS = 1 << 20
-
-T = TypeVar("T")
-U = TypeVar("U")
 
 
 @dataclass(frozen=True)
@@ -163,29 +156,12 @@ class _Builder:
     def _usable(self, examples: Iterable[Example]) -> Iterator[PairTexts]:
         """Yields the texts of the examples that have them; counts the others."""
         for block in template_blocks(examples):
-            for example, texts in zip(block, self._texts(block), strict=True):
+            for example, texts in zip(block, formatted_pairs(block, self._asked, self._format_all), strict=True):
                 self._statistics.processed_files += 1
                 if isinstance(texts, PairTexts):
                     yield texts
                 else:
                     count_fault(self._statistics, texts.reason, f"{example.source}/{example.id}")
-
-    def _texts(self, block: Sequence[Example]) -> Iterator[PairTexts | UnusablePairError | TemplateFault]:
-        asked = [self._try(self._asked, example) for example in block]
-        dialogues = [one for pair in asked if isinstance(pair, Asked) for one in pair.dialogues]
-        formatted = iter(self._format_all(dialogues))
-        for pair in asked:
-            if isinstance(pair, Asked):
-                yield self._try(pair.texts, list(islice(formatted, len(pair.dialogues))))
-            else:
-                yield pair
-
-    @staticmethod
-    def _try(do: Callable[[T], U], given: T) -> U | UnusablePairError | TemplateFault:
-        try:
-            return do(given)
-        except (UnusablePairError, TemplateFault) as fault:
-            return fault
 
     def sides(self, batch: Sequence[PairTexts]) -> Iterator[tuple[Side, Side]]:
         """Yields the ids of both sides, cut to the sequence length; reference: without pairs that Cerebras stops at."""
