@@ -52,6 +52,10 @@ class StorageError(CorpusError):
     """The store refused an operation, or was asked for something outside its root."""
 
 
+class JobTimeoutError(BaseException):
+    """A job took longer than it may. It is no `Exception`, so that no handler of a stage takes it for a bad row."""
+
+
 _OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
 
 

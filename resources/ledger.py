@@ -4,140 +4,51 @@ A partition exists if and only if its record does. Records are small JSON files 
 (design: `docs/architecture.md`, "The ledger").
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from threading import Lock
-from typing import Any
 
 import msgspec
 
 from resources.errors import LedgerError
 from resources.hashing import content_digest
+from resources.records import (
+    DAMAGE,
+    FOLDER,
+    UNPARTITIONED,
+    DamageError,
+    FileRecord,
+    Record,
+    absent_segment,
+    decode_record,
+    encode_record,
+    partition_digest,
+    partition_name,
+    recipe_digest,
+    record_path,
+    with_present_names,
+)
 from resources.storage.interface import Entry, Storage
 
-FOLDER = "ledger"
-SNAPSHOTS = "ledger/.snapshots"
-UNPARTITIONED = "_"
+__all__ = [
+    "DAMAGE",
+    "FOLDER",
+    "SNAPSHOTS",
+    "UNPARTITIONED",
+    "FileRecord",
+    "Ledger",
+    "Record",
+    "absent_segment",
+    "decode_record",
+    "encode_record",
+    "partition_digest",
+    "partition_name",
+    "recipe_digest",
+    "record_path",
+    "with_present_names",
+]
 
-
-class FileRecord(msgspec.Struct, frozen=True):
-    """One file of a partition. `digest` is over the uncompressed content, so the codec does not matter."""
-
-    path: str
-    bytes: int
-    digest: str
-    rows: int | None = None
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """The commit record of one partition.
-
-    `recipe` is the digest of everything the content depends on; `digest` is that of the content itself. `segments`
-    holds the digests of named pieces of the content (a band, a chunk) that downstream partitions may read alone.
-    `counters` are numbers that a stage or a gate reads, each with a digest in `segments`; `statistics` are numbers for
-    people, which no stage reads. `seen` is the size and modification token of a raw file when it was digested; the plan
-    compares them with the file.
-    """
-
-    asset: str
-    partition: str | None
-    recipe: str
-    digest: str
-    inputs: dict[str, str]
-    parameters: dict[str, Any]
-    code_version: str
-    files: list[FileRecord]
-    segments: dict[str, str] = {}
-    counters: dict[str, Any] = {}
-    seen: dict[str, Any] = {}
-    statistics: dict[str, Any] = {}
-    created: str = ""
-    versions: dict[str, str] = {}
-
-    def digest_of(self, segment: str | None) -> str:
-        """Returns the digest of a segment (empty when there is none of that name), or of the whole for None."""
-        return self.digest if segment is None else self.segments.get(segment, "")
-
-    def with_seen(self, seen: dict[str, Any]) -> "Record":
-        """Returns the record with another size and modification token of its raw file."""
-        return msgspec.structs.replace(self, seen=seen)
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """The statistics and, over them, the counters."""
-        return {**self.statistics, **self.counters}
-
-    def counters_of(self, name: str) -> Any:
-        """Returns the counters under a name; `LedgerError` when there are none.
-
-        Records of version 0.1 have them among the statistics.
-        """
-        nothing: dict[str, Any] | None = {} if name in self.segments else None
-        found = self.counters.get(name, self.statistics.get(name, nothing))
-        if found is None:
-            raise LedgerError(f"{partition_name(self.asset, self.partition)} has no counters {name!r}; build it again")
-        return found
-
-
-def partition_name(asset: str, partition: str | None) -> str:
-    """Returns a partition as messages and recipes name it: `asset/partition`, or the asset alone."""
-    return asset if partition is None else f"{asset}/{partition}"
-
-
-def absent_segment(record: Record, segment: str | None) -> str:
-    """Returns in words that a record has no segment of a name, and which it has; empty if it has it, or for None."""
-    if segment is None or segment in record.segments:
-        return ""
-    names = sorted(record.segments)
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    held = ", ".join(map(repr, names[:10])) + more if names else "none"
-    return f"segment {segment!r} of {partition_name(record.asset, record.partition)}, whose segments are: {held}"
-
-
-def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
-    """Returns the digest of (asset, code version, parameters, content digests of the inputs).
-
-    Equal recipes mean equal content. The order of the parameters does not matter; the order of the inputs does, since
-    they are read in it.
-    """
-    body = msgspec.json.encode([asset, code_version, parameters, list(inputs.items())], order="deterministic")
-    return content_digest(body)
-
-
-def partition_digest(files: Iterable[FileRecord], segments: Mapping[str, str]) -> str:
-    """Returns the content digest of a whole partition: its files in order, and its segments."""
-    lines = [f"{file.digest} {file.rows}" for file in files]
-    lines += [f"{name}={digest}" for name, digest in sorted(segments.items())]
-    return content_digest(*(line.encode() for line in lines))
-
-
-def record_path(asset: str, partition: str | None) -> str:
-    """Returns the path of the record of a partition."""
-    return f"{FOLDER}/{asset}/{partition or UNPARTITIONED}.json"
-
-
-def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
-    """Returns a record with the present names of its asset and inputs, and the recipe that follows from them.
-
-    A recipe that does not match the record's own values is kept as it is: the partition is stale.
-    """
-    inputs = {_present_name(name, formerly): digest for name, digest in record.inputs.items()}
-    asset = formerly.get(record.asset, record.asset)
-    if asset == record.asset and inputs.keys() == record.inputs.keys():
-        return record
-    recipe = record.recipe
-    if recipe == recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
-        recipe = recipe_digest(asset, record.code_version, record.parameters, inputs)
-    return msgspec.structs.replace(record, asset=asset, inputs=inputs, recipe=recipe)
-
-
-def _present_name(name: str, formerly: Mapping[str, str]) -> str:
-    """Returns the present name of an input, which is an asset or one partition of it."""
-    if name in formerly:
-        return formerly[name]
-    asset, _, partition = name.rpartition("/")
-    return f"{formerly[asset]}/{partition}" if asset in formerly else name
+SNAPSHOTS = f"{FOLDER}/.snapshots"
 
 
 class _Seen(msgspec.Struct):
@@ -146,51 +57,7 @@ class _Seen(msgspec.Struct):
     record: Record
 
 
-class _Unchecked(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A record of version 0.1, which has no check."""
-
-
-_RECORD = msgspec.json.Decoder(Record)
-_UNCHECKED = msgspec.json.Decoder(_Unchecked)
 _SNAPSHOT = msgspec.json.Decoder(dict[str, _Seen])
-_CHECK = re.compile(rb',\n "check": "([0-9a-f]{32})"\n}')
-_CHECK_BYTES = len(b',\n "check": ""\n}') + 32
-
-
-class _DamageError(ValueError):
-    """The bytes of a record or snapshot are not those that were written."""
-
-
-DAMAGE = (_DamageError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
-
-def encode_record(record: Record) -> bytes:
-    """Returns a record as JSON, whose last value `check` is the digest of all bytes before it."""
-    head = msgspec.json.format(msgspec.json.encode(record), indent=1).removesuffix(b"\n}")
-    return head + b',\n "check": "' + content_digest(head).encode() + b'"\n}'
-
-
-def decode_record(content: bytes) -> Record:
-    """Returns the record of a file; raises one of `DAMAGE` if it is not what was written.
-
-    Records of version 0.1 have no check. Such a record has no unknown key (so that a damaged name of the check is not
-    taken for none), and its two digests are those of its own values.
-    """
-    tail = _CHECK.fullmatch(content[-_CHECK_BYTES:])
-    if tail is None:
-        _UNCHECKED.decode(content)
-        return _consistent(_RECORD.decode(content))
-    if content_digest(content[:-_CHECK_BYTES]) != tail[1].decode():
-        raise _DamageError("its check does not match")
-    return _RECORD.decode(content)
-
-
-def _consistent(record: Record) -> Record:
-    if record.recipe != recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
-        raise _DamageError("its recipe is not that of its values")
-    if record.digest != partition_digest(record.files, record.segments):
-        raise _DamageError("its digest is not that of its files")
-    return record
 
 
 def _encode_snapshot(known: Mapping[str, _Seen]) -> bytes:
@@ -202,7 +69,7 @@ def _encode_snapshot(known: Mapping[str, _Seen]) -> bytes:
 def _decode_snapshot(content: bytes) -> dict[str, _Seen]:
     check, _, body = content.partition(b"\n")
     if content_digest(body).encode() != check:
-        raise _DamageError("its check does not match")
+        raise DamageError("its check does not match")
     return _SNAPSHOT.decode(body)
 
 

@@ -1,7 +1,6 @@
 """Lists the raw files of a corpus; each file is one shard."""
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,9 +13,20 @@ import xxhash
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.hashing import content_digest
 from resources.raw_files import FoundFile, printable, same_stamp, stamp, walk
+from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
 
-SUFFIXES = (".jsonl.zst.tar", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".jsonl", ".parquet", ".txt")
-MAX_NAME = 96
+__all__ = [
+    "MAX_NAME",
+    "SUFFIXES",
+    "Listing",
+    "Shard",
+    "SourceFolder",
+    "data_suffix",
+    "list_shards",
+    "remembered_digest",
+    "shard_name",
+]
+
 _BLOCK = 1 << 20
 
 
@@ -228,7 +238,7 @@ def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> It
     names = [shard_name(file.path) for file in found]
     taken = Counter(names)
     for file, plain in zip(found, names, strict=True):
-        name = plain if taken[plain] == 1 else _with_hash(plain, file.path)
+        name = plain if taken[plain] == 1 else with_hash(plain, file.path)
         key = f"{folder.name}--{name.replace('/', '--')}"
         shard = Shard(key, folder.name, name, folder.location, file.path, file.bytes, file.modified, (), file.problem)
         yield _with_members(shard, members) if folder.format == "txt_list" else shard
@@ -257,34 +267,6 @@ def _size_and_stamp(shard: Shard) -> tuple[int, str]:
 
 def _replace(shard: Shard, **changes: object) -> Shard:
     return Shard(**{**shard.__dict__, **changes})
-
-
-def shard_name(path: str) -> str:
-    """Returns the path of a shard in the store: the raw path without its data suffix, in `[a-z0-9._-/]` only.
-
-    If that changes the path (other characters, `--`, too long), a hash of the raw path is appended, so that paths that
-    differ in more than the suffix never share a name. It is also appended if a folder or the file begins or ends with
-    `-`: in a key, where `/` is `--`, the two could not be told apart.
-    """
-    stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
-    *folders, last = (re.sub(r"[^a-z0-9._-]", "-", name.lower()) or "-" for name in stem.split("/"))
-    # A folder with the name of one of our files would be in that file's place.
-    plain = "/".join([*(name.replace(".", "-") if data_suffix(name) else name for name in folders), last])
-    bare = all(part.strip("-") == part for part in plain.split("/")) and not plain.endswith(".")
-    if plain == stem and bare and "--" not in plain and len(plain) <= MAX_NAME:
-        return plain
-    return _with_hash(plain[:MAX_NAME].rstrip("/"), path)
-
-
-def _with_hash(name: str, path: str) -> str:
-    return f"{name}-{content_digest(os.fsencode(path))[:8]}"
-
-
-def data_suffix(path: str) -> str | None:
-    """Returns the data suffix as written in the path, or None if the path has none of the known ones."""
-    lower = path.lower()
-    known = next((suffix for suffix in SUFFIXES if lower.endswith(suffix)), None)
-    return None if known is None else path[len(path) - len(known) :]
 
 
 def _open(path: Path, label: str) -> BinaryIO:

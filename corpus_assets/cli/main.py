@@ -171,7 +171,10 @@ def main() -> None:
     except ConfigError as error:
         print_line(errors(), str(error))
         sys.exit(USAGE)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as leaving:
+        # Typer makes an exit code of Ctrl-C, and says nothing.
+        if isinstance(leaving, SystemExit) and leaving.code != INTERRUPTED:
+            raise
         print_line(errors(), "interrupted; finished partitions are kept, and the next build continues from there")
         sys.exit(INTERRUPTED)
     except (CorpusError, OSError) as error:

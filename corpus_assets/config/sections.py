@@ -180,6 +180,11 @@ class EngineSection(Section):
     memory: Annotated[Bytes, AfterValidator(_enough)] = Field(
         2 << 30, description="working memory for all workers of a machine together, such as `4 GiB`; at least 16 MiB"
     )
+    job_timeout: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="seconds that one partition may take; one that takes longer fails, and the others go on (no effect "
+        "with `workers: 0`)",
+    )
     options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
 
 

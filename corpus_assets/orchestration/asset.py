@@ -100,15 +100,29 @@ def _held_step(corpus: Corpus, stage: Stage, context: dg.AssetExecutionContext, 
     yield from _look_outside(corpus, stage, keys, context)
     tags = Provenance(context.instance).tags(stage)
     step = corpus.step(stage, keys, force=config.force)
-    context.log.info(f"asked for {len(keys)}: {len(step.due)} to compute, {len(step.fresh)} fresh")
     step.run(lambda outcome: _note(context, outcome))
     note_outcomes(corpus, stage, step.outcomes)
+    context.log.info(_in_short(step, len(keys)))
+    yield from (failure(outcome) for outcome in step.outcomes if outcome.error is not None)
     failures = step.failures()
     if not failures and _is_read(context):
         yield dg.Output(step, output_name="result")
     yield from _events(corpus, step, tags, fresh_too=True, known=_last_reasons(step, context.instance))
     if failures:
         raise _failure(stage, step, failures, len(keys))
+
+
+def _in_short(step: Step, asked: int) -> str:
+    """Returns what became of the partitions that were asked for: `asked for 22: computed 1, fresh 21`."""
+    failed = len(step.failures())
+    computed = sum(outcome.asset == step.stage.name and outcome.error is None for outcome in step.outcomes)
+    return f"asked for {asked}: computed {computed}, fresh {len(step.fresh)}" + (f", failed {failed}" if failed else "")
+
+
+def failure(outcome: Outcome) -> dg.AssetObservation:
+    """Returns the event by which the web UI shows, on the page of a partition, why it failed."""
+    metadata = {"last failure": outcome.error or ""}
+    return dg.AssetObservation(asset_key(outcome.asset), partition=outcome.partition, metadata=metadata)
 
 
 def _is_read(context: dg.AssetExecutionContext) -> bool:

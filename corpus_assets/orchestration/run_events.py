@@ -12,6 +12,7 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 )
 from dagster._core.events import (
     AssetMaterializationPlannedData,
+    AssetObservationData,
     DagsterEvent,
     DagsterEventType,
     StepMaterializationData,
@@ -67,6 +68,11 @@ class RunEvents:
         """Returns the announcement of a partition, which counts as failed if the run ends without it."""
         data = AssetMaterializationPlannedData(key, partition=partition)
         return DagsterEvent.build_asset_materialization_planned_event(self._job_name, step, data)
+
+    def observed(self, step: str, observation: dg.AssetObservation) -> DagsterEvent:
+        """Returns the event of what was seen of a partition."""
+        data = AssetObservationData(observation)
+        return self._event(DagsterEventType.ASSET_OBSERVATION, step, "Observed.", data)
 
     def materialized(self, step: str, materialization: dg.AssetMaterialization) -> DagsterEvent:
         """Returns the event of a computed partition."""

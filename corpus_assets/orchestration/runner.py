@@ -14,7 +14,7 @@ from dagster_shared.error import SerializableErrorInfo
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
-from corpus_assets.orchestration.asset import materialization, step_failure_message, step_name
+from corpus_assets.orchestration.asset import failure, materialization, step_failure_message, step_name
 from corpus_assets.orchestration.build_run import add_run
 from corpus_assets.orchestration.event_batch import event_batch
 from corpus_assets.orchestration.home import dagster_home
@@ -38,7 +38,7 @@ class _Pending:
     """What happened to partitions of one stage and is not stored yet, each with the time."""
 
     built: list[tuple[Record, str, float]] = field(default_factory=list)
-    failed: list[tuple[str | None, float]] = field(default_factory=list)
+    failed: list[tuple[Outcome, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Runner:
     def failed(self, outcome: Outcome) -> None:
         """Reports a partition that failed."""
         self._failures[outcome.asset].append(f"{outcome.name}: {outcome.error}")
-        self._pending[outcome.asset].failed.append((outcome.partition, time.time()))
+        self._pending[outcome.asset].failed.append((outcome, time.time()))
         self._one_more()
 
     def settled(self, stage: Stage) -> None:
@@ -146,7 +146,10 @@ class Runner:
                         continue
                     events = self._events
                     step, key = self._step_of(stage), asset_key(stage.name)
-                    entries = [events.entry(events.planned(step, key, failed), when) for failed, when in pending.failed]
+                    entries = []
+                    for failed, when in pending.failed:
+                        entries.append(events.entry(events.planned(step, key, failed.partition), when))
+                        entries.append(events.entry(events.observed(step, failure(failed)), when))
                     tags = self._provenance.tags(stage) if pending.built else {}
                     reasons = self._drop_reasons(stage, [record for record, _, _ in pending.built])
                     for record, why, when in pending.built:

@@ -1,5 +1,6 @@
 """Stages that read raw files: their inventory, the content version of each, and the examples of datasets."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,8 +11,8 @@ import msgspec
 from corpus_assets import dataset_names
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import Limits, RawFile, read_examples, rules_of
-from corpus_assets.raw.losses import dataset_losses
-from resources.formats.examples import DROPPED, Example, encode_example, example_bytes
+from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
 from resources.shards import Listing
@@ -59,13 +60,17 @@ def examples(task: Task) -> None:
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     text_bytes = 0
+    roles = Counter[str]()
     with task.lines(f"examples/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
         for example in rows:
             out.write(encode_example(example))
             text_bytes += example_bytes(example)
+            if len(roles) < MANY_ROLES:
+                roles.update(example_roles(example))
     rows_out, dropped = out.written.rows, task.dropped()
     task.save_counters(DROPPED, dropped)
     task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
+    task.count(**{ROLES: dict(sorted(roles.items()))})
 
 
 _NO_CONTENT = {"location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}

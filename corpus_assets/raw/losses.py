@@ -15,7 +15,12 @@ BAD_FILE = "bad_file"
 SKIPPED_MEMBER = "skipped_member"
 NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER})
 """Reasons that count files or members of an archive, not rows."""
+ROLES = "roles"
+"""Statistic of examples: how many messages have each role."""
+MANY_ROLES = 1000
+"""Roles of which no more are counted: then they are no roles, but names or texts."""
 _MOST = 0.5
+_ROLES_SHOWN = 5
 _SHOWN = 300
 
 Records = Mapping[str | None, Record]
@@ -26,7 +31,7 @@ class Read:
     """What was read of one source: rows that came in and went out, and what was dropped.
 
     files: those that are there now. counted: those whose records say how many rows they have. gone: those that were
-    read before.
+    read before. roles: how many messages have each; roles_of: files whose records say so.
     """
 
     files: int = 0
@@ -34,6 +39,8 @@ class Read:
     gone: int = 0
     rows_out: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    roles: Counter[str] = field(default_factory=Counter)
+    roles_of: int = 0
     examples: list[str] = field(default_factory=list)
 
     @property
@@ -57,6 +64,8 @@ class Read:
         self.rows_out += numbers.get("rows_out", 0)
         self.dropped.update(numbers.get("dropped", {}))
         self.examples += numbers.get("dropped_examples", [])
+        self.roles.update(numbers.get(ROLES, {}))
+        self.roles_of += ROLES in numbers
 
     def all_dropped(self) -> Iterator[str]:
         """Yields in words what was dropped: rows, files, and members of archives."""
@@ -141,8 +150,26 @@ def source_losses(records: Records, settings: Mapping[str, Any], listing: Listin
 
 def dataset_losses(records: Records, settings: Mapping[str, Any], listing: Listing, dataset: str) -> list[str]:
     """Returns why what was read of a dataset's own files must not be used yet (a gate over all partitions)."""
-    (files,) = (entry["input"] for entry in settings["datasets"] if entry["name"] == dataset)
-    return [f"dataset {dataset}: {why}" for why in _losses(files, read_of(dataset, records, listing))]
+    (entry,) = (entry for entry in settings["datasets"] if entry["name"] == dataset)
+    found = read_of(dataset, records, listing)
+    return [f"dataset {dataset}: {why}" for why in [*_losses(entry["input"], found), *lost_roles(entry, found)][:1]]
+
+
+def lost_roles(entry: Mapping[str, Any], found: Read) -> Iterator[str]:
+    """Yields why none of what was read of a dataset would be learned: no message has one of its `loss_roles`.
+
+    Records of version 0.1 do not say which roles there are; nothing is known of their files. entry: the dataset's.
+    """
+    wanted = entry.get("loss_roles")
+    is_known = 0 < found.roles_of == found.files and len(found.roles) < MANY_ROLES
+    if not wanted or not is_known or not found.rows_out or entry["input"]["may_be_empty"]:
+        return
+    if not found.roles.keys() & set(wanted):
+        there = ", ".join(f"{printable(role)!r} {count:,}" for role, count in found.roles.most_common(_ROLES_SHOWN))
+        yield (
+            f"no message has a role of loss_roles ({', '.join(map(repr, wanted))}), so nothing would be learned; the "
+            f"messages have {there or 'no roles'} (`may_be_empty: true` goes on)"
+        )
 
 
 def _losses(values: Mapping[str, Any], found: Read) -> list[str]:

@@ -17,7 +17,7 @@ from corpus_assets.split.holdout import (
     leading,
     share_threshold,
 )
-from corpus_assets.split.losses import WHOLLY_HELD_OUT, holdout_losses, split_losses
+from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_losses, split_losses
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.row_tables import RowTable, digests, sources
 from resources.stage.declaration import Partitioning, Stage, every, same
@@ -147,6 +147,7 @@ def _split_stage(name: str, description: str, compute: Any, inputs: Any, paramet
         inputs=tuple(same(asset) for asset in inputs),
         parameters=parameters,
         gate_all=partial(split_losses, split=name) if name in ("train", "decontaminated_train") else None,
+        notes=partial(empty_notes, split=name) if name in ("holdout", "validation", "test") else None,
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
     )

@@ -1,10 +1,11 @@
 """Splits that come out empty: the reasons to hold back what would read them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from resources.ledger import Record
 from resources.shards import Listing
+from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 
 WHOLLY_HELD_OUT = "wholly_held_out"
@@ -35,3 +36,22 @@ def split_losses(
     if not rows_in or rows_out or all(source["may_be_empty"] for source in settings["sources"]):
         return []
     return [f"split {split}: none of {rows_in:,} documents is left (`may_be_empty: true` at the sources goes on)"]
+
+
+def empty_notes(partitions: Sequence[Partition], settings: Mapping[str, Any], split: str) -> Iterator[str]:
+    """Yields a sentence if a held-out split has no documents, although its share of those it is made from is one."""
+    numbers = [partition.record.statistics for partition in partitions]
+    rows_in, rows_out = (sum(found.get(name, 0) for found in numbers) for name in ("rows_in", "rows_out"))
+    share = _share(settings, split)
+    if not rows_out and share * rows_in >= 1:
+        yield f"split {split} is empty: none of {rows_in:,} documents is in it, and its share is {share:g}"
+
+
+def _share(settings: Mapping[str, Any], split: str) -> float:
+    """Returns the share of documents that a split should get; a count of documents is the whole, if there is one."""
+    validation = float(settings["split"]["validation"])
+    if split == "holdout":
+        chosen = [source["holdout"] for source in settings["sources"] if source["holdout"] is not None]
+        wanted = [*chosen, *([settings["split"]["holdout"]] if len(chosen) < len(settings["sources"]) else [])]
+        return min((bool(one["count"]) if isinstance(one, Mapping) else float(one) for one in wanted), default=0.0)
+    return validation if split == "validation" else 1 - validation

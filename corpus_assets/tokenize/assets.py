@@ -15,6 +15,7 @@ from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.examples import DROPPED
 from resources.hashing import content_digest
 from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
+from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
@@ -95,11 +96,17 @@ def day_of(entry: Settings) -> date | None:
 
 
 def check_dataset(settings: Settings, name: str) -> None:
-    """Raises `ConfigError` for a chat template that does not parse and for FIM tokens outside the vocabulary."""
+    """Raises `ConfigError` for a chat template that cannot be used and for FIM tokens outside the vocabulary."""
     entry, key = _entry(settings, name), f"datasets.{name}"
-    if given := entry.get("chat_template"):
-        tokenizer.check_template(_template(given, name).decode(), f"{key}.chat_template", day_of(entry))
     loaded = tokenizer.check_tokenizer(*_tokenizer(settings, name if entry["tokenizer"] else None))
+    values = {**(loaded.template_values if loaded else {}), **entry.get("template_values", {})}
+    source, place = None, f"{key}.chat_template"
+    if given := entry.get("chat_template"):
+        source = _template(given, name).decode()
+    elif "chat_template" in entry and not entry.get("reference") and loaded is not None:
+        source, place = loaded.chat_template, f"{key}: of the tokenizer"
+    if source is not None:
+        tokenizer.check_template(source, place, values, day_of(entry), marks=entry.get("loss_roles", ()) is None)
     if loaded is not None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)
@@ -157,6 +164,7 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         derived_parameters=partial(_tokenizer_parameters, dataset=dataset),
         local_files=partial(_tokenizer_files, dataset=dataset),
         check_before=partial(_check_tokenizer, dataset=dataset),
+        notes=partial(_tokenizer_notes, dataset=dataset),
         kinds=("json",),
         formerly=None if dataset is None else f"tokenizers/{dataset}",
         former_group=None if dataset is None else "tokenize",
@@ -176,6 +184,10 @@ def _tokenizer_parameters(settings: Settings, dataset: str | None) -> dict[str, 
 
 def _check_tokenizer(settings: Settings, dataset: str | None) -> None:
     tokenizer.check_tokenizer(*_tokenizer(settings, dataset))
+
+
+def _tokenizer_notes(partitions: Sequence[Partition], settings: Settings, dataset: str | None) -> Iterator[str]:
+    return tokenizer.vocabulary_note(partitions, _tokenizer(settings, dataset)[0])
 
 
 def _tokenizer_files(settings: Settings, dataset: str | None) -> dict[str, bytes]:

@@ -1,14 +1,15 @@
 """The tokenizers of a corpus: their files put into the store, downloaded or trained once, and loaded from there."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from typing import Any
 
 import numpy as np
 
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate
+from corpus_assets.tokenize.modes.limited_template import try_template
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
     FOLDER_FILES,
@@ -38,6 +39,7 @@ _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"
 _LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
 _CHECKED: dict[str, LoadedTokenizer] = {}
 _MAX_LOADED = 4
+_GENERATION = re.compile(r"\{%[-+]?\s*generation\b")
 
 
 def tokenizer(task: Task, folder: str) -> None:
@@ -156,12 +158,33 @@ def check_tokens(tokenizer: LoadedTokenizer, tokens: Mapping[str, str]) -> None:
             raise ConfigError(f"{key}: {token!r} is no token of the vocabulary ({tokenizer.vocab_size} entries)")
 
 
-def check_template(source: str, key: str, day: date | None = None) -> None:
-    """Raises ConfigError with the key if a chat template does not parse, or asks for the day and none is fixed."""
+def check_template(
+    source: str, key: str, values: Mapping[str, Any], day: date | None = None, *, marks: bool = False
+) -> None:
+    """Raises ConfigError with the key for a chat template that does not parse, asks for a day that is not fixed, or
+    costs too much. values: what it may name beside the messages. marks: it must say what is learned.
+    """
     try:
-        ChatTemplate(source, day=day)
+        try_template(source, values, day)
     except ConfigError as fault:
         raise ConfigError(f"{key}: {fault}") from fault
+    if marks and not _GENERATION.search(source):
+        raise ConfigError(
+            f"{key}: with `loss_roles: none` its generation blocks say what is learned, and it has none; valid: a "
+            "template with `{% generation %}`, or roles"
+        )
+
+
+def vocabulary_note(partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
+    """Yields a sentence if a trained tokenizer has fewer tokens than were asked for. settings: its own."""
+    asked = settings.get("vocabulary")
+    for partition in partitions:
+        found = partition.record.statistics.get("vocabulary", asked)
+        if asked is not None and found < asked:
+            yield (
+                f"{partition.name}: it has {found:,} tokens, and vocabulary asks for {asked:,}; its sample of the "
+                "texts has no more pairs that occur twice (a larger `sample` may)"
+            )
 
 
 def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> LoadedTokenizer:

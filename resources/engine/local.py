@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -15,6 +16,7 @@ from typing import Any
 from typing_extensions import override
 
 from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine
+from resources.engine.time_limit import too_long, within
 from resources.stage.job import Job, Outcome, run_job
 
 _AHEAD = 2
@@ -23,12 +25,18 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 
 
 class LocalEngine(Engine):
-    """Processes on this machine. With `workers=0` jobs run in the calling process (for debugging)."""
+    """Processes on this machine. With `workers=0` jobs run in the calling process (for debugging).
 
-    def __init__(self, workers: int, work: Callable[[Job], Outcome] = run_job) -> None:
+    job_timeout: seconds that a job may take in a worker.
+    """
+
+    def __init__(
+        self, workers: int, work: Callable[[Job], Outcome] = run_job, job_timeout: float | None = None
+    ) -> None:
         self.workers = workers
         self.workers_per_machine = max(1, workers)
-        self._work = work
+        self._job_timeout = job_timeout
+        self._work = within(job_timeout, work) if job_timeout and workers else work
         self._pool: ProcessPoolExecutor | None = None
         # Set by a worker that was interrupted: it is no fault of its job, so nothing is run again.
         self._interrupted = _CONTEXT.Event()
@@ -70,12 +78,16 @@ class LocalEngine(Engine):
         return bool(waiting or suspects)
 
     def _alone(self, job: Job) -> Outcome:
+        started = time.monotonic()
         with _new_pool(1, self._interrupted) as pool:
             try:
                 return pool.submit(self._work, job).result()
             except BrokenProcessPool:
                 self._require_no_interrupt()
-                problem = f"{job.name}: the worker process died (killed, or out of memory)"
+                limit = self._job_timeout
+                is_late = limit is not None and time.monotonic() - started > limit
+                died = f"{job.name}: the worker process died (killed, or out of memory)"
+                problem = too_long(limit) if limit and is_late else died
                 return Outcome(job.name, job.stage.name, job.partition, error=problem)
 
     def _require_no_interrupt(self) -> None:
@@ -137,7 +149,7 @@ def _leave_with(sentinel: int) -> None:
 def open_local(section: Mapping[str, Any]) -> LocalEngine:
     """Returns the engine of `engine.kind: local`."""
     workers = section["workers"]
-    return LocalEngine(_cores() if workers == "auto" else workers)
+    return LocalEngine(_cores() if workers == "auto" else workers, job_timeout=section.get("job_timeout"))
 
 
 def _cores() -> int:

@@ -54,6 +54,13 @@ def example_texts(example: Example) -> list[str]:
     return [text for field in fields if field is not None for text in _texts(field)]
 
 
+def example_roles(example: Example) -> list[str]:
+    """Returns the role of every message of a conversation; those of a pair are user and assistant."""
+    if example.messages is None:
+        return ["user"] * bool(example.prompt) + ["assistant"] * bool(example.completion)
+    return [role for message in example.messages if isinstance(role := message.get("role"), str)]
+
+
 def _texts(field: str | Messages) -> list[str]:
     if isinstance(field, str):
         return [field]

@@ -1,13 +1,12 @@
 """The plan: which partitions are not fresh, and why. A pure function of settings, listing and ledger."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from resources.hashing import content_digest
 from resources.ledger import Ledger, Record, absent_segment, partition_name, recipe_digest, record_path
 from resources.planning.changes import input_change, own_change
+from resources.planning.decisions import Decision, Plan, Status
 from resources.planning.stored_files import StoredFiles
 from resources.shards import Listing, Shard, remembered_digest
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
@@ -15,57 +14,7 @@ from resources.stage.graph import Graph
 from resources.stage.settings import Settings
 from resources.storage.interface import Storage
 
-
-class Status(StrEnum):
-    """The status of a partition, compared with what would be computed now."""
-
-    FRESH = "fresh"
-    MISSING = "missing"
-    STALE = "stale"
-    WAITING = "waiting"
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The status of one partition and the reason in words (empty when fresh).
-
-    `blocked` names the first input that is not fresh, if any; `held_back` says which closed gate holds the partition
-    back, if one does. `rewritten` marks a raw file that was rewritten with the same content: its record only needs the
-    new time.
-    """
-
-    asset: str
-    partition: str | None
-    status: Status
-    reason: str = ""
-    blocked: str = ""
-    held_back: str = ""
-    rewritten: bool = False
-
-    @property
-    def name(self) -> str:
-        """The partition as messages name it."""
-        return partition_name(self.asset, self.partition)
-
-
-@dataclass
-class Plan:
-    """Decisions for every expected partition, in the order the data flows; orphans; and notes on the raw files."""
-
-    decisions: list[Decision] = field(default_factory=list)
-    orphans: list[tuple[str, str | None]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def counts(self) -> dict[str, int]:
-        """Returns the number of partitions with each status."""
-        counts = {status.value: 0 for status in Status}
-        for decision in self.decisions:
-            counts[decision.status] += 1
-        return counts
-
-    def of(self, asset: str) -> list[Decision]:
-        """Returns the decisions of one asset."""
-        return [decision for decision in self.decisions if decision.asset == asset]
+__all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs", "partition_keys", "shard_row"]
 
 
 class Planner:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from resources.errors import CorpusError, DamagedFileError, LedgerError
+from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LedgerError
 from resources.ledger import FileRecord, Ledger, Record, absent_segment, partition_name, recipe_digest
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
@@ -74,7 +74,7 @@ def run_job(job: Job) -> Outcome:
     except DamagedFileError as error:
         damaged = (error.asset, error.partition)
         return Outcome(job.name, job.stage.name, job.partition, error=str(error), damaged=damaged)
-    except CorpusError as error:
+    except (CorpusError, JobTimeoutError) as error:
         return Outcome(job.name, job.stage.name, job.partition, error=str(error))
     except KeyboardInterrupt:
         raise

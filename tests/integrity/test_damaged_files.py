@@ -3,13 +3,14 @@
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from corpus_assets.cli.verify import mended, verify
 from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.tokenizer import _LOADED
 from resources.errors import DamagedFileError
-from resources.ledger import record_path
+from resources.ledger import recipe_digest, record_path
 from resources.stage.job import Outcome
 from resources.stage.partition import Partition
 from tests.build.small import Work, contents, digests, drive, opened
@@ -143,6 +144,23 @@ def test_damage_that_a_build_does_not_see_is_mended_by_verify(work: Work) -> Non
     assert drive(opened(work.folder)).recomputed == {("minhashes", ONE)}
     assert contents(opened(work.folder)) == whole
     assert verify(opened(work.folder), deep=True).bad == []
+
+
+def test_what_was_made_from_other_content_is_made_again_after_mending(work: Work) -> None:
+    """A suspect that names another digest of what it read than there is now was made from something else."""
+    corpus = opened(work.folder)
+    whole = contents(corpus)
+    record = corpus.ledger.read("band_keys", ONE)
+    assert record is not None
+    inputs = {**record.inputs, f"minhashes/{ONE}": "0" * 32}
+    recipe = recipe_digest(record.asset, record.code_version, record.parameters, inputs)
+    corpus.ledger.write(msgspec.structs.replace(record, inputs=inputs, recipe=recipe))
+    flip(corpus, path_of(corpus, "minhashes", ONE, ".signatures.npy"), random.Random(3))
+    result = verify(opened(work.folder), deep=True)
+    assert f"band_keys/{ONE}" in result.suspect
+    mended(opened(work.folder), result, deep=True)
+    assert {("minhashes", ONE), ("band_keys", ONE)} <= drive(opened(work.folder)).recomputed
+    assert contents(opened(work.folder)) == whole
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from sqlite3 import OperationalError
 from typing import Any, cast
 
 import pytest
@@ -136,6 +137,12 @@ def test_a_home_that_cannot_be_used_is_one_sentence(tmp_path: Path, monkeypatch:
     with pytest.raises(StorageError, match="Dagster cannot keep its runs there") as found:
         project_instance(tmp_path)
     assert len(str(found.value).splitlines()) == 1
+    full = OperationalError("database or disk is full")
+    with (
+        pytest.raises(StorageError, match=r"keep its runs there .database or disk is full.; make room"),
+        usable(tmp_path),
+    ):
+        raise RuntimeError("98 lines") from full
     with pytest.raises(KeyError), usable(tmp_path):
         raise KeyError("a fault of ours")
     with pytest.raises(ConfigError), usable(tmp_path):

@@ -47,6 +47,14 @@ def test_a_failed_partition_is_not_marked_and_the_others_are(empty: Runs) -> Non
     assert f"1 of {len(shards)} partitions failed" in failure_message(result)
     assert "bad.jsonl.gz" in failure_message(result)
     done = set(shards) - {"books--bad"}
+    assert f"asked for {len(shards)}: computed {len(done)}, fresh 0, failed 1" in said(empty, result)
+    (failure,) = (
+        one.asset_observation
+        for one in empty.instance.fetch_observations(dg.AssetKey("normalized_documents"), 9).records
+    )
+    assert failure is not None
+    assert failure.partition == "books--bad"
+    assert "bad.jsonl.gz" in str(failure.metadata["last failure"].value)
     key = dg.AssetKey("normalized_documents")
     assert empty.instance.get_materialized_partitions(key) == done
     assert empty.versions("normalized_documents").keys() == done
@@ -58,6 +66,16 @@ def test_fresh_partitions_keep_their_version_and_are_not_computed_again(built: R
     assert built.corpus.ledger.records("train") == before
     assert built.versions("train") == built.recorded("train")
     assert {event.metadata["why"].value for event in built.latest("train").values()} == {"fresh, not computed again"}
+
+
+def test_a_step_says_what_became_of_the_partitions_that_were_asked_for(built: Runs) -> None:
+    built.corpus.ledger.forget("train", "chunk-0001")
+    result = built.materialize("train", between=("chunk-0000", "chunk-0002"))
+    assert "asked for 3: computed 1, fresh 2" in said(built, result)
+
+
+def said(runs: Runs, result: dg.ExecuteInProcessResult) -> list[str]:
+    return [entry.user_message for entry in runs.instance.all_logs(result.run_id)]
 
 
 def test_force_computes_fresh_partitions_again(built: Runs) -> None:

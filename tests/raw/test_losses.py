@@ -4,16 +4,18 @@ import json
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.raw.losses import Read, lost_files, lost_rows, refused_deletions
+from corpus_assets.raw.losses import Read, lost_files, lost_roles, lost_rows, refused_deletions
 from corpus_assets.raw.rehash import forget_stamps
 from tests.build.small import Built, digests, drive, prose, statuses
 from tests.data.building import open_corpus, write_rows
+from tests.golden import shared
 
 CHAT = {
     "name": "talks",
@@ -123,6 +125,40 @@ def test_a_dataset_of_which_nothing_can_be_read_has_no_tokens(tmp_path: Path) ->
     why = planner.gate(planner.graph["talks_examples"])
     assert why.startswith("dataset talks: 3 of 3 rows dropped (no_messages 3)")
     assert "the row has 'conversation'" in why
+
+
+def test_roles_that_nobody_has_replace_no_tokens(tmp_path: Path) -> None:
+    turns = [{"role": "human", "content": "hello you"}, {"role": "gpt", "content": "hello back"}]
+    write_rows(tmp_path / "talks/a.jsonl", [{"id": str(n), "messages": turns} for n in range(3)])
+    tokenizer = {
+        "kind": "tokenizer_json",
+        "path": str(shared("golden", "cerebras", "tokenizers", "tiny", "tokenizer.json")),
+        "eos": 0,
+    }
+
+    def of(*roles: str, **files: Any) -> Corpus:
+        entry = {**CHAT, "loss_roles": list(roles), "input": {"location": "talks", "messages_key": "messages", **files}}
+        return open_corpus(tmp_path, {"sources": [], "datasets": [entry], "tokenizer": tokenizer})
+
+    assert drive(of("gpt")).failed == []
+    before = digests(of("gpt"))
+    built = drive(of("assistant"))
+    assert digests(of("assistant")) == before
+    assert any(
+        "talks_examples is held back: dataset talks: no message has a role of loss_roles ('assistant')" in line
+        and "the messages have 'gpt' 3, 'human' 3" in line
+        for line in built.waiting
+    )
+    assert drive(of("assistant", "gpt")).waiting == drive(of("assistant", may_be_empty=True)).waiting == []
+
+
+def test_files_of_version_0_1_do_not_say_which_roles_they_have() -> None:
+    entry = {"loss_roles": ["assistant"], "input": {"may_be_empty": False}}
+    found = Read(files=2, roles_of=2, rows_out=3)
+    found.roles["gpt"] = 3
+    assert len(list(lost_roles(entry, found))) == 1
+    assert list(lost_roles(entry, replace(found, roles_of=1))) == []
+    assert list(lost_roles({**entry, "loss_roles": None}, found)) == []
 
 
 def drive_to(corpus: Corpus, asset: str) -> Any:

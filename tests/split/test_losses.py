@@ -1,11 +1,14 @@
 """A split that comes out empty holds back what reads it."""
 
+from pathlib import Path
 from typing import Any
 
 from corpus_assets.mix.losses import mixed_losses
-from corpus_assets.split.losses import WHOLLY_HELD_OUT, holdout_losses, split_losses
+from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_losses, split_losses
 from resources.ledger import Record
 from resources.shards import Listing, Shard
+from resources.stage.partition import Partition
+from resources.storage.local import LocalStorage
 
 SHARD = Shard("books--a", "books", "a", "/raw", "a.jsonl", 1, "1")
 LISTING = Listing((SHARD,), ())
@@ -51,3 +54,16 @@ def test_a_source_of_which_nothing_is_left_to_mix_is_told() -> None:
     assert why.startswith("source books: none of 9 documents is left for the mix (short 9)")
     assert told({"short": 9}, rows_out=1) == told({"duplicate": 9}) == told({"not_in_this_epoch": 1}) == told({}) == []
     assert told({"short": 9}, may_be_empty=True) == told({"short": 9}, epochs=0) == []
+
+
+def test_a_held_out_split_without_documents_is_noted() -> None:
+    def told(split: str, rows_in: int, rows_out: int, **section: Any) -> list[str]:
+        settings = {**values(), "split": {"holdout": 0.1, "validation": 0.5, **section}}
+        made = Partition(LocalStorage(Path("unused")), record(rows_in=rows_in, rows_out=rows_out))
+        return list(empty_notes([made], settings, split))
+
+    assert told("validation", 4, 0) == ["split validation is empty: none of 4 documents is in it, and its share is 0.5"]
+    assert len(told("holdout", 10, 0)) == len(told("holdout", 1, 0, holdout={"count": 5})) == 1
+    assert len(told("test", 4, 0)) == 1
+    assert told("holdout", 9, 0) == told("holdout", 10, 1) == told("holdout", 0, 0, holdout={"count": 5}) == []
+    assert told("validation", 4, 0, validation=0) == told("test", 4, 0, validation=1) == []

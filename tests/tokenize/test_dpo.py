@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from corpus_assets.tokenize.modes import dpo as dpo_mode
 from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
 from corpus_assets.tokenize.modes.dpo import formatted_rows
-from corpus_assets.tokenize.modes.dpo_texts import Formatter, Roles, UnusablePairError, instruction_formatter
+from corpus_assets.tokenize.modes.dpo_pairs import Roles, UnusablePairError
+from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
 from corpus_assets.tokenize.statistics import Statistics
 from resources.formats.examples import Example, Messages
 from tests.tokenize.byte_tokenizer import ByteTokenizer

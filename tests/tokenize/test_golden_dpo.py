@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from corpus_assets.config.datasets import DPODataset
 from corpus_assets.tokenize.modes.chat_template import ChatTemplate
 from corpus_assets.tokenize.modes.dpo import formatted_rows
-from corpus_assets.tokenize.modes.dpo_texts import Formatter, Roles, instruction_formatter
+from corpus_assets.tokenize.modes.dpo_pairs import Roles
+from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
 from corpus_assets.tokenize.statistics import Statistics, merge
 from resources.formats.examples import Example
 from tests.golden import shared

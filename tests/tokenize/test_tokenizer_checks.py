@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from corpus_assets.tokenize import tokenizer as module
-from corpus_assets.tokenize.tokenizer import check_template, check_tokenizer, check_tokens
+from corpus_assets.tokenize.tokenizer import check_template, check_tokenizer, check_tokens, vocabulary_note
 from resources.errors import ConfigError
+from resources.ledger import Record
+from resources.stage.partition import Partition
+from resources.storage.local import LocalStorage
 from tests.tokenize.tokenizers_for_tests import trained
 
 
@@ -48,11 +51,28 @@ def test_a_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("source", ["{% for m in messages %}", "{{ messages[ }}", "{{ a | nosuchfilter }}", "{% x %}"])
 def test_a_template_that_does_not_parse_is_refused_with_its_key(source: str) -> None:
     with pytest.raises(ConfigError, match=r"^datasets\.chat\.chat_template: chat template cannot be compiled"):
-        check_template(source, "datasets.chat.chat_template")
+        check_template(source, "datasets.chat.chat_template", {})
 
 
 def test_a_template_may_ask_for_a_day_that_is_fixed() -> None:
     source = "{{ strftime_now('%d') }}"
-    check_template(source, "key", date(2026, 1, 1))
+    check_template(source, "key", {}, date(2026, 1, 1))
     with pytest.raises(ConfigError, match=r"^key: .*asks for the day"):
-        check_template(source, "key")
+        check_template(source, "key", {})
+
+
+def test_a_template_that_says_what_is_learned_has_generation_blocks() -> None:
+    check_template("{%- generation %}a{% endgeneration %}", "key", {}, marks=True)
+    with pytest.raises(ConfigError, match=r"^key: with `loss_roles: none` its generation blocks"):
+        check_template("{{ messages }}", "key", {}, marks=True)
+
+
+def test_a_vocabulary_that_was_not_reached_is_noted() -> None:
+    record = Record(
+        asset="tokenizer", partition=None, recipe="", digest="", inputs={}, parameters={}, code_version="2", files=[],
+        statistics={"vocabulary": 300},
+    )  # fmt: skip
+    made = [Partition(LocalStorage(Path("unused")), record)]
+    (line,) = vocabulary_note(made, {"vocabulary": 8192})
+    assert line.startswith("tokenizer: it has 300 tokens, and vocabulary asks for 8,192")
+    assert list(vocabulary_note(made, {"vocabulary": 300})) == list(vocabulary_note(made, {})) == []

@@ -4,16 +4,18 @@ Ids and what is learned: chat_encoding.py. Here: reading examples, fitting them 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from corpus_assets.config.datasets import ChatDataset
 from corpus_assets.tokenize.encode.cleaning import clean
+from corpus_assets.tokenize.modes.chat_alignment import Conversation
 from corpus_assets.tokenize.modes.chat_encoding import ChatEncoder, ChatSequence
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import TemplateFault
 from corpus_assets.tokenize.modes.chunks import chunked
+from corpus_assets.tokenize.modes.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.mode import Mode, OnFault, Tools
 from corpus_assets.tokenize.modes.turns import TurnsError, batches, conversation, count_sequences, padded_rows
 from corpus_assets.tokenize.ragged import Ids, Ragged
@@ -24,6 +26,7 @@ from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages, chunk_bytes
 
 NOT_RENDERED = "texts_not_rendered"
+Aligned = Conversation | TemplateFault | TurnsError
 
 
 def chat_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
@@ -57,9 +60,8 @@ def chat_encoder(section: ChatDataset, tokenizer: Tokenizer, template: str | Non
     source = template or tokenizer.chat_template
     if source is None:
         raise ConfigError("the tokenizer has no chat template; valid: chat_template with one")
-    compiled = ChatTemplate(source, day=section.fixed_day)
-    is_last = section.train_on == "last_turn"
-    return ChatEncoder(tokenizer, compiled, section.template_values, roles=section.loss_roles, only_last=is_last)
+    opened = open_template(source, {**tokenizer.template_values, **section.template_values}, section.fixed_day)
+    return ChatEncoder(tokenizer, opened, roles=section.loss_roles, only_last=section.train_on == "last_turn")
 
 
 class _Reader:
@@ -82,17 +84,31 @@ class _Reader:
 
     def _sequences(self, examples: Iterable[Example]) -> Iterator[tuple[ChatSequence, int]]:
         """Yields sequences, with a measure of their size."""
-        for example in examples:
-            self._statistics.processed_files += 1
-            try:
-                fitted = self._fitted(self._cleaned(conversation(example)))
-            except (TurnsError, TemplateFault) as error:
-                self._statistics.discard_document(error.reason)
-                if self._on_fault is not None:
-                    self._on_fault(example, str(error))
-                continue
-            if fitted is not None:
-                yield fitted, fitted.ids.size
+        for block in template_blocks(examples):
+            for example, messages, aligned in self._aligned(block):
+                self._statistics.processed_files += 1
+                try:
+                    fitted = self._fitted(messages, _given(aligned))
+                except (TurnsError, TemplateFault) as error:
+                    if self._on_fault is not None:
+                        self._on_fault(example, str(error))
+                    count_fault(self._statistics, error.reason, f"{example.source}/{example.id}")
+                    continue
+                if fitted is not None:
+                    yield fitted, fitted.ids.size
+
+    def _aligned(self, block: Sequence[Example]) -> Iterator[tuple[Example, Messages, Aligned]]:
+        """Yields examples with their messages, cleaned, and these as text, or the fault for which there is none."""
+        read = [self._messages(example) for example in block]
+        aligned = iter(self._encoder.align_all([found for found in read if isinstance(found, list)]))
+        for example, found in zip(block, read, strict=True):
+            yield (example, found, next(aligned)) if isinstance(found, list) else (example, [], found)
+
+    def _messages(self, example: Example) -> Messages | TurnsError:
+        try:
+            return self._cleaned(conversation(example))
+        except TurnsError as fault:
+            return fault
 
     def _cleaned(self, messages: Messages) -> Messages:
         return [
@@ -113,8 +129,7 @@ class _Reader:
         self._statistics.add_text(content, text)
         return text
 
-    def _fitted(self, messages: Messages) -> ChatSequence | None:
-        aligned = self._encoder.align(messages)
+    def _fitted(self, messages: Messages, aligned: Conversation) -> ChatSequence | None:
         whole = fitted = self._encoder.encode(messages, aligned)
         capacity, reason = self._section.sequence_length + 1, ""
         if whole.ids.size > capacity:
@@ -151,6 +166,12 @@ class _Reader:
         elif after < before:
             statistics.truncated_documents[reason] += 1
             statistics.drop(reason, 0, before - after)
+
+
+def _given(found: Aligned) -> Conversation:
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _nothing(sequence: ChatSequence) -> ChatSequence:

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import LIMIT, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.limited_template import Found as Rendering
+from corpus_assets.tokenize.modes.limited_template import LimitedTemplate
+from resources.formats.examples import Messages
 
 # Noncharacters: no text meant for exchange holds them (Unicode standard, section 23.7), and no trimming removes them.
 _MARK = "\ufdd0{}\ufdd1"
@@ -61,27 +64,35 @@ class ControlTokens:
         return self._pattern.search(text) is not None
 
 
-def align(
-    template: ChatTemplate, messages: Sequence[Message], values: Mapping[str, Any], tokens: ControlTokens
-) -> Conversation:
-    """Render a conversation and find its contents.
+def align_all(
+    template: LimitedTemplate, conversations: Sequence[Messages], tokens: ControlTokens
+) -> list[Conversation | TemplateFault]:
+    """Render conversations and find their contents; each gives a fault, or one of its own.
 
     Where the marks change what the template does, contents are looked for in their order, if there is one way alone to
-    find them all and none spells a control token. Raises TemplateFault: what the template raises, `template_alignment`,
-    or `control_token_in_name` for a role, type, id, name or key that spells one.
+    find them all and none spells a control token. Faults: what the template raises, `template_alignment`, or
+    `control_token_in_name` for a role, type, id, name or key that spells one.
     """
-    rendered = template.render(messages, values)
-    masking = _Masking(tokens)
-    masked = [masking.message(number, message) for number, message in enumerate(messages)]
+    maskings = [_Masking(messages, tokens) for messages in conversations]
+    rendered = template.render_all([*conversations, *(masking.masked for masking in maskings if masking.fault is None)])
+    masked = iter(rendered[len(conversations) :])
+    return [
+        _aligned(found, masking, next(masked) if masking.fault is None else masking.fault)
+        for found, masking in zip(rendered[: len(conversations)], maskings, strict=True)
+    ]
+
+
+def _aligned(rendered: Rendering, masking: "_Masking", masked: Rendering) -> Conversation | TemplateFault:
+    if isinstance(rendered, TemplateFault):
+        return rendered
+    if isinstance(masked, TemplateFault) and masked.reason in (LIMIT, CONTROL_IN_NAME):
+        return masked
     texts = masking.texts
-    try:
-        found = _between_marks(rendered, template.render(masked, values).text, texts)
-    except TemplateFault:
-        found = None
+    found = None if isinstance(masked, TemplateFault) else _between_marks(rendered, masked.text, texts)
     if found is None:
         found = _in_order(rendered.text, texts)
     if found is None:
-        raise TemplateFault(ALIGNMENT_FAILED, "the contents cannot be told from the template")
+        return TemplateFault(ALIGNMENT_FAILED, "the contents cannot be told from the template")
     contents = tuple(Content(start, stop, texts[number].message) for start, stop, number in found)
     left_out = len(texts) - len({number for _, _, number in found})
     return Conversation(rendered.text, contents, rendered.generated, left_out)
@@ -124,16 +135,24 @@ class _Text:
 
 
 class _Masking:
-    """Copies messages with a mark in place of every text; the texts are collected by number."""
+    """A copy of messages with a mark in place of every text; the texts are collected by number.
 
-    def __init__(self, tokens: ControlTokens) -> None:
+    fault: why there is no copy.
+    """
+
+    def __init__(self, messages: Messages, tokens: ControlTokens) -> None:
         self.texts: list[_Text] = []
+        self.masked: Messages = []
+        self.fault: TemplateFault | None = None
         self._tokens = tokens
         self._message = 0
+        try:
+            for self._message, message in enumerate(messages):
+                self.masked.append(self._marked(message))
+        except TemplateFault as fault:
+            self.fault = fault
 
-    def message(self, number: int, message: Message) -> dict[str, Any]:
-        """Returns a message with marks."""
-        self._message = number
+    def _marked(self, message: Message) -> dict[str, Any]:
         # The name of a speaker stays, that of a tool is what the model says.
         return {self._name(key): self._copy(value, "id" if key == "name" else key) for key, value in message.items()}
 

@@ -6,15 +6,16 @@ in the stretches that the template wrote, and nowhere else.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.modes.chat_alignment import Content, ControlTokens, Conversation, align
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_alignment import Content, ControlTokens, Conversation, align_all
+from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.tokenize.modes.limited_template import LimitedTemplate
 from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Messages
@@ -48,24 +49,29 @@ class ChatEncoder:
     def __init__(
         self,
         tokenizer: Tokenizer,
-        template: ChatTemplate,
-        values: Mapping[str, Any],
+        template: LimitedTemplate,
         *,
         roles: Container[str] | None,
         only_last: bool,
     ) -> None:
-        """`values`: for the template, beside the tokenizer's. `roles`: learned, None for generation blocks."""
+        """`roles`: learned, None for generation blocks."""
         self._tokenizer = tokenizer
         self._template = template
-        self._values = {**tokenizer.template_values, **values}
         self._tokens = ControlTokens(tokenizer.special_tokens)
         self._bytes, self._points = tokenizer.text_sizes()
         self._roles = roles
         self._only_last = only_last
 
     def align(self, messages: Messages) -> Conversation:
-        """Returns a rendered conversation with its contents; see `chat_alignment.align`."""
-        return align(self._template, messages, self._values, self._tokens)
+        """Returns a rendered conversation with its contents; raises the TemplateFault of `align_all`."""
+        (found,) = self.align_all([messages])
+        if isinstance(found, TemplateFault):
+            raise found
+        return found
+
+    def align_all(self, conversations: Sequence[Messages]) -> list[Conversation | TemplateFault]:
+        """Returns rendered conversations with their contents; see `chat_alignment.align_all`."""
+        return align_all(self._template, conversations, self._tokens)
 
     def encode(self, messages: Messages, aligned: Conversation) -> ChatSequence:
         """Returns the ids of a rendered conversation; TemplateFault if plain text becomes a control token."""

@@ -1,4 +1,6 @@
-"""Chat templates as Hugging Face writes them: jinja in a sandbox, with limits on what a rendering may cost.
+"""Chat templates as Hugging Face writes them: jinja in a sandbox.
+
+The sandbox keeps a template from the program around it, not from taking time and memory: `limited_template.py` does.
 
 A template gets `messages`, `tools` and `documents` (none), `add_generation_prompt` and what the tokenizer gives
 (`bos_token`, `eos_token`, ...), may refuse a conversation with `raise_exception`, and may put `{% generation %}` around
@@ -6,7 +8,7 @@ what a model is to learn. The day of the run is no input: `strftime_now` is ther
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NoReturn
@@ -14,18 +16,16 @@ from typing import Any, NoReturn
 from jinja2 import TemplateError, nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
-from jinja2.runtime import Context, Macro
+from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from resources.errors import ConfigError, CorpusError
 
 MAX_TEMPLATE = 1 << 20
 MAX_OUTPUT = 64 << 20
-MAX_STEPS = 1_000_000
+MAX_PROBLEM = 1000
+LIMIT = "template_limit"
 _CLOCK = "strftime_now"
-# Methods and filters that make a long string of a short one by a number.
-_WIDE_METHODS = frozenset({"center", "expandtabs", "format", "format_map", "ljust", "rjust", "zfill"})
-_WIDE_FILTERS = ("center", "format", "indent", "xmlattr")
 
 
 class TemplateFault(CorpusError):  # noqa: N818  a fault of the conversation as often as of the template
@@ -63,9 +63,8 @@ class ChatTemplate:
         try:
             tree = self._environment.parse(source)
             _check_clock(tree, day)
-            _bound(tree)
             self._template = self._environment.from_string(tree)
-        except (TemplateError, RecursionError, SyntaxError) as error:
+        except (TemplateError, RecursionError, SyntaxError, ValueError) as error:
             raise ConfigError(f"chat template cannot be compiled: {error or type(error).__name__}") from error
         if day is not None:
             at = datetime(day.year, day.month, day.day)
@@ -74,7 +73,8 @@ class ChatTemplate:
     def render(self, messages: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> Rendered:
         """Returns the text of a conversation. `values`: what the template may name beside the messages.
 
-        Raises TemplateFault `template_refused` (raise_exception), `template_error` or `template_limit`.
+        Raises TemplateFault `template_refused` (raise_exception), `template_error`, or for a text that is too long
+        `template_limit`.
         """
         given = {"tools": None, "documents": None, "add_generation_prompt": False, **values, "messages": messages}
         environment = self._environment
@@ -82,28 +82,21 @@ class ChatTemplate:
         try:
             for part in self._template.generate(given):
                 environment.add(part)
-        except TemplateFault:
+            text = "".join(environment.parts)
+            text.encode()
+        except (TemplateFault, MemoryError):
             raise
         except Exception as error:  # A template computes with what it is given: any exception can come out of it.
-            raise TemplateFault("template_error", f"{type(error).__name__}: {error}") from error
-        return Rendered("".join(environment.parts), tuple(environment.generated))
-
-
-def render(template: ChatTemplate, messages: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> str:
-    """Returns the text of a conversation alone; see `ChatTemplate.render`."""
-    return template.render(messages, values).text
+            raise TemplateFault("template_error", f"{type(error).__name__}: {error}"[:MAX_PROBLEM]) from error
+        return Rendered(text, tuple(environment.generated))
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """The sandbox of one template, with the counters of the rendering in progress."""
-
-    intercepted_binops = frozenset({"*", "**", "+", "%"})
+    """The sandbox of one template, with the text of the rendering in progress."""
 
     def __init__(self) -> None:
         super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation])
-        self.filters |= {"tojson": _to_json, "_counted": self._counted, "_bounded": self._bounded}
-        for name in _WIDE_FILTERS:
-            del self.filters[name]
+        self.filters["tojson"] = _to_json
         self.globals["raise_exception"] = _refuse
         self.globals.pop("lipsum")  # It draws at random.
         del self.filters["random"]
@@ -114,50 +107,19 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.parts: list[str] = []
         self.generated: list[tuple[int, int]] = []
         self._length = 0
-        self._steps = 0
 
     def add(self, part: str) -> None:
         """Take a part of the text, which may not become too long."""
         self.parts.append(part)
         self._length += len(part)
-        _check_size(self._length)
+        if self._length > MAX_OUTPUT:
+            raise TemplateFault(LIMIT, f"more than {MAX_OUTPUT} characters")
 
     def generation(self, text: str) -> str:
         """Note where a generation block lies; it is the next part of the text."""
         if text:
             self.generated.append((self._length, self._length + len(text)))
         return text
-
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """True for what the sandbox allows, but for methods that widen a string."""
-        return super().is_safe_attribute(obj, attr, value) and not (isinstance(obj, str) and attr in _WIDE_METHODS)
-
-    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """Refuses `str.format`, which jinja would wrap: it widens a string too."""
-        if super().wrap_str_format(value) is not None:
-            raise TemplateFault("template_limit", "the method 'format' is not available")
-        return None
-
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Returns the result of an operator, whose size is limited."""
-        if operator == "**" or (operator == "%" and isinstance(left, str)):
-            raise TemplateFault("template_limit", f"the operator {operator!r} is not available")
-        if operator == "*":
-            sized, number = (left, right) if hasattr(left, "__len__") else (right, left)
-            _check_size(len(sized) * number if hasattr(sized, "__len__") and isinstance(number, int) else 0)
-        return self._bounded(super().call_binop(context, operator, left, right))
-
-    def _bounded(self, value: Any) -> Any:
-        if hasattr(value, "__len__"):
-            _check_size(len(value))
-        return value
-
-    def _counted(self, values: Any) -> Iterator[Any]:
-        for value in values:
-            self._steps += 1
-            if self._steps > MAX_STEPS:
-                raise TemplateFault("template_limit", f"more than {MAX_STEPS} steps of loops")
-            yield value
 
 
 class _Generation(Extension):
@@ -177,22 +139,6 @@ class _Generation(Extension):
         return environment.generation(text) if isinstance(environment, _Environment) else text
 
 
-def _bound(tree: nodes.Template) -> None:
-    """Count the steps of every loop, and look at the size of every string that `~` makes."""
-    for loop in tree.find_all(nodes.For):
-        loop.iter = nodes.Filter(loop.iter, "_counted", [], [], None, None).set_lineno(loop.lineno)
-    for parent in [tree, *tree.find_all(nodes.Node)]:
-        for name, value in parent.iter_fields():
-            if isinstance(value, nodes.Concat):
-                setattr(parent, name, _bounded_node(value))
-            elif isinstance(value, list):
-                value[:] = [_bounded_node(item) if isinstance(item, nodes.Concat) else item for item in value]
-
-
-def _bounded_node(node: nodes.Concat) -> nodes.Node:
-    return nodes.Filter(node, "_bounded", [], [], None, None).set_lineno(node.lineno)
-
-
 def _check_clock(tree: nodes.Template, day: date | None) -> None:
     """Raises ConfigError for a template that asks for the day unguarded: it would fail on every conversation."""
     is_called = any(
@@ -204,18 +150,11 @@ def _check_clock(tree: nodes.Template, day: date | None) -> None:
         raise ConfigError(f"chat template asks for the day ({_CLOCK}), and results may not depend on it; fix a day")
 
 
-def _check_size(size: int) -> None:
-    if size > MAX_OUTPUT:
-        raise TemplateFault("template_limit", f"more than {MAX_OUTPUT} characters")
-
-
 def _refuse(problem: str) -> NoReturn:
-    raise TemplateFault("template_refused", str(problem))
+    raise TemplateFault("template_refused", str(problem)[:MAX_PROBLEM])
 
 
 def _to_json(value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, **options: Any) -> str:
     """Returns JSON without the HTML escapes of jinja's own filter; `sort_keys` is the one other option."""
-    if isinstance(indent, int) and indent > 16:
-        raise TemplateFault("template_limit", f"JSON indented by {indent}")
     sort_keys = bool(options.get("sort_keys", False))
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)

@@ -9,23 +9,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpus_assets.config.datasets import DPODataset
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault, render
+from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.tokenize.modes.dpo_pairs import MARK, Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import (
-    MARK,
+    FormatAll,
+    Formatted,
     Formatter,
     Formatting,
     PairTexts,
-    Roles,
-    UnusablePairError,
     control_pattern,
+    formatted_pairs,
     instruction_formatter,
+    one_by_one,
 )
+from corpus_assets.tokenize.modes.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.mode import Mode, Tools
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import PREFERENCES
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.formats.examples import Example
+from resources.formats.examples import Example, Messages
 
 BATCH_CHARACTERS = 1 << 20
 
@@ -50,17 +53,16 @@ def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> 
     """
     tokenizer = tools.tokenizer
     by_instruction = section.reference and tokenizer.kind in ("gpt2", "neox") and tools.template is None
-    formatter = None if by_instruction else _template_formatter(tokenizer, tools.template)
-    return formatted_rows(section, examples, tokenizer, tools.statistics, formatter)
+    source = tools.template if tools.template is not None else tokenizer.chat_template
+    if by_instruction or source is None:
+        return formatted_rows(section, examples, tokenizer, tools.statistics, None)
+    template = open_template(source, tokenizer.template_values)
 
+    def format_all(dialogues: Sequence[Messages]) -> list[Formatted]:
+        found = template.render_all(dialogues)
+        return [one if isinstance(one, TemplateFault) else one.text for one in found]
 
-def _template_formatter(tokenizer: Tokenizer, given: str | None) -> Formatter | None:
-    """Returns the format of the given chat template, else that of the tokenizer's own; None without any."""
-    source = given if given is not None else tokenizer.chat_template
-    if source is None:
-        return None
-    template = ChatTemplate(source)
-    return lambda messages: render(template, messages, tokenizer.template_values)
+    return _rows(section, examples, tokenizer, tools.statistics, format_all)
 
 
 def formatted_rows(
@@ -93,8 +95,18 @@ def formatted_rows(
     In `statistics` every row has 2 L positions (Cerebras counts all six channels), and `document_tokens` =
     `non_pad_tokens` + `dropped_tokens` (prompt_cut, response_cut).
     """
-    roles = Roles(section.user_role, section.assistant_role)
-    builder = _Builder(section, tokenizer, statistics, formatter or instruction_formatter(roles), roles)
+    one = formatter or instruction_formatter(Roles(section.user_role, section.assistant_role))
+    return _rows(section, examples, tokenizer, statistics, one_by_one(one))
+
+
+def _rows(
+    section: DPODataset,
+    examples: Iterable[Example],
+    tokenizer: Tokenizer,
+    statistics: Statistics,
+    format_all: FormatAll,
+) -> Iterator[Ids]:
+    builder = _Builder(section, tokenizer, statistics, format_all)
     limit = max(1, BLOCK_TOKENS // (2 * section.sequence_length))
     sides: list[tuple[Side, Side]] = []
     for texts in builder.batches(examples):
@@ -112,15 +124,16 @@ class _Builder:
         section: DPODataset,
         tokenizer: Tokenizer,
         statistics: Statistics,
-        formatter: Formatter,
-        roles: Roles,
+        format_all: FormatAll,
     ) -> None:
         self._tokenizer = tokenizer
         self._control = control_pattern(tokenizer.special_tokens)
         self._section = section
         self._statistics = statistics
-        formatting = Formatting(formatter, section, roles, section.response_delimiter, self._control)
-        self._texts = formatting.reference_texts if section.reference else formatting.texts
+        self._format_all = format_all
+        roles = Roles(section.user_role, section.assistant_role)
+        formatting = Formatting(section, roles, section.response_delimiter, self._control)
+        self._asked = formatting.asked_by_reference if section.reference else formatting.asked
         begin = tokenizer.bos_id if tokenizer.bos_id is not None else tokenizer.eos_id
         self._begin = np.array([] if begin is None else [begin], np.int32)
         self._end = np.array([] if tokenizer.eos_id is None else [tokenizer.eos_id], np.int32)
@@ -129,13 +142,7 @@ class _Builder:
         """Yields the texts of the usable examples, about `BATCH_CHARACTERS` at a time."""
         batch: list[PairTexts] = []
         characters = 0
-        for example in examples:
-            self._statistics.processed_files += 1
-            try:
-                texts = self._texts(example)
-            except (UnusablePairError, TemplateFault) as fault:
-                self._statistics.discard_document(fault.reason)
-                continue
+        for texts in self._usable(examples):
             for raw, text in zip(texts.raw, (texts.chosen, texts.rejected), strict=True):
                 self._statistics.add_text(raw, text.replace(MARK, ""))
             batch.append(texts)
@@ -145,6 +152,16 @@ class _Builder:
                 batch, characters = [], 0
         if batch:
             yield batch
+
+    def _usable(self, examples: Iterable[Example]) -> Iterator[PairTexts]:
+        """Yields the texts of the examples that have them; counts the others."""
+        for block in template_blocks(examples):
+            for example, texts in zip(block, formatted_pairs(block, self._asked, self._format_all), strict=True):
+                self._statistics.processed_files += 1
+                if isinstance(texts, PairTexts):
+                    yield texts
+                else:
+                    count_fault(self._statistics, texts.reason, f"{example.source}/{example.id}")
 
     def sides(self, batch: Sequence[PairTexts]) -> Iterator[tuple[Side, Side]]:
         """Yields the ids of both sides, cut to the sequence length; reference: without pairs that Cerebras stops at."""

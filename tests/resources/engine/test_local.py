@@ -2,12 +2,15 @@
 
 import os
 import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from resources.engine.local import LocalEngine
+from resources.engine.time_limit import within
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job, Outcome
 from resources.storage.local import LocalStorage
@@ -26,6 +29,20 @@ def interrupted(job: Job) -> Outcome:
 def died(job: Job) -> Outcome:
     """A job that kills its worker."""
     os._exit(9)
+
+
+def _endless(job: Job) -> Outcome:
+    """A job that never ends for one partition, and that takes every ordinary exception for a bad row."""
+    while job.partition == "chunk-1":
+        with suppress(Exception):
+            time.sleep(0.01)
+    return Outcome(job.name, job.stage.name, job.partition)
+
+
+def _deaf(job: Job) -> Outcome:
+    """A job of which one partition does not come back to Python for the alarm, as code in C may."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    return _endless(job)
 
 
 def jobs(folder: Path, count: int) -> list[Job]:
@@ -50,3 +67,20 @@ def test_a_worker_that_dies_otherwise_fails_its_job(tmp_path: Path) -> None:
     engine.close()
     assert sorted(str(outcome.partition) for outcome in outcomes) == ["chunk-0", "chunk-1"]
     assert all("the worker process died" in str(outcome.error) for outcome in outcomes)
+
+
+def test_a_job_that_takes_too_long_fails_by_name_and_the_others_go_on(tmp_path: Path) -> None:
+    engine = LocalEngine(1, _endless, job_timeout=0.2)
+    outcomes = {outcome.partition: outcome.error for outcome in engine.run(jobs(tmp_path, 4))}
+    engine.close()
+    assert outcomes.pop("chunk-1") == "it takes longer than engine.job_timeout allows (0.2 s)"
+    assert outcomes == {"chunk-0": None, "chunk-2": None, "chunk-3": None}
+
+
+def test_a_job_that_cannot_be_interrupted_ends_with_its_worker(tmp_path: Path) -> None:
+    engine = LocalEngine(1, job_timeout=0.2)
+    engine._work = within(0.2, _deaf, grace=0.2)
+    outcomes = {outcome.partition: outcome.error for outcome in engine.run(jobs(tmp_path, 3))}
+    engine.close()
+    assert outcomes.pop("chunk-1") == "it takes longer than engine.job_timeout allows (0.2 s)"
+    assert outcomes == {"chunk-0": None, "chunk-2": None}

@@ -1,0 +1,38 @@
+"""What a raw file is called in the store."""
+
+import os
+import re
+
+from resources.hashing import content_digest
+
+SUFFIXES = (".jsonl.zst.tar", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".jsonl", ".parquet", ".txt")
+MAX_NAME = 96
+
+
+def shard_name(path: str) -> str:
+    """Returns the path of a shard in the store: the raw path without its data suffix, in `[a-z0-9._-/]` only.
+
+    If that changes the path (other characters, `--`, too long), a hash of the raw path is appended, so that paths that
+    differ in more than the suffix never share a name. It is also appended if a folder or the file begins or ends with
+    `-`: in a key, where `/` is `--`, the two could not be told apart.
+    """
+    stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
+    *folders, last = (re.sub(r"[^a-z0-9._-]", "-", name.lower()) or "-" for name in stem.split("/"))
+    # A folder with the name of one of our files would be in that file's place.
+    plain = "/".join([*(name.replace(".", "-") if data_suffix(name) else name for name in folders), last])
+    bare = all(part.strip("-") == part for part in plain.split("/")) and not plain.endswith(".")
+    if plain == stem and bare and "--" not in plain and len(plain) <= MAX_NAME:
+        return plain
+    return with_hash(plain[:MAX_NAME].rstrip("/"), path)
+
+
+def with_hash(name: str, path: str) -> str:
+    """Returns a name with a hash of the raw path, of which it then is the only one."""
+    return f"{name}-{content_digest(os.fsencode(path))[:8]}"
+
+
+def data_suffix(path: str) -> str | None:
+    """Returns the data suffix as written in the path, or None if the path has none of the known ones."""
+    lower = path.lower()
+    known = next((suffix for suffix in SUFFIXES if lower.endswith(suffix)), None)
+    return None if known is None else path[len(path) - len(known) :]

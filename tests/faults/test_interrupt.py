@@ -1,0 +1,33 @@
+"""Ctrl-C that comes between two stages: the build ends, and keeps its work."""
+
+from pathlib import Path
+
+from tests.build.small import opened, write_small
+from tests.faults.command import MAIN, run
+
+INTERRUPTED = 130
+BETWEEN_STAGES = f"""
+import signal
+from corpus_assets.orchestration.runner import Runner
+
+settled = Runner.settled
+
+
+def interrupted(*arguments):
+    settled(*arguments)
+    signal.raise_signal(signal.SIGINT)
+
+
+Runner.settled = interrupted
+{MAIN}
+"""
+
+
+def test_ctrl_c_between_stages_ends_the_build(tmp_path: Path) -> None:
+    folder = write_small(tmp_path, {"engine.workers": 0})
+    code, _, err = run(folder, "build", "--json", code=BETWEEN_STAGES)
+    assert code == INTERRUPTED, err
+    assert "interrupted; finished partitions are kept" in err
+    assert "Traceback" not in err
+    assert "inventory" in opened(folder).ledger.assets()
+    assert "mixed_pass1" not in opened(folder).ledger.assets()
