@@ -19,7 +19,6 @@ DIFFERENT = {
     "sum_gpt2_newsep_LEGACY": "Cerebras never inserts a new separator (Defect: a new separator)",
     "lm_gpt2_procs2": "each of two processes packs every other file by itself; we follow one process",
     "lm_gpt2_procs5_tasksplit": "three processes pack chunks by turns, and what is left over in the order it arrives",
-    "lmvsl_formats_procs2": "Cerebras' chunks end with a tar member; ours may hold the end of one and the next",
     "fim_tiny_rate1_spm5": "Cerebras draws without a seed (FIM)",
     "fim_tiny_defaults": "Cerebras draws without a seed (FIM)",
 }
@@ -77,6 +76,11 @@ def made(name: str, folder: Path) -> NDArray[np.int32]:
     given = case(name)
     corpus = open_corpus(folder, {"sources": [], "datasets": [dataset_of(given)], "tokenizer": tokenizer(given)})
     build(corpus)
+    return rows_in(folder)
+
+
+def rows_in(folder: Path) -> NDArray[np.int32]:
+    """Rows of all files of the dataset `golden` in a corpus, file by file."""
     rows = []
     for written in sorted((folder / "corpus" / "tokens" / "golden").glob("*.h5")):
         with h5py.File(written) as stored:
