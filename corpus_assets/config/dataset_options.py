@@ -3,7 +3,7 @@
 The functions that clean, cut and pack take these sections, so they work for every mode that has the options.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -41,12 +41,14 @@ class DatasetSection(Cleaning, _Basics):
 
     cerebras_name: what Cerebras' Model Zoo calls the mode, None for a mode that it does not have.
     cerebras_values: what `compat: cerebras` sets; values that are given win.
+    cerebras_ignores: options, beside those that are no fields here, that Cerebras does not read in this mode.
     shape: of the examples in files of the dataset's own; None: pairs, or conversations if `messages_key` is given.
     roles_by_turn: messages may have no role; then user and assistant take turns.
     """
 
     cerebras_name: ClassVar[str | None] = None
     cerebras_values: ClassVar[Mapping[str, Any]] = {}
+    cerebras_ignores: ClassVar[Set[str]] = frozenset()
     shape: ClassVar[Shape | None] = None
     roles_by_turn: ClassVar[bool] = False
 

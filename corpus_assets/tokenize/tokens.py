@@ -22,7 +22,7 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.config_files import is_template, read_outside
 from resources.errors import ConfigError
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
-from resources.formats.hdf5 import write_hdf5
+from resources.formats.hdf5_writer import write_hdf5
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

@@ -45,7 +45,10 @@ def test_listed_texts_are_parts() -> None:
 def test_the_size_of_messages_is_that_of_the_row() -> None:
     files = Files(location="own", messages_key="turns", content_key="said")
     talks = dataclasses.replace(rules_of("summarization_vsl", "s", files.model_dump()), in_chunks=True)
-    rows = [[{"said": "hé"}, {"said": "yes"}], [{"from": "gpt", "value": "hi", "id": 7}]]
+    rows: list[list[dict[str, object]]] = [
+        [{"said": "hé"}, {"said": "yes"}],
+        [{"from": "gpt", "value": "hi", "id": 7}],
+    ]
     found = read("a.jsonl", b"\n".join(json.dumps({"turns": turns}).encode() for turns in rows), talks)
     sizes = [sum(len(f"{key}{value}".encode()) for turn in turns for key, value in turn.items()) for turns in rows]
     assert [chunk_bytes(example) for example in found] == sizes

@@ -69,10 +69,10 @@ def _join(block: Bytes, following: Bytes, units: Units) -> None:
 
 @inlined
 def _any_within(units: Units, first: np.uint16, span: np.uint16) -> bool:
-    found = False
+    found: bool | np.bool_ = False
     for place in range(units.size):
         found |= np.uint16(units[place] - first) <= span
-    return found
+    return bool(found)
 
 
 @inlined
