@@ -45,7 +45,9 @@ from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document, encode_document
-from resources.formats.hdf5 import LM_FEATURES, read_hdf5, write_hdf5
+from resources.formats.hdf5 import read_hdf5
+from resources.formats.hdf5_layout import LM_FEATURES
+from resources.formats.hdf5_writer import write_hdf5
 
 GPT2 = Path(__file__).resolve().parents[2] / "shared" / "tokenizers" / "gpt2" / "tokenizer.json"
 GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""

@@ -3,8 +3,10 @@
 A folder that cannot be read or written, or a text that was damaged, is as if nothing had been kept.
 """
 
+import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from resources.hashing import content_digest
@@ -14,6 +16,21 @@ def _place(group: str, name: str) -> Path:
     """Returns where a text lies. Raises RuntimeError for a user without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path("~/.cache").expanduser()) / "corpus-assets" / group / name
+
+
+def kept_or_made(group: str, name: str, make: Callable[[], str]) -> str:
+    """Returns a text as it was kept, else makes and keeps it: in one process, while others that need it wait."""
+    if (found := kept(group, name)) is not None:
+        return found
+    with ExitStack() as stack:
+        with suppress(OSError, RuntimeError):
+            path = _place(group, f".{name}.lock")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(stack.enter_context(path.open("ab")), fcntl.LOCK_EX)
+        if (found := kept(group, name)) is None:
+            found = make()
+            keep(group, name, found)
+        return found
 
 
 def kept(group: str, name: str) -> str | None:

@@ -201,6 +201,29 @@ def test_what_cerebras_sets_is_set_unless_given(section: type[DatasetSection]) -
     assert not parsed(mode=section.cerebras_name, compat="cerebras", input=FILES, ftfy=False).ftfy
 
 
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [
+        ("LMData", {"fold_long_doc": False, "sep_token": "<s>", "write_in_batch": True}),
+        # Documents of LMData_VSL are encoded whole (docs/formats/cerebras-rows.md "LMData_VSL").
+        ("LMData_VSL", {"split_text_to_tokenize": True, "chunk_len_to_split": 9, "remove_bos_in_chunks": True}),
+        ("LMData_VSL", {"pack_sequences": False, "input_ids_dtype": "int64"}),
+        ("Summarization", {"short_seq_prob": 0.5, "seed": 3, "eos_after_prompt": True}),
+        ("Summarization_VSL", {"pack_sequences": False, "split_text_to_tokenize": True}),
+        ("DPO", {"min_sequence_len": 30, "inverted_mask": True, "sep_token": "<s>", "short_seq_prob": 0.1}),
+    ],
+)
+def test_what_cerebras_ignores_in_a_mode_is_ignored_with_its_profile_alone(mode: str, options: dict[str, Any]) -> None:
+    given = {"mode": mode, "input": FILES}
+    assert parsed(**given, compat="cerebras", **options) == parsed(**given, compat="cerebras")
+    assert "short_sequence" in refused(**given, compat="cerebras", short_sequences=1)  # not a name of Cerebras
+    try:
+        without_profile = parsed(**given, **options)
+    except ConfigError:
+        return
+    assert without_profile != parsed(**given)
+
+
 def test_a_dataset_with_files_of_its_own_is_not_named_like_a_source() -> None:
     values = {"sources": [{"name": "a", "location": "raw"}], "datasets": [{"name": "a", "input": FILES}]}
     with pytest.raises(ConfigError, match="'a' reads files of its own and is named like a source; rename one"):

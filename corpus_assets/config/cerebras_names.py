@@ -31,14 +31,21 @@ IN_INPUT = {
     "rejected_key": "rejected_key",
 }
 TOKENIZER = ("tokenizer_type", "vocab_file", "encoder_file", "huggingface_tokenizer", "eos_id", "pad_id")
+SAME = (
+    *("inverted_mask", "seed", "fim_rate", "spm_rate", "prompt_prefix", "completion_prefix", "eos_after_prompt"),
+    *("max_prompt_length", "response_delimiter", "chat_template", "user_role", "assistant_role"),
+)
+"""Options that have Cerebras' names here too."""
 ELSEWHERE = {
     "metadata_files": "give `input` with `location` and `glob`",
     "output_dir": "`storage.root` says where everything goes",
     "processes": "`engine.workers` says how many, and results do not depend on it",
     "auth_token": "give it in the environment as HF_TOKEN; nothing secret belongs in this file",
     "resume_from_checkpoint": "every build goes on where the last one stopped",
-    "write_in_batch": "it never changed what is written",
     "dataset_processor": "`mode` says it",
+}
+NO_EFFECT = {
+    "write_in_batch": "it never changed what is written",
     **dict.fromkeys(("output_name", "files_per_record", "write_remainder", "display_pbar"), "it never had an effect"),
     **dict.fromkeys(("input_ids_dtype", "input_mask_dtype", "position_ids_dtype"), "files are always int32"),
 }
@@ -50,11 +57,11 @@ def clear_names(values: Mapping[str, Any], modes: Mapping[str, str], packed_by_t
     modes: our modes by Cerebras' names of them. packed_by_text: those that Cerebras packs one chunk of text at a time.
     """
     values = dict(values)
-    for name, why in ELSEWHERE.items():
+    for name, why in (ELSEWHERE | NO_EFFECT).items():
         if name in values:
             raise ValueError(f"{name} is not given for a dataset: {why}")
-    if isinstance(values.get("mode"), str):
-        values["mode"] = modes.get(values["mode"], values["mode"])
+    if "mode" in values:
+        values["mode"] = mode_named(values["mode"], modes)
     values = _renamed(values, OPTIONS)
     _take_split(values)
     if isinstance(values.get("fold_long_doc"), bool):
@@ -66,6 +73,22 @@ def clear_names(values: Mapping[str, Any], modes: Mapping[str, str], packed_by_t
     _take_input(values)
     _take_tokenizer(values)
     return {name: value for name, value in values.items() if name not in TOKENIZER}
+
+
+def without_unread(values: Mapping[str, Any], read: Container[str]) -> dict[str, Any]:
+    """Returns an entry without the options that Cerebras ignores: those of other modes, and those without effect.
+
+    read: our names of the options that Cerebras reads in the mode.
+    """
+    ours = {**OPTIONS, **{name: name for name in SAME}, "fold_long_doc": "long_documents"}
+    ours |= dict.fromkeys(("split_text_to_tokenize", "chunk_len_to_split"), "split_text")
+    unread = {name for name, own in ours.items() if own not in read} | NO_EFFECT.keys()
+    return {name: value for name, value in values.items() if name not in unread}
+
+
+def mode_named(given: object, modes: Mapping[str, str]) -> object:
+    """Returns our name of a mode; anything else as it was given."""
+    return modes.get(given, given) if isinstance(given, str) else given
 
 
 def _renamed(values: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 The functions that clean, cut and pack take these sections, so they work for every mode that has the options.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -41,12 +41,14 @@ class DatasetSection(Cleaning, _Basics):
 
     cerebras_name: what Cerebras' Model Zoo calls the mode, None for a mode that it does not have.
     cerebras_values: what `compat: cerebras` sets; values that are given win.
+    cerebras_ignores: options, beside those that are no fields here, that Cerebras does not read in this mode.
     shape: of the examples in files of the dataset's own; None: pairs, or conversations if `messages_key` is given.
     roles_by_turn: messages may have no role; then user and assistant take turns.
     """
 
     cerebras_name: ClassVar[str | None] = None
     cerebras_values: ClassVar[Mapping[str, Any]] = {}
+    cerebras_ignores: ClassVar[Set[str]] = frozenset()
     shape: ClassVar[Shape | None] = None
     roles_by_turn: ClassVar[bool] = False
 
@@ -54,6 +56,11 @@ class DatasetSection(Cleaning, _Basics):
     compat: Literal["cerebras"] | None = Field(
         None, description="rows as Cerebras' Model Zoo makes them; it sets the values that docs/datasets.md lists"
     )
+
+    @property
+    def carries_over(self) -> bool:
+        """Returns whether rows depend on the files of the dataset's own that come before theirs."""
+        return False
 
     @classmethod
     def shape_in(cls, files: Files) -> Shape:
@@ -103,13 +110,20 @@ class Texts(Learned):
     seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
     short_sequence_draws: Literal["keyed", "reference"] = Field(
         "keyed",
-        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, "
-        "begun anew for every file unless packing goes on over files",
+        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, which goes on "
+        "over files of the dataset's own, as with `pack_over_files`, unless each is packed by itself",
     )
     split_text: int | None = Field(
         None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
     )
     remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
+
+    @property
+    @override
+    def carries_over(self) -> bool:
+        """True if the draws of short sequences go on from one file of the dataset's own to the next."""
+        drawn = self.short_sequence_probability > 0 and self.short_sequence_draws == "reference"
+        return drawn and not isinstance(self.input, str)
 
 
 class Windows(Texts):
@@ -129,14 +143,17 @@ class Windows(Texts):
     )
 
     @property
+    @override
     def carries_over(self) -> bool:
-        """Returns whether packing goes on from one file of the dataset's own to the next."""
-        return self.pack_over_files and self.pack and not isinstance(self.input, str)
+        """True if packing, or without it the draws, go on from one file of the dataset's own to the next."""
+        if not self.pack:
+            return super().carries_over
+        return self.pack_over_files and not isinstance(self.input, str)
 
     @override
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if self.pack_over_files and not self.carries_over and self.compat is None:
+        if self.pack_over_files and self.compat is None and (not self.pack or isinstance(self.input, str)):
             yield "pack_over_files goes with pack and with files of the dataset's own"
         if self.short_sequence_probability and self.sequence_length < 3:
             yield f"sequence_length is {self.sequence_length}; valid with short sequences: 3 or more"

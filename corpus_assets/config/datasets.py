@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import BeforeValidator, Field, JsonValue
 from typing_extensions import override
 
-from corpus_assets.config.cerebras_names import clear_names
+from corpus_assets.config.cerebras_names import clear_names, mode_named, without_unread
 from corpus_assets.config.dataset_files import Files
 from corpus_assets.config.dataset_options import DatasetSection, Packed, Templated, Texts, Turns, Windows
 
@@ -75,6 +75,7 @@ class VSLDataset(Texts, Packed):
     """
 
     cerebras_name = "LMData_VSL"
+    cerebras_ignores = frozenset({"split_text", "remove_bos_in_pieces"})
     cerebras_values: ClassVar[Mapping[str, Any]] = {
         "ftfy": True,
         "short_sequence_draws": "reference",
@@ -215,10 +216,12 @@ def _named(entry: Any) -> Any:
     """An entry of `datasets` with our names and a mode, over the values of its profile."""
     if not isinstance(entry, dict):
         return entry
-    values = {"mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
-    section = SECTIONS.get(values["mode"]) if isinstance(values["mode"], str) else None
-    profile = section.cerebras_values if section and values.get("compat") == "cerebras" else {}
-    return {**profile, **values}
+    mode = mode_named(entry.get("mode", "lm"), _CEREBRAS_NAMES)
+    section = SECTIONS.get(mode) if isinstance(mode, str) else None
+    if section is None or section.cerebras_name is None or entry.get("compat") != "cerebras":
+        return {"mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
+    entry = without_unread(entry, section.model_fields.keys() - section.cerebras_ignores)
+    return {**section.cerebras_values, "mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
 
 
 Dataset = Annotated[Annotated[AnyDataset, Field(discriminator="mode")], BeforeValidator(_named)]

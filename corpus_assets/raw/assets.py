@@ -10,7 +10,7 @@ import msgspec
 
 from corpus_assets import dataset_names
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
-from corpus_assets.raw.examples import Limits, RawFile, read_examples, rules_of
+from corpus_assets.raw.examples import IN_CHUNKS, Limits, RawFile, read_examples, rules_of
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
@@ -80,6 +80,8 @@ def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]
     """Returns the values that a dataset's examples depend on: keys, format, and the mode, which sets their shape."""
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
+    if dataset.get("packing_text"):
+        files[IN_CHUNKS] = True
     return {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": dataset["mode"]}.items()}
 
 

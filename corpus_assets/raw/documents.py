@@ -58,6 +58,10 @@ class RowReader:
         usual = (rules.text_key, rules.id_key) == ("text", "id") and rules.metadata_key in (None, "metadata")
         self._may_be_dolma = usual and rules.ids != "derived"
 
+    def begin_part(self, number: int) -> None:
+        """Says that the rows that follow lie in another part of the file, which no document depends on."""
+        self._names.begin_part(number)
+
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Document:
         """Returns the document of one JSON line; None is a line over the limit. Derived ids begin with `place`.
 

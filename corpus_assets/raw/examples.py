@@ -12,6 +12,7 @@ from corpus_assets.config.datasets import SECTIONS
 from corpus_assets.raw.faults import BadRow, RowError, decode_error
 from corpus_assets.raw.formats import resolve_format
 from corpus_assets.raw.json_values import (
+    ANY,
     BLANK_LINE,
     OBJECT,
     STRING,
@@ -32,6 +33,9 @@ __all__ = ["BadRow", "ExampleRules", "Limits", "RawFile", "Shape", "read_example
 
 _NULL: Final = msgspec.Raw(b"null")
 
+IN_CHUNKS: Final = "in_chunks"
+"""The option that examples say what chunks of text are cut by."""
+
 
 @dataclass(frozen=True)
 class ExampleRules(SourceRules):
@@ -39,12 +43,13 @@ class ExampleRules(SourceRules):
 
     shape: text, pair, conversation or preference. files: names the keys of a row. Several prompt keys (instruction and
     input) are joined by a blank line, absent ones left out; a preference may have no prompt. roles_by_turn: messages
-    may have no role; then user and assistant take turns.
+    may have no role; then user and assistant take turns. in_chunks: examples say what chunks of text are cut by.
     """
 
     shape: Shape = field(kw_only=True)
     files: Files = field(kw_only=True)
     roles_by_turn: bool = False
+    in_chunks: bool = False
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -72,6 +77,7 @@ def rules_of(mode: str, source: str, options: Mapping[str, Any]) -> ExampleRules
         shape=section.shape_in(files),
         files=files,
         roles_by_turn=section.roles_by_turn,
+        in_chunks=options.get(IN_CHUNKS, False),
     )
 
 
@@ -100,6 +106,10 @@ class ExampleReader:
         self._rules = rules
         self._nesting = limits.nesting
         self._names = RowNames(rules, limits)
+
+    def begin_part(self, number: int) -> None:
+        """Says that the rows that follow lie in another part of the file."""
+        self._names.begin_part(number)
 
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Example:
         """Returns the example of one JSON line; None is a line over the limit. Derived ids begin with `place`."""
@@ -131,15 +141,21 @@ class ExampleReader:
     def _text(self, text: str, place: str) -> Example:
         if not text:
             raise RowError("empty_text", "the text is empty")
-        given = self._names.take_id({})
-        return Example(self._names.settle(given, place), self._rules.source, text=text)
+        return self._made(self._names.take_id({}), place, text=text)
 
     def _example(self, fields: Fields, place: str) -> Example:
         """Returns the example of a row's values; its own ones are taken out of `fields`, the rest is metadata."""
         given = self._names.take_id(fields)
         content = self._content(fields)
         metadata = self._names.metadata({key: value for key, value in fields.items() if key not in self._rules.keys})
-        return Example(self._names.settle(given, place), self._rules.source, **content, metadata=metadata)
+        if self._rules.in_chunks and self._rules.shape == "conversation":
+            content["size"] = value_bytes(ANY.decode(fields[self._rules.keys[0]]))
+        return self._made(given, place, **content, metadata=metadata)
+
+    def _made(self, given: str | None, place: str, **content: Any) -> Example:
+        if self._rules.in_chunks:
+            content |= {"part": self._names.part, "skipped": self._names.skipped}
+        return Example(self._names.settle(given, place), self._rules.source, **content)
 
     def _content(self, fields: Fields) -> dict[str, Any]:
         shape, keys = self._rules.shape, self._rules.keys
@@ -184,6 +200,15 @@ class ExampleReader:
         if not found:
             raise RowError(f"empty_{name}", f"key {key!r} holds an empty list")
         return found
+
+
+def value_bytes(value: object) -> int:
+    """Returns the bytes of a JSON value as Cerebras' Model Zoo counts them for its chunks: keys, texts and numbers."""
+    if isinstance(value, dict):
+        return sum(value_bytes(key) + value_bytes(item) for key, item in value.items())
+    if isinstance(value, list):
+        return sum(map(value_bytes, value))
+    return len(str(value).encode())
 
 
 def _required_text(fields: Fields, name: str, keys: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ Fields = dict[str, msgspec.Raw]
 OBJECT: Final = msgspec.json.Decoder(Fields)
 STRING: Final = msgspec.json.Decoder(str)
 _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_ANY: Final = msgspec.json.Decoder()
+ANY: Final = msgspec.json.Decoder()
 _KINDS: Final = {
     ord('"'): "string",
     ord("{"): "object",
@@ -146,7 +146,7 @@ def _message(raw: msgspec.Raw, place: str, keys: tuple[str, str], by_turn: str |
         role = SHAREGPT_ROLES.get(role, role)
     message: dict[str, Any] = {"role": role, "content": content or ""}
     for key, value in fields.items():
-        message[free_key(key, message)] = _ANY.decode(value)
+        message[free_key(key, message)] = ANY.decode(value)
     return message
 
 

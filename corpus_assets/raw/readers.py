@@ -5,6 +5,7 @@ import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import BinaryIO, Final, TypeVar, cast
 
 import pyarrow as pa
@@ -101,11 +102,13 @@ def _open_lines(raw: BinaryIO, kind: str, limits: Limits) -> io.BufferedReader:
 def _archive_rows(
     raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, bare_strings: bool
 ) -> Iterator[Row | BadRow]:
+    parts = count()
     for member in archive.members(raw, where):
         inside = f"{where} member {member.name}"
         if isinstance(member, archive.Skipped):
             yield BadRow(inside, "skipped_member", member.kind)
             continue
+        parser.begin_part(next(parts))
         with _faults(inside):
             stream = open_zstd(member.stream, limits.decompressed(member.size))
             place = f"{where}/{member.name}"
@@ -118,14 +121,16 @@ def _listed_rows(
     """Yields the rows of listed texts; a text gets the id that it has as a file of its own: its path from the root."""
     where = printable(file.name)
     folder = where[: where.rfind("/") + 1]
-    for number, path in text.listed_paths(text.read_text(raw, where, limits.line_bytes)):
+    for part, (number, path) in enumerate(text.listed_paths(text.read_text(raw, where, limits.line_bytes))):
         line = f"{where} line {number}"
         if not path.lower().endswith(".txt"):
             raise BadFileError(line, "a list of text files may name only .txt files")
         if file.member is None:
             raise BadFileError(line, "listed files cannot be opened from here")
         with _faults(line), file.member(path) as stream:
-            yield from _text_row(stream, new_parser(), limits, line, folder + path)
+            parser = new_parser()
+            parser.begin_part(part)
+            yield from _text_row(stream, parser, limits, line, folder + path)
 
 
 def _text_row(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, place: str) -> Iterator[Row | BadRow]:

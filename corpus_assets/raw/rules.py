@@ -67,6 +67,9 @@ class RowParser(Protocol[Built_co]):
     required: Sequence[Sequence[str]]
     textual: Sequence[str]
 
+    def begin_part(self, number: int) -> None:
+        """Says that the rows that follow lie in another part of the file: an archive member, or a listed text."""
+
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Built_co:
         """Returns the content of one JSON line; None is a line over the limit. Derived ids begin with `place`."""
 
@@ -78,13 +81,27 @@ class RowParser(Protocol[Built_co]):
 
 
 class RowNames:
-    """Counts the rows of one raw file, good and bad; gives the good ones their ids and their metadata."""
+    """Counts the rows of one raw file, good and bad; gives the good ones their ids and their metadata.
+
+    part: number of the archive member or listed text that the rows lie in.
+    """
 
     def __init__(self, rules: SourceRules, limits: Limits) -> None:
         self._rules = rules
         self._limits = limits
+        self.part = 0
         self._row = -1
+        self._first = self._good = 0  # first row of the part, and its good rows
         self._id_required: bool | None = {"auto": None, "given": True, "derived": False}[rules.ids]
+
+    def begin_part(self, number: int) -> None:
+        """Says that the rows that follow lie in part `number` of the file."""
+        self.part, self._first, self._good = number, self._row + 1, 0
+
+    @property
+    def skipped(self) -> int:
+        """Returns the bad rows of this part before the present row."""
+        return self._row - self._first - self._good
 
     def next_row(self) -> None:
         """Counts a row, good or bad."""
@@ -132,6 +149,7 @@ class RowNames:
         """Returns the id of a row that is otherwise good; the first such row of a file decides if all need one."""
         if self._id_required is None:
             self._id_required = given is not None
+        self._good += 1
         return f"{place}:{self._row}" if given is None else given
 
     def metadata(self, fields: Fields) -> msgspec.Raw:

@@ -49,8 +49,8 @@ class Dataset:
 
     @property
     def carries_over(self) -> bool:
-        """True if packing goes on from one file of its own to the next, so that all its rows are one partition."""
-        return tokens.carries_over(dataset_section(self.values))
+        """True if rows depend on the files before theirs, so that all of them are one partition."""
+        return dataset_section(self.values).carries_over
 
     @property
     def shuffled(self) -> bool:
@@ -69,7 +69,7 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT}
     if isinstance(entry["input"], Mapping):
         options["input"] = "files"
-    if not tokens.carries_over(dataset_section(entry)):
+    if not dataset_section(entry).carries_over:
         options.pop("pack_over_files", None)  # It says nothing here, and version 0.1 did not have it.
     if not entry["shuffle"]:
         del options["shuffle_seed"]

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Windows
 from corpus_assets.config.datasets import DatasetSection, dataset_section
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS, BackendDiffers, LibraryName, accelerate
@@ -23,7 +22,7 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.config_files import is_template, read_outside
 from resources.errors import ConfigError
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
-from resources.formats.hdf5 import write_hdf5
+from resources.formats.hdf5_writer import write_hdf5
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -42,6 +41,8 @@ class _Text(msgspec.Struct):
     id: str
     source: str
     text: str
+    part: int = 0
+    skipped: int = 0
 
 
 _TEXT = msgspec.json.Decoder(_Text)
@@ -119,11 +120,6 @@ class DatasetBuild:
         )
 
 
-def carries_over(section: DatasetSection) -> bool:
-    """Returns whether packing goes on from one file of the dataset's own to the next."""
-    return isinstance(section, Windows) and section.carries_over
-
-
 Write = Callable[[Iterator[Iterator[Block]]], object]
 """Takes the blocks of each partition that is read, to be used up one after another."""
 
@@ -196,7 +192,8 @@ def _documents(given: Partition) -> Iterator[IdentifiedText]:
     copies = given.array(tables[0])["copy"] if tables else repeat(0)
     for line, copy in zip(given.lines(), copies, strict=bool(tables)):
         document = _TEXT.decode(line)
-        yield f"{document.source}/{document.id}/{copy}", document.text
+        identity = f"{document.source}/{document.id}/{copy}"
+        yield IdentifiedText(identity, document.text, document.part, document.skipped)
 
 
 def _first_texts(build: DatasetBuild, given: Sequence[Partition]) -> list[str]:

@@ -19,6 +19,10 @@ class Example(msgspec.Struct, omit_defaults=True):
     `role` and `content` (chat templates may read more keys). Preference: `chosen` and `rejected`, each a string or
     messages, and `prompt`, a string, messages or None (then it is the beginning of both).
     `metadata` is a JSON object of all other values of the row.
+
+    What a chunk of text begins and ends by, written only for datasets that pack by chunks (`packing_text`): `part`, the
+    number of the archive member or listed text that the row lies in; `skipped`, the bad rows before it in its part;
+    `size`, its bytes of text where its fields do not tell them.
     """
 
     id: str
@@ -30,6 +34,9 @@ class Example(msgspec.Struct, omit_defaults=True):
     chosen: str | Messages | None = None
     rejected: str | Messages | None = None
     metadata: msgspec.Raw = NO_METADATA
+    part: int = 0
+    skipped: int = 0
+    size: int = 0
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -43,6 +50,8 @@ def example_bytes(example: Example) -> int:
 
 def chunk_bytes(example: Example) -> int:
     """Returns the UTF-8 bytes of an example as Cerebras' Model Zoo counts them: keys of messages count too."""
+    if example.size:
+        return example.size
     if example.messages is None:
         return example_bytes(example)
     return sum(len(f"{key}{value}".encode()) for message in example.messages for key, value in message.items())

@@ -1,158 +1,23 @@
-"""Token rows in HDF5: one dataset `data` (rows, channels, L) int32, written as a stream and read lazily.
+"""Reads token rows from HDF5 files of this project or of Cerebras' Model Zoo, lazily (`hdf5_layout`)."""
 
-The layout follows Cerebras' Model Zoo (docs/formats/cerebras-hdf5.md "File layout" and "Readers"), so Cerebras' readers
-open the files. Our additions are named attributes and the byte shuffle filter, behind which rows take less room.
-
-A chunk holds one row, as in Cerebras' files, since trainers read rows at random and a row costs a whole chunk. Only
-short rows share one, where opening a chunk costs more than its content.
-"""
-
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, BinaryIO, Final, cast
 
 import h5py
 import numpy as np
-import xxhash
 from isal import isal_zlib
 from numpy.typing import NDArray
 
 from resources.errors import BadFileError
 from resources.formats.file_format import FileFormat, Open
+from resources.formats.hdf5_layout import FEATURES_BY_CHANNELS, FILTERS, RESERVED, start_digest
 
-Attribute = str | int | float | list[str] | tuple[str, ...]
-
-LM_FEATURES = ("input_ids", "attention_mask", "labels")
-VSL_FEATURES = (*LM_FEATURES, "attention_span", "position_ids")
-DPO_FEATURES = tuple(f"{side}_{name}" for side in ("chosen", "rejected") for name in LM_FEATURES)
-FEATURES_BY_CHANNELS = {len(names): names for names in (LM_FEATURES, VSL_FEATURES, DPO_FEATURES)}
-
-CHUNK_VALUES = 3 << 10
-CHUNKS_AT_ONCE = 64
-COMPRESSION_LEVEL = 1
 BLOCK_BYTES = 1 << 23
 MAX_CHUNK_BYTES = 1 << 28
-RESERVED = ("n_examples", "features", "content_digest", "recipe")
+NO_PLACE = (0, 0)
 _READ_FAULTS: Final = (OSError, RuntimeError, cast(type[Exception], isal_zlib.IsalError))
-FILTERS = [h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_DEFLATE]
-
-
-@dataclass(frozen=True)
-class WriteSummary:
-    """The content of a written file: rows, shape of the dataset, digest of rows and attributes (32 hex digits)."""
-
-    rows: int
-    shape: tuple[int, int, int]
-    content_digest: str
-
-
-def write_hdf5(
-    target: BinaryIO,
-    blocks: Iterable[NDArray[np.int32]],
-    attributes: Mapping[str, Attribute],
-    *,
-    features: Sequence[str],
-    sequence_length: int,
-    rows_per_chunk: int | None = None,
-    recipe: str = "",
-) -> WriteSummary:
-    """Writes blocks (rows, len(features), sequence_length) one after another as dataset `data`.
-
-    `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory holds
-    one block and one chunk; by default a chunk has as many rows as fit in 12 KiB, at least one. Without blocks the
-    dataset has 0 rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and
-    the `recipe`, which the digest does not cover. Equal input gives equal bytes (with one version of the libraries),
-    for any cut into blocks.
-
-    Raises ValueError for a block of another shape or dtype and for an attribute with a reserved name.
-    """
-    if reserved := set(RESERVED) & set(attributes):
-        raise ValueError(f"attributes {sorted(reserved)} are set by the writer")
-    row_shape = (len(features), sequence_length)
-    digest = _start_digest(attributes, features)
-    with h5py.File(target, "w", track_order=False) as file:
-        data = file.create_dataset(
-            "data",
-            shape=(0, *row_shape),
-            maxshape=(None, *row_shape),
-            chunks=(rows_per_chunk or max(1, CHUNK_VALUES // math.prod(row_shape)), *row_shape),
-            dtype="<i4",
-            shuffle=True,
-            compression="gzip",
-            compression_opts=COMPRESSION_LEVEL,
-            track_times=False,
-        )
-        chunks = _ChunkWriter(data)
-        for block in blocks:
-            if block.shape[1:] != row_shape or block.dtype != np.int32:
-                raise ValueError(f"received a block {block.dtype} {block.shape}; valid: int32 (rows, {row_shape})")
-            values = np.ascontiguousarray(block).reshape(-1)
-            digest.update(values.data)
-            chunks.add(values)
-        rows = chunks.finish()
-        content_digest = digest.hexdigest()
-        own: dict[str, Any] = {
-            "n_examples": rows,
-            "features": list(features),
-            "content_digest": content_digest,
-            "recipe": recipe,
-        }
-        for name, value in sorted({**attributes, **own}.items()):
-            file.attrs[name] = value
-    target.flush()
-    return WriteSummary(rows, (rows, *row_shape), content_digest)
-
-
-def _start_digest(attributes: Mapping[str, Attribute], features: Sequence[str]) -> xxhash.xxh3_128:
-    """Returns an xxh3-128 of the attributes as canonical JSON; the rows follow as little-endian int32."""
-    header = json.dumps({**attributes, "features": list(features)}, sort_keys=True).encode()
-    return xxhash.xxh3_128(len(header).to_bytes(8, "little") + header)
-
-
-class _ChunkWriter:
-    """Fills one chunk at a time, as the shuffle filter lays it out, and writes it without HDF5's own, slow deflate."""
-
-    def __init__(self, data: h5py.Dataset) -> None:
-        rows, *row_shape = data.chunks
-        self._data = data.id
-        self._row_shape = tuple(row_shape)
-        self._row_size = math.prod(row_shape)
-        self._planes = np.zeros((4, rows * self._row_size), np.uint8)
-        self._filled = 0
-        self._rows = 0  # in the chunks written
-        self._extent = 0  # rows that the dataset has room for
-
-    def add(self, values: NDArray[np.int32]) -> None:
-        """Adds whole rows, as flat values."""
-        from resources.formats.kernels.planes import split_planes
-
-        room = self._planes.shape[1]
-        while values.size:
-            fitting, values = values[: room - self._filled], values[room - self._filled :]
-            split_planes(fitting, self._planes, self._filled)
-            self._filled += fitting.size
-            if self._filled == room:
-                self._write()
-
-    def finish(self) -> int:
-        """Writes the last, incomplete chunk, which is stored at full size; returns the rows of the dataset."""
-        if self._filled:
-            self._planes[:, self._filled :] = 0
-            self._write()
-        self._data.set_extent((self._rows, *self._row_shape))
-        return self._rows
-
-    def _write(self) -> None:
-        first = self._rows
-        self._rows += self._filled // self._row_size
-        self._filled = 0
-        if self._rows > self._extent:  # HDF5 takes as long to make room for one chunk as for many.
-            self._extent = first + CHUNKS_AT_ONCE * (self._planes.shape[1] // self._row_size)
-            self._data.set_extent((self._extent, *self._row_shape))
-        self._data.write_direct_chunk((first, 0, 0), isal_zlib.compress(self._planes.data, COMPRESSION_LEVEL))
 
 
 class HDF5Rows:
@@ -171,7 +36,7 @@ class HDF5Rows:
         self.n, channels, self.sequence_length = data.shape
         self._per_chunk = data.chunks[0] if data.chunks else 1
         self._is_direct = _is_direct(data)
-        self._places: dict[int, tuple[int, int]] = {}
+        self._places: dict[int, tuple[int, int]] = {}  # offset and size of chunks by their first rows
         # The last chunk read, by its first row, so that small ranges in order decompress it once.
         self._chunk: tuple[int, NDArray[np.uint8]] | None = None
         self.features = self._features(channels, name)
@@ -212,18 +77,20 @@ class HDF5Rows:
         _, *row_shape = self._data.shape
         row_size = math.prod(row_shape)
         values = np.empty((last - first) * row_size, np.int32)
-        for start in range(first - first % self._per_chunk, last, self._per_chunk):
+        starts = range(first - first % self._per_chunk, last, self._per_chunk)
+        run = self._run(starts)
+        for start in starts:
             begin, end = max(first, start), min(last, start + self._per_chunk)
             chunk_values = values[(begin - first) * row_size : (end - first) * row_size]
-            join_planes(self._planes(start, row_size), (begin - start) * row_size, chunk_values)
+            join_planes(self._planes(start, row_size, run), (begin - start) * row_size, chunk_values)
         return values.reshape(-1, *row_shape)
 
-    def _planes(self, start: int, row_size: int) -> NDArray[np.uint8]:
+    def _planes(self, start: int, row_size: int, run: Mapping[int, memoryview]) -> NDArray[np.uint8]:
         """Returns the chunk whose first row is `start`, as the shuffle filter lays it out: (4, values)."""
         if self._chunk and self._chunk[0] == start:
             return self._chunk[1]
         size = 4 * self._per_chunk * row_size
-        skipped, stored = self._stored(start)
+        skipped, stored = (0, run[start]) if start in run else self._data.id.read_direct_chunk((start, 0, 0))
         # At most one chunk is decompressed, even if the stored bytes hold more.
         inflater = isal_zlib.decompressobj()
         content = inflater.decompress(stored, size + 1)
@@ -233,20 +100,27 @@ class HDF5Rows:
         self._chunk = start, planes
         return planes
 
-    def _stored(self, start: int) -> tuple[int, bytes]:
-        """Returns the filters that a chunk skips, as a bit mask, and its bytes."""
-        place = self._places.get(start)
-        if place is None:
-            skipped, stored = self._data.id.read_direct_chunk((start, 0, 0))
-            return int(skipped), stored
-        offset, size = place
-        self._source.seek(offset)
-        return 0, self._source.read(size)
+    def _run(self, starts: range) -> dict[int, memoryview]:
+        """Returns the stored bytes of chunks that lie close together, by their first rows, from one read of the file.
+
+        None of them where the places of chunks are not known, or it would be but one.
+        """
+        places = [self._places.get(start, NO_PLACE) for start in starts] if self._places else []
+        size = sum(size for _, size in places)
+        if len(places) < 2 or NO_PLACE in places:
+            return {}
+        begin = min(offset for offset, _ in places)
+        length = max(offset + size for offset, size in places) - begin
+        if length > 2 * size:
+            return {}
+        self._source.seek(begin)
+        content = memoryview(self._source.read(length))
+        return {start: content[at - begin :][:size] for start, (at, size) in zip(starts, places, strict=True)}
 
     def digest(self) -> str:
         """Returns the `content_digest` computed again from the rows and attributes; the stored value is not read."""
         given = {name: value for name, value in self.attributes.items() if name not in RESERVED}
-        digest = _start_digest(given, self.features)
+        digest = start_digest(given, self.features)
         for block in self.blocks():
             digest.update(block.data)
         return digest.hexdigest()

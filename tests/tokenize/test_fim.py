@@ -15,6 +15,7 @@ from corpus_assets.tokenize.modes.fim import fim_documents, text_pieces
 from corpus_assets.tokenize.modes.fim_rows import fim_rows, trimmed
 from corpus_assets.tokenize.modes.fim_transform import KeyedDecisions
 from corpus_assets.tokenize.modes.lm import lm_rows
+from corpus_assets.tokenize.modes.mode import IdentifiedText
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -49,7 +50,7 @@ def lists(
     texts: list[str], section: FIMDataset, tokenizer: Tokenizer = TOKENIZER, **given: Any
 ) -> tuple[list[Ids], Statistics]:
     statistics = Statistics()
-    documents = [(str(number), text) for number, text in enumerate(texts)]
+    documents = [IdentifiedText(str(number), text) for number, text in enumerate(texts)]
     batches = list(fim_documents(documents, tokenizer, section, statistics, **given))
     return list(itertools.chain.from_iterable(batches)), statistics
 
@@ -99,9 +100,9 @@ def test_documents_come_back_whole(texts: list[str], length: int, rate: float, b
 @settings(max_examples=25, deadline=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=8), order=st.randoms(use_true_random=False))
 def test_decisions_depend_on_the_document_alone(texts: list[str], order: Any) -> None:
-    documents = [(str(number), text) for number, text in enumerate(texts) if text]
+    documents = [IdentifiedText(str(number), text) for number, text in enumerate(texts) if text]
 
-    def transformed(given_order: list[tuple[str, str]]) -> list[list[int]]:
+    def transformed(given_order: list[IdentifiedText]) -> list[list[int]]:
         batches = fim_documents(given_order, TOKENIZER, fim(), Statistics())
         return [ids.tolist() for batch in batches for ids in batch]
 
@@ -175,7 +176,7 @@ def test_with_real_tokenizers(label: str) -> None:
 
 def test_packed_documents_account_for_every_token() -> None:
     statistics = Statistics()
-    documents = ((str(n), f"document {n} " * (n % 30 + 1)) for n in range(80))
+    documents = (IdentifiedText(str(n), f"document {n} " * (n % 30 + 1)) for n in range(80))
     batches = fim_documents(documents, TOKENIZER, fim(), statistics)
     rows = np.concatenate(list(lm_rows(batches, lm(64), EOS, PAD, statistics)))
     assert statistics.unaccounted_tokens == 0

@@ -1,5 +1,6 @@
 """Texts with a character that two libraries see otherwise go to the reference, and are found cheaply."""
 
+import threading
 import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from corpus_assets.tokenize.encode.backends import LibraryName, accelerate
 from corpus_assets.tokenize.encode.unicode_tables import UnlikeCharacters, probe
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
+from resources.user_cache import kept_or_made
 from tests.tokenize.test_backends import equal, real, trained
 
 # A combining mark of Unicode 11 and a letter of Unicode 17.
@@ -111,7 +113,7 @@ def test_a_table_is_found_once_for_versions_and_kept(tmp_path: Path, monkeypatch
     assert table().holds("\u0850")
     assert table().holds("a \u0850")
     assert len(searches) == 1
-    (kept,) = (tmp_path / "corpus-assets" / "unicode").iterdir()
+    (kept,) = (path for path in (tmp_path / "corpus-assets" / "unicode").iterdir() if path.suffix != ".lock")
     kept.write_text("damaged")
     assert table().holds("\u0850")
     assert len(searches) == 2
@@ -128,8 +130,36 @@ def test_a_table_is_found_once_for_versions_and_kept(tmp_path: Path, monkeypatch
 def test_texts_are_found(texts: list[str]) -> None:
     unlike = UnlikeCharacters(((0x7FD, 0x7FD), (0x897, 0x89F), (0x323B0, 0x33479)))
     members = {chr(code) for first, last in unlike.ranges for code in range(first, last + 1)}
+    members |= {chr(code) for code in range(0xD800, 0xE000)}  # halves of a pair: no library takes them
     assert unlike.among(texts) == [place for place, text in enumerate(texts) if members & set(text)]
     assert UnlikeCharacters(()).among(texts) == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(0x80, 0x33479), st.integers(0, 300)), min_size=1, max_size=12),
+    st.lists(st.tuples(st.integers(0, 0x33479), st.integers(0, 2000)), max_size=4),
+)
+def test_any_ranges_are_found_anywhere(ranges: list[tuple[int, int]], placed: list[tuple[int, int]]) -> None:
+    """Ranges in every script, and letters of every script at the borders of what is looked at together."""
+    unlike = UnlikeCharacters(tuple((first, first + more) for first, more in ranges))
+    texts = ["é" * before + chr(code) for code, before in placed if not 0xD800 <= code < 0xE000]
+    marked = {code for first, last in unlike.ranges for code in range(first, last + 1)}
+    assert unlike.among(texts) == [place for place, text in enumerate(texts) if marked & set(map(ord, text))]
+
+
+def test_a_text_is_made_in_one_process_while_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = list[str]()
+
+    def make() -> str:
+        made.append("once")
+        waiting.start()
+        return "text"
+
+    waiting = threading.Thread(target=lambda: made.append(kept_or_made("g", "n", lambda: "made twice")))
+    assert kept_or_made("g", "n", make) == "text"
+    waiting.join()
+    assert made == ["once", "text"]
 
 
 def test_probes_show_the_character_beside_others() -> None:

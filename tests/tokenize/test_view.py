@@ -9,7 +9,7 @@ from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.view import LIMIT, described, is_described
 from corpus_assets.tokenize.rows.vsl import VSLPacker
 from corpus_assets.tokenize.statistics import Statistics
-from resources.formats.hdf5 import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
+from resources.formats.hdf5_layout import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.sections import lm_vsl
 

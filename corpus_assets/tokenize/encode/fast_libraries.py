@@ -143,7 +143,8 @@ def _gigatoken(definition: str) -> _Encode:
     encoder = import_module("gigatoken").Tokenizer.from_json(definition).backend
 
     def encode(texts: Sequence[str]) -> Ragged:
-        layout = encoder.encode_batch(list(texts), parallel=False).layout
+        # It makes UTF-8 of text anew, which costs a tenth of its time; Python keeps that of the search before.
+        layout = encoder.encode_batch([text.encode() for text in texts], parallel=False).layout
         return Ragged(layout.content.data.view(np.int32), layout.offsets.data)
 
     return encode

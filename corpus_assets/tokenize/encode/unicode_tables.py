@@ -13,6 +13,7 @@ from importlib.metadata import version
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from tokenizers import Tokenizer as Encoder
 
@@ -20,7 +21,7 @@ from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from resources.hashing import content_digest
-from resources.user_cache import keep, kept
+from resources.user_cache import kept_or_made
 
 Ranges = tuple[tuple[int, int], ...]
 _Encode = Callable[[Sequence[str]], Ragged]
@@ -43,9 +44,8 @@ _NEW_PAIRS = (
 )
 _UNTOUCHED = {"Prepend", "Replace"}
 _BATCH = 1 << 15
-_WIDEST_GAP, _WIDEST_SURROGATE_GAP = 0x400, 0x20
-# Characters looked at together: they stay in the cache of the processor.
-_SIZE = 1 << 17
+# Openings of characters of four bytes are looked for in a few ranges: between them lies little but emoji.
+_RARE, _WIDEST_GAP = 0xF000, 8
 _GROUP = "unicode"
 
 
@@ -54,43 +54,54 @@ class UnlikeCharacters:
 
     def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
-        self._table = np.zeros(_UNICODE, bool)
+        self._marked = np.zeros(_UNICODE, bool)
         for first, last in ranges:
-            self._table[first : last + 1] = True
-        # Units of UTF-16: a character beyond the first plane is known by its high surrogate.
-        units = {_unit(code) for first, last in ranges for code in range(first, last + 1)}
-        high = {unit for unit in units if 0xD800 <= unit < 0xDC00}
-        self._coarse = (*_ranges(units - high, _WIDEST_GAP), *_ranges(high, _WIDEST_SURROGATE_GAP))
+            self._marked[first : last + 1] = True
+        found = {_opening(code) for first, last in ranges for code in range(first, last + 1)} - {0}
+        rare = {opening for opening in found if opening >= _RARE}
+        openings = (*_ranges(found - rare), *_ranges(rare, _WIDEST_GAP))
+        firsts, lasts = np.array(openings, np.uint16).reshape(-1, 2).T
+        self._openings = firsts.copy(), lasts.copy()
 
     def among(self, texts: Sequence[str]) -> list[int]:
-        """Returns the places of the texts that hold one."""
-        if not self.ranges:
-            return []
+        """Returns the places of the texts that hold one, or half of a surrogate pair, which is no character."""
         places = [place for place, text in enumerate(texts) if not text.isascii()]
-        if not places or not self._may_hold("".join([texts[place] for place in places])):
+        if not places or not self.ranges:
             return []
-        return [place for place in places if self.holds(texts[place])]
+        return [places[number] for number in np.flatnonzero(self._held([texts[place] for place in places]))]
 
     def holds(self, text: str) -> bool:
         """True for a text with such a character."""
-        parts = (text[start : start + _SIZE] for start in range(0, len(text), _SIZE))
-        return any(self._table[_codes(part, "utf-32-le", "<u4")].any() for part in parts if self._may_hold(part))
+        return bool(self.among([text]))
 
-    def _may_hold(self, text: str) -> bool:
-        # Comparing with a few wide ranges is several times as fast as looking every character up.
-        for start in range(0, len(text), _SIZE):
-            units = _codes(text[start : start + _SIZE], "utf-16-le", "<u2")
-            if any((units - np.uint16(first) <= np.uint16(last - first)).any() for first, last in self._coarse):
-                return True
-        return False
+    def _held(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        from corpus_assets.tokenize.kernels.unlike import marked_texts
+
+        try:
+            # Python keeps the UTF-8 of a text, which the library asks for next.
+            stored = pa.array(texts, pa.large_string())
+        except UnicodeEncodeError:
+            return np.array([_is_broken(text) or self.holds(text) for text in texts])
+        _, offsets, data = stored.buffers()
+        found = np.zeros(len(texts), bool)
+        marked_texts(
+            np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int64), self._openings, self._marked, found
+        )
+        return found
 
 
-def _codes(text: str, form: str, kind: str) -> NDArray[np.integer]:
-    return np.frombuffer(text.encode(form, "surrogatepass"), kind)
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
-def _unit(code: int) -> int:
-    return code if code < 0x10000 else 0xD800 + ((code - 0x10000) >> 10)
+def _opening(code: int) -> int:
+    """Returns the first two bytes of a character in UTF-8 as a number; 0 for what has only one, or no UTF-8."""
+    encoded = chr(code).encode("utf-8", "ignore")
+    return int.from_bytes(encoded[:2], "big") if len(encoded) > 1 else 0
 
 
 def _ranges(codes: Iterable[int], gap: int = 1) -> Ranges:
@@ -109,7 +120,7 @@ def unlike_characters(library: str, load: Callable[[str], _Encode], definition: 
 
     load: makes the library's encoder from a definition. What was found before for these versions is read from the
     cache folder (`corpus-assets/unicode` in `XDG_CACHE_HOME` or `~/.cache`); a folder that cannot be used costs the
-    search, a few seconds, in every process.
+    search, a few seconds, in every process; else one process searches and the others wait for it.
     """
     probed = _probed_definition(json.loads(definition))
     return _unlike(library, load, probed) if probed else UnlikeCharacters(())
@@ -120,11 +131,8 @@ def _unlike(library: str, load: Callable[[str], _Encode], definition: str) -> Un
     versions = [f"{name}-{version(name)}" for name in (library, "tokenizers")]
     key = content_digest(_RULES.encode(), unicodedata.unidata_version.encode(), definition.encode())
     name = "-".join([*versions, key])
-    if (found := kept(_GROUP, name)) is not None:
-        return UnlikeCharacters(tuple((first, last) for first, last in json.loads(found)))
-    ranges = find_unlike(load(definition), definition)
-    keep(_GROUP, name, json.dumps(ranges))
-    return UnlikeCharacters(ranges)
+    found = kept_or_made(_GROUP, name, lambda: json.dumps(find_unlike(load(definition), definition)))
+    return UnlikeCharacters(tuple((first, last) for first, last in json.loads(found)))
 
 
 def find_unlike(fast: _Encode, definition: str) -> Ranges:

@@ -48,14 +48,14 @@ def fim_documents(
     transform = _DocumentTransform(tokenizer, section, statistics, decisions or KeyedDecisions.of(section))
     batch: list[IdentifiedText] = []
     characters = 0
-    for identity, raw in documents:
-        text = clean(raw, section)
+    for document in documents:
+        text = clean(document.text, section)
         statistics.processed_files += 1
-        statistics.add_text(raw, text)
+        statistics.add_text(document.text, text)
         if not text:
             statistics.discard_document("empty_text")
             continue
-        batch.append((identity, text))
+        batch.append(document._replace(text=text))
         characters += len(text)
         if characters >= BATCH_CHARACTERS:
             yield transform.lists(batch)
@@ -89,7 +89,7 @@ class _DocumentTransform:
 
     def lists(self, documents: Sequence[IdentifiedText]) -> Ragged:
         """Returns the lists of the documents, in order."""
-        whole = [_Unit(identity, 0, text) for identity, text in documents]
+        whole = [_Unit(document.identity, 0, document.text) for document in documents]
         tried = iter(self._encode([unit for unit in whole if self._may_fit(unit)]))
         results = [next(tried) if self._may_fit(unit) else None for unit in whole]
         long = [unit for unit, result in zip(whole, results, strict=True) if not self._fits(result)]
@@ -159,7 +159,7 @@ def _rows_over_files(
     def lists(documents: Iterable[IdentifiedText]) -> Iterator[Ragged]:
         if section.fim_level == "document":
             return fim_documents(documents, tokenizer, section, statistics)
-        return encode_texts((text for _, text in documents), tokenizer, section, statistics)
+        return encode_texts((document.text for document in documents), tokenizer, section, statistics)
 
     rows = lm_rows_over_files(map(lists, files), section, tokenizer.eos_id, tokenizer.pad_id, statistics)
     if section.fim_level == "document":

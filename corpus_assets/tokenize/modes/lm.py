@@ -218,7 +218,7 @@ def _rows_over_files(
     section: LMDataset, files: Sequence[Iterable[IdentifiedText]], tools: Tools
 ) -> Iterator[Iterator[Ids]]:
     tokenizer, statistics = tools.tokenizer, tools.statistics
-    batches = (encode_texts((text for _, text in file), tokenizer, section, statistics) for file in files)
+    batches = (encode_texts((document.text for document in file), tokenizer, section, statistics) for file in files)
     return lm_rows_over_files(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
 
 

@@ -6,7 +6,7 @@ restart in each. Nothing is carried from one document to another (docs/formats/c
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -129,11 +129,29 @@ def _folded(ids: Ids, sizes: Lengths, length: int) -> Ragged:
 
 
 def _rows(section: VSLDataset, documents: Iterable[IdentifiedText], tools: Tools) -> Iterator[Ids]:
+    return next(_rows_over_files(section, [documents], tools))
+
+
+def _rows_over_files(
+    section: VSLDataset, files: Sequence[Iterable[IdentifiedText]], tools: Tools
+) -> Iterator[Iterator[Ids]]:
+    """Yields the rows of each file: nothing but the generator of short sequences goes on from one to the next."""
     tokenizer, statistics = tools.tokenizer, tools.statistics
     builder = VSLBuilder(section, tokenizer.eos_id, tokenizer.pad_id, statistics)
-    for chunk in chunked(documents, lambda document: utf8_length(document[1]), section.packing_text):
-        yield from builder.rows(encode_texts((text for _, text in chunk), tokenizer, section, statistics))
-        yield from builder.finish()
+
+    def rows(documents: Iterable[IdentifiedText]) -> Iterator[Ids]:
+        for chunk in chunked(documents, lambda document: utf8_length(document.text), section.packing_text):
+            texts = (document.text for document in chunk)
+            yield from builder.rows(encode_texts(texts, tokenizer, section, statistics))
+            yield from builder.finish()
+
+    return map(rows, files)
 
 
-LM_VSL = Mode(section=VSLDataset, words="Packed documents", layout=PACKED_TEXTS, rows=_rows)
+LM_VSL = Mode(
+    section=VSLDataset,
+    words="Packed documents",
+    layout=PACKED_TEXTS,
+    rows=_rows,
+    rows_over_files=_rows_over_files,
+)

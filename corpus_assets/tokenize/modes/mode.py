@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from corpus_assets.config.datasets import DatasetSection
 from corpus_assets.tokenize.ragged import Ids
@@ -11,8 +11,15 @@ from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Example
 
-IdentifiedText = tuple[str, str]
-"""Identity and text of a document."""
+
+class IdentifiedText(NamedTuple):
+    """Identity and text of a document, and its place in a file of the dataset's own (see `Example`)."""
+
+    identity: str
+    text: str
+    part: int = 0
+    skipped: int = 0
+
 
 OnFault = Callable[[Example, str], None]
 SectionT = TypeVar("SectionT", bound=DatasetSection)

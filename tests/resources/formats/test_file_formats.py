@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from resources.errors import LedgerError
 from resources.formats.arrays import ARRAYS, HEADER_BYTES, ArrayWriter, read_rows
 from resources.formats.documents import Document
-from resources.formats.hdf5 import HDF5, write_hdf5
+from resources.formats.hdf5 import HDF5
+from resources.formats.hdf5_writer import write_hdf5
 from resources.formats.known import FORMATS, format_of
 from resources.formats.lines import LINES
 from resources.formats.segments import SEGMENTED_LINES
