@@ -24,7 +24,7 @@ def kernel(function: F) -> F:
     _prepare(Path(function.__code__.co_filename).parents[1])
     from numba import njit
 
-    return cast(F, njit(cache=True, nogil=True)(function))
+    return cast(F, njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function))
 
 
 def inlined(function: F) -> F:
@@ -32,7 +32,7 @@ def inlined(function: F) -> F:
     _prepare(Path(function.__code__.co_filename).parents[1])
     from numba import njit
 
-    return cast(F, njit(nogil=True, forceinline=True)(function))
+    return cast(F, njit(nogil=True, forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function))
 
 
 @cache
@@ -79,3 +79,11 @@ def _is_own(folder: Path) -> bool:
     except (OSError, RuntimeError):
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def merged(function: F) -> F:
+    """Merges a function into its only caller before anything is compiled: LLVM would optimise its code twice."""
+    _prepare(Path(function.__code__.co_filename).parents[1])
+    from numba import njit
+
+    return cast(F, njit(inline="always")(function))

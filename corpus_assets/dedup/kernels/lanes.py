@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
 from corpus_assets.dedup.kernels.windows import unit_starts
-from resources.jit import inlined, kernel
+from resources.jit import inlined, kernel, merged
 
 U32 = np.uint32
 Buffers = tuple[NDArray[U32], NDArray[U32]]
@@ -50,7 +50,7 @@ def hash_shingles(
     return hashes, firsts
 
 
-@kernel
+@merged
 def _hash_tile(
     text: NDArray[np.uint8],
     windows: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -117,7 +117,8 @@ def _fill(
     for row in range(rows):
         source, target = ahead[4 * row :], words[row]
         if neighbours:
-            target[:lanes] = source[:lanes]
+            for i in range(lanes):
+                target[i] = source[i]
         else:
             for i in range(lanes):
                 target[i] = source[offsets[i]]
@@ -157,7 +158,7 @@ def _last_word(text: NDArray[np.uint8], start: np.uint64, left: int) -> U32:
     return word
 
 
-@kernel
+@merged
 def _hash_longs(
     text: NDArray[np.uint8],
     windows: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -172,10 +173,10 @@ def _hash_longs(
     states = np.empty((5, _LANES), dtype=U32)
     made = np.empty(_LANES, dtype=U32)
     start_states(states, lanes)
-    block = 0
+    block = np.int64(0)
     while lanes:
         for lane in range(lanes):
-            _fill_block(text, (spans[0, lane], spans[1, lane]), block, words, lane)
+            _fill_block(text, (spans[0, lane], spans[1, lane]), int(block), words, lane)
         compress(words, lanes, states, made)
         block += 1
         for lane in range(lanes - 1, -1, -1):

@@ -31,7 +31,8 @@ def sign(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], signa
     for document in range(bounds.size - 1):
         signature = signatures[document]
         if _lower(text, (bounds[document], bounds[document + 1]), shingling, values, signature):
-            before[:] = signature
+            for place in range(before.size):
+                before[place] = signature[place]
             _densify(before, rotations, signature)
 
 
@@ -50,8 +51,9 @@ def sketch(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], ske
         bins[:] = _EMPTY
         if _lower(text, (bounds[document], bounds[document + 1]), shingling, values, bins):
             _pack(bins, taken, lowest)
-            filled[:] = taken[:words]
-            sketches[document] = lowest[:words]
+            for word in range(words):
+                filled[word] = taken[word]
+                sketches[document, word] = lowest[word]
             _densify_bits(taken, lowest, rotations, filled, sketches[document])
 
 

@@ -16,6 +16,8 @@ Block = tuple[Four, Four, Four, Four]
 
 _A, _B, _C, _D, _E = U32(0x67452301), U32(0xEFCDAB89), U32(0x98BADCFE), U32(0x10325476), U32(0xC3D2E1F0)
 _ZERO = U32(0)
+# Typed: numba would compile each function anew for every plain number that it is called with.
+_K1, _K2, _K3, _K4 = U32(0x5A827999), U32(0x6ED9EBA1), U32(0x8F1BBCDC), U32(0xCA62C1D6)
 
 
 @inlined
@@ -24,20 +26,20 @@ def _rotated(value: U32, bits: int) -> U32:
 
 
 @inlined
-def _round(state: State, mixed: U32, constant: int, word: U32) -> State:
+def _round(state: State, mixed: U32, constant: U32, word: U32) -> State:
     a, b, c, d, e = state
-    total = U32(U32(_rotated(a, 5) + mixed) + U32(e + U32(word + U32(constant))))
+    total = U32(U32(_rotated(a, 5) + mixed) + U32(e + U32(word + constant)))
     return total, a, _rotated(b, 30), c, d
 
 
 @inlined
 def _choose(state: State, word: U32) -> State:
     _, b, c, d, _ = state
-    return _round(state, U32(d ^ U32(b & U32(c ^ d))), 0x5A827999, word)
+    return _round(state, U32(d ^ U32(b & U32(c ^ d))), _K1, word)
 
 
 @inlined
-def _parity(state: State, constant: int, word: U32) -> State:
+def _parity(state: State, constant: U32, word: U32) -> State:
     _, b, c, d, _ = state
     return _round(state, U32(U32(b ^ c) ^ d), constant, word)
 
@@ -45,7 +47,7 @@ def _parity(state: State, constant: int, word: U32) -> State:
 @inlined
 def _majority(state: State, word: U32) -> State:
     _, b, c, d, _ = state
-    return _round(state, U32(U32(b & c) | U32(d & U32(b | c))), 0x8F1BBCDC, word)
+    return _round(state, U32(U32(b & c) | U32(d & U32(b | c))), _K3, word)
 
 
 @inlined
@@ -54,7 +56,7 @@ def _choose_four(state: State, words: Four) -> State:
 
 
 @inlined
-def _parity_four(state: State, constant: int, words: Four) -> State:
+def _parity_four(state: State, constant: U32, words: Four) -> State:
     state = _parity(_parity(state, constant, words[0]), constant, words[1])
     return _parity(_parity(state, constant, words[2]), constant, words[3])
 
@@ -93,17 +95,17 @@ def _rounds(state: State, block: Block) -> State:
     for words in block:
         state = _choose_four(state, words)
     w16, w20, w24, w28 = block = _next_block(block)
-    state = _parity_four(_choose_four(state, w16), 0x6ED9EBA1, w20)
-    state = _parity_four(_parity_four(state, 0x6ED9EBA1, w24), 0x6ED9EBA1, w28)
+    state = _parity_four(_choose_four(state, w16), _K2, w20)
+    state = _parity_four(_parity_four(state, _K2, w24), _K2, w28)
     w32, w36, w40, w44 = block = _next_block(block)
-    state = _parity_four(_parity_four(state, 0x6ED9EBA1, w32), 0x6ED9EBA1, w36)
+    state = _parity_four(_parity_four(state, _K2, w32), _K2, w36)
     state = _majority_four(_majority_four(state, w40), w44)
     w48, w52, w56, w60 = block = _next_block(block)
     state = _majority_four(_majority_four(_majority_four(state, w48), w52), w56)
-    state = _parity_four(state, 0xCA62C1D6, w60)
+    state = _parity_four(state, _K4, w60)
     w64, w68, w72, w76 = _next_block(block)
-    state = _parity_four(_parity_four(state, 0xCA62C1D6, w64), 0xCA62C1D6, w68)
-    return _parity_four(_parity_four(state, 0xCA62C1D6, w72), 0xCA62C1D6, w76)
+    state = _parity_four(_parity_four(state, _K4, w64), _K4, w68)
+    return _parity_four(_parity_four(state, _K4, w72), _K4, w76)
 
 
 @inlined

@@ -24,7 +24,8 @@ def shingle_hashes(cleaned: bytes, scheme: SignatureScheme) -> NDArray[np.uint64
     """
     from corpus_assets.dedup.kernels.polynomial import hash_windows
 
-    text = np.frombuffer(cleaned, dtype=np.uint8)
+    # Not read-only: numba would compile the kernels anew for such an array.
+    text = np.frombuffer(bytearray(cleaned), dtype=np.uint8)
     hashes = np.zeros(max(0, _count_units(text, scheme.unit) - scheme.width + 1), dtype=np.uint64)
     hash_windows(text, int(scheme.unit == "word"), scheme.width, np.uint64(0), hashes)
     hashes.sort()

@@ -22,13 +22,16 @@ def nearest_previous(lengths: Array, capacity: int) -> tuple[Array, Array]:
         leaves *= 2
     never = capacity + 1
     lightest = np.full(2 * leaves, never, I64)
-    lightest[leaves : leaves + count] = lengths
+    loads = np.empty(count, I64)
+    last = np.empty(count, I64)
+    for sequence in range(count):
+        lightest[leaves + sequence] = loads[sequence] = lengths[sequence]
+        last[sequence] = sequence
     for node in range(leaves - 1, 0, -1):
         lightest[node] = min(lightest[2 * node], lightest[2 * node + 1])
-    loads = lengths.copy()
     following = np.full(count, -1, I64)
-    last = np.arange(count)
     survives = np.ones(count, np.bool_)
+    survivors = count
     for visited in range(count - 1, 0, -1):
         _set(lightest, leaves + visited, never)
         room = capacity - loads[visited]
@@ -42,7 +45,8 @@ def nearest_previous(lengths: Array, capacity: int) -> tuple[Array, Array]:
             following[last[target]] = visited
             last[target] = last[visited]
             survives[visited] = False
-    return _walk(following, survives)
+            survivors -= 1
+    return _walk(following, survives, survivors)
 
 
 @inlined
@@ -59,10 +63,10 @@ def _set(lightest: Array, node: int, load: int) -> None:
 
 
 @inlined
-def _walk(following: Array, survives: NDArray[np.bool_]) -> tuple[Array, Array]:
+def _walk(following: Array, survives: NDArray[np.bool_], survivors: int) -> tuple[Array, Array]:
     """Returns the chains of the surviving bins, one after another."""
     members = np.empty(following.size, I64)
-    bounds = np.zeros(survives.sum() + 1, I64)
+    bounds = np.zeros(survivors + 1, I64)
     bin_, slot = 0, 0
     for first in range(following.size):
         if survives[first]:
@@ -156,7 +160,9 @@ def in_input_order(bins: Array, count: int) -> tuple[Array, Array]:
         bounds[ranks[bin_] + 1] += 1
     for rank in range(count):
         bounds[rank + 1] += bounds[rank]
-    slots = bounds[:-1].copy()
+    slots = np.empty(count, I64)
+    for rank in range(count):
+        slots[rank] = bounds[rank]
     members = np.empty(bins.size, I64)
     for sequence in range(bins.size):
         rank = ranks[bins[sequence]]

@@ -59,10 +59,11 @@ def pad_rows(sequences: tuple[Ids, Ids, Positions], pad_id: int, inverted: int, 
         first, stop = offsets[row], offsets[row + 1]
         inputs = min(length, stop - first)
         labels = stop - first - 1
-        block[row, INPUTS, :inputs] = tokens[first : first + inputs]
         block[row, INPUTS, inputs:] = pad_id
-        block[row, LABELS, :labels] = tokens[first + 1 : stop]
         block[row, LABELS, labels:] = pad_id
+        for i in range(inputs):
+            block[row, INPUTS, i] = tokens[first + i]
         for i in range(labels):
+            block[row, LABELS, i] = tokens[first + i + 1]
             block[row, MASK, i] = masks[first + i] ^ inverted
         block[row, MASK, labels:] = inverted

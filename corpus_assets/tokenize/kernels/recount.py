@@ -14,6 +14,8 @@ Faults = NDArray[np.uint8]
 
 NON_PAD, LOSS, BYTES, CHARS = range(4)
 BAD_ID, BAD_MASK, NOT_SHIFTED, OUT_OF_LOSS, BAD_SPAN, PROMPT_LABEL, SPLIT_RESPONSE = range(7)
+# Typed: numba would compile a function anew for every plain number that it is called with.
+_MASKS, _MASKED, _FIRST = np.int64(2), np.int64(0), np.int64(0)
 
 
 @kernel
@@ -36,7 +38,7 @@ def count_side(
         inputs, mask, labels = block[row, channel], block[row, channel + 1], block[row, channel + 2]
         totals[NON_PAD] += _other_than(inputs, eos, pad)
         totals[LOSS] += mask.size - _equal(mask, unmasked)
-        if _is_outside(mask, 2):
+        if _is_outside(mask, _MASKS):
             faults[row, BAD_MASK] = 1
         if _is_outside(inputs, vocabulary) or _is_outside(labels, vocabulary):
             faults[row, BAD_ID] = 1
@@ -83,7 +85,7 @@ def check_rows(block: Block, unmasked: int, pad: int, every: int, faults: Faults
     for row in range(block.shape[0]):
         inputs, mask, labels = block[row, 0], block[row, 1], block[row, 2]
         end = _end(inputs, mask, labels, unmasked, pad)
-        if _shift_faults(inputs, labels, 0, end):
+        if _shift_faults(inputs, labels, _FIRST, end):
             faults[row, NOT_SHIFTED] = 1
         if every and _equal(mask[:end], unmasked):
             faults[row, OUT_OF_LOSS] = 1
@@ -125,12 +127,12 @@ def check_preference(block: Block, channel: int, pad: int, faults: Faults) -> No
             first += 1
         if first != _equal(labels[:first], pad):
             faults[row, PROMPT_LABEL] = 1
-        if _shift_faults(inputs, labels, first, _end(inputs, mask, labels, 0, pad)):
+        if _shift_faults(inputs, labels, first, _end(inputs, mask, labels, _MASKED, pad)):
             faults[row, NOT_SHIFTED] = 1
         last = mask.size
         while last > first and mask[last - 1] == 0:
             last -= 1
-        if _equal(mask[first:last], 0):
+        if _equal(mask[first:last], _MASKED):
             faults[row, SPLIT_RESPONSE] = 1
 
 
