@@ -11,8 +11,8 @@ U32 = np.uint32
 U64 = np.uint64
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
 """Texts that lie one after the other, and where each starts and the last ends: (documents + 1,)."""
-Shingling = tuple[int, int]
-"""1 for words or 0 for code points, and the width."""
+Shingling = tuple[int, int, U64, U64]
+"""1 for words or 0 for code points, the width, and the salts of signatures and of sketches."""
 
 _STEP = 1024
 _EMPTY = U32(NO_SHINGLE)
@@ -26,7 +26,6 @@ _ONE = U64(1)
 def sign_and_sketch(
     texts: Texts,
     shingling: Shingling,
-    salts: tuple[U64, U64],
     rotations: tuple[NDArray[np.int64], NDArray[np.int64]],
     signatures: NDArray[U32],
     sketches: NDArray[U64],
@@ -37,7 +36,7 @@ def sign_and_sketch(
     share the pass over the text; those without columns cost nothing.
     """
     text, bounds = texts
-    by_word, width = shingling
+    by_word, width, salt, sketch_salt = shingling
     words = sketches.shape[1]
     values = np.empty(_STEP, dtype=U64)
     hashes = np.empty(_STEP, dtype=U64)
@@ -56,8 +55,8 @@ def sign_and_sketch(
             continue
         while window[3] <= stop:
             count, window = slide(text, stop, by_word, window, values)
-            _lower(values, count, salts[0], hashes, signature)
-            _lower(values, count, salts[1], hashes, bins)
+            _lower(values, count, salt, hashes, signature)
+            _lower(values, count, sketch_salt, hashes, bins)
         if before.size:
             before[:] = signature
             _densify(before, rotations[0], signature)

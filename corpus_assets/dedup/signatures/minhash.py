@@ -101,15 +101,8 @@ def _one_permutation(
         signatures = signatures[:, :0]
     salts = salt_of(scheme.seed), sketch_salt(scheme.seed)
     moves = rotations(signatures.shape[1], salts[0]), rotations(8 * sketches.shape[1], salts[1])
-    shingling = int(scheme.unit == "word"), scheme.width
-    fill(
-        (cleaned, bounds),
-        shingling,
-        (np.uint64(salts[0]), np.uint64(salts[1])),
-        moves,
-        np.ascontiguousarray(signatures),
-        sketches.view(np.uint64),
-    )
+    shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salts[0]), np.uint64(salts[1])
+    fill((cleaned, bounds), shingling, moves, np.ascontiguousarray(signatures), sketches.view(np.uint64))
 
 
 def _minhash(
