@@ -39,9 +39,15 @@ in turns. Figures with `ascii` are for ASCII texts only; the others are for all 
 
 `python -m benchmarks.dedup_quality` measures recall and precision against true Jaccard similarity at 0.8, on the
 labelled pairs of the shared data (`pairs`) and on generated pairs that spread evenly over 0.5 to 1 (`made`). `missed
-above 095` counts the pairs of similarity 0.95 or more that the sketches missed.
+above 095` counts the pairs of similarity 0.95 or more that the sketches missed. `default` is what a corpus.yaml that
+says nothing does; `removed below threshold` the share of the documents it removes that are less similar than that to
+the one kept in their stead.
 
 {quality}
+
+What the families of signatures find with the default bands and check (`--families`):
+
+{families}
 
 Other ways to check the same candidates, with their bytes per document (`--checks`). The default is 1024 x 1 bit.
 
@@ -112,6 +118,7 @@ def main() -> None:
         stages=stage_table(by_stage),
         minhash=table(minhash.measure(quick)),
         quality=table(dedup_quality.measure(quick)[0]),
+        families=dedup_quality.compare_families(quick),
         checks=dedup_quality.compare_checks(quick),
         tokenize=table(tokenize.measure(quick)),
         demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
