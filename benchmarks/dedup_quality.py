@@ -3,8 +3,10 @@
 Truth is the Jaccard similarity of the 13-character shingles of the cleaned texts, counted on Python sets; a pair is
 positive from 0.8. A pair is found when any band agrees and the check says so. Recall is the share of positive pairs
 that are found, precision the share of found pairs that are positive. Pairs: the labelled ones of the shared data
-(`_pairs`) and made ones that spread evenly over 0.5 to 1 (`_made`); names without either are of all. A full run also
-draws `docs/dedup-quality.svg`. `--checks` compares ways to check candidates instead.
+(`_pairs`) and made ones that spread evenly over 0.5 to 1 (`_made`); names without either are of all. `default` is what
+a corpus.yaml that says nothing does; `removed_below_threshold` is the share of the documents that it removes whose true
+similarity to the one kept in their stead is below the threshold. A full run also draws `docs/dedup-quality.svg`.
+`--checks` compares ways to check candidates instead, `--families` the families of signatures.
 """
 
 import argparse
@@ -20,12 +22,18 @@ from numpy.typing import NDArray
 
 from benchmarks.dedup_pairs import BINS, WIDTH, Pairs, labelled_pairs, made_pairs, pooled
 from benchmarks.dedup_plot import Curve, draw
+from corpus_assets.dedup.clusters.guard import GuardRules
+from corpus_assets.dedup.clusters.resolve import Pairs as Joined
+from corpus_assets.dedup.clusters.resolve import Scale, Settled, guard_clusters
+from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.documents.columns import Column
+from corpus_assets.dedup.documents.numbering import Numbering
 from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.signatures.bands import band_keys
 from corpus_assets.dedup.signatures.minhash import sign, sign_and_sketch
 from corpus_assets.dedup.signatures.scheme import Family, SignatureScheme
-from corpus_assets.dedup.similarity.check import Verification
-from corpus_assets.dedup.similarity.jaccard import exact_similarities
+from corpus_assets.dedup.similarity.check import Check, Verification, surely_above
+from corpus_assets.dedup.similarity.jaccard import exact_similarities, occurring
 from corpus_assets.dedup.similarity.sketch_join import range_rows
 
 PLOT = Path(__file__).resolve().parents[1] / "docs" / "dedup-quality.svg"
@@ -33,7 +41,7 @@ THRESHOLD, CERTAIN = 0.8, 0.95
 DEFAULT_LAYOUT, UNVERIFIED_LAYOUT = (20, 6), (9, 13)
 SKETCH_BITS = 1024
 LAYOUTS = [(9, 13), (14, 9), (20, 6), (25, 5)]
-FAMILIES: list[Family] = ["affine32", "legacy", "oph"]
+FAMILIES: list[Family] = ["oph", "affine32", "legacy"]
 PER_BIN, QUICK_PER_BIN, QUICK_EVERY = 150, 20, 8
 # Family and number of slots, and how many low bits of each are compared.
 CHECKS: list[tuple[Family, int, int]] = [
@@ -64,20 +72,48 @@ class Detector:
         first, later = self._pairs.pairs.T
         return np.asarray((keys[:, first] == keys[:, later]).any(axis=0))
 
-    def verified(self, candidates: Found) -> Found:
-        """Those of the candidates that their sketches do not refute."""
+    def verified(self, candidates: Found, how: Check = "signature") -> Found:
+        """Those of the candidates that a check does not refute."""
+        return self._among(self._checked(candidates, how))
+
+    def _checked(self, candidates: Found, how: Check) -> NDArray[np.unsignedinteger]:
         check = Verification(
             total=len(self._sketches),
             sketches=lambda start, stop: self._sketches[start:stop],
             bits=SKETCH_BITS,
-            texts=lambda _: [],
+            texts=lambda bitmap: (
+                (number, self._pairs.texts[number])
+                for number in np.flatnonzero(occurring(bitmap, 0, len(self._sketches))).tolist()
+            ),
             scheme=self.scheme,
             threshold=THRESHOLD,
             memory=MEMORY,
             spill=TemporaryFile,
         )
-        blocks = check.pairs([self._pairs.pairs[candidates]], "signature")
-        return self._among(np.concatenate([*blocks, self._pairs.pairs[:0]]))
+        return np.concatenate([*check.pairs([self._pairs.pairs[candidates]], how), self._pairs.pairs[:0]])
+
+    def removed(self, candidates: Found) -> NDArray[np.float64]:
+        """The true similarity of each document that the defaults remove to the one that is kept in its stead."""
+        total = len(self._sketches)
+        similar = self._checked(candidates, "two_sided")
+        sets = UnionFind(total)
+        sets.add(similar)
+        settled = Settled(sets, ["first"], {})
+        guard_clusters(
+            settled,
+            Joined(lambda: iter(()), lambda: iter([similar])),
+            guard=GuardRules(resemblance=surely_above(THRESHOLD, SKETCH_BITS), paired=True),
+            sketches=Column(Numbering.of([("all", total)]), lambda _: self._sketches, self._sketches[:0]),
+            scale=Scale(total, SKETCH_BITS, MEMORY, TemporaryFile),
+            on_finding=lambda _: None,
+        )
+        gone = [
+            np.stack([kept, members], axis=1)[kept != members].astype(np.uint32)
+            for members, kept, _ in settled.blocks()
+        ]
+        texts = enumerate(self._pairs.texts)
+        checked = exact_similarities(gone, texts, self.scheme, memory=MEMORY, spill=TemporaryFile)
+        return np.concatenate([similarity for _, similarity in checked])
 
     def exact(self, candidates: Found) -> tuple[Found, float]:
         """Those of the candidates that are similar by their texts, and the MB of text per CPU second it took."""
@@ -119,6 +155,7 @@ def measure(quick: bool) -> tuple[dict[str, Any], list[Curve]]:
     candidates = default.candidates(DEFAULT_LAYOUT)
     exact, rate = default.exact(candidates)
     ways = {
+        "default_": default.verified(candidates, "two_sided"),
         "signature_": default.verified(candidates),
         "exact_": exact,
         "unverified_9x13_": default.candidates(UNVERIFIED_LAYOUT),
@@ -131,6 +168,9 @@ def measure(quick: bool) -> tuple[dict[str, Any], list[Curve]]:
             figures |= {f"{way}recall{suffix}": recall, f"{way}precision{suffix}": precision}
         missed = (truth >= CERTAIN) & ~ways["signature_"][chosen]
         figures[f"missed_above_095{suffix}"] = int(missed.sum())
+    removed = default.removed(candidates)
+    below = round(float((removed < THRESHOLD).mean()), 4)
+    figures |= {"removed": len(removed), "removed_below_threshold": below}
     return figures | {"exact_mb_per_cpu_s": round(rate, 1)}, list(_curves(pairs))
 
 
@@ -174,6 +214,19 @@ def compare_checks(quick: bool) -> str:
     return "\n".join(lines)
 
 
+def compare_families(quick: bool) -> str:
+    """What each family of signatures finds with the default layout and check, as a Markdown table."""
+    pairs = pooled(list(_sets(quick)))
+    lines = ["| family | recall of the candidates | recall | precision |", "| --- | ---: | ---: | ---: |"]
+    for family in FAMILIES:
+        detector = Detector(pairs, family)
+        candidates = detector.candidates(DEFAULT_LAYOUT)
+        possible, _ = _recall_and_precision(candidates, pairs.truth)
+        recall, precision = _recall_and_precision(detector.verified(candidates, "two_sided"), pairs.truth)
+        lines.append(f"| {family} | {possible:.4f} | {recall:.4f} | {precision:.4f} |")
+    return "\n".join(lines)
+
+
 def _estimates(pairs: Pairs, scheme: SignatureScheme, bits: int) -> NDArray[np.float64]:
     """Estimated similarity (n,) from the low bits of each slot, some of which agree by chance."""
     low = np.concatenate(list(sign(pairs.texts, scheme))) & np.uint32((1 << bits) - 1)
@@ -198,7 +251,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="an eighth of the pairs, and no plot")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--checks", action="store_true", help="ways to check candidates, as a Markdown table")
+    parser.add_argument("--families", action="store_true", help="families of signatures, as a Markdown table")
     given = parser.parse_args()
+    if given.families:
+        print(compare_families(given.quick))
+        return
     if given.checks:
         print(compare_checks(given.quick))
         return

@@ -20,10 +20,10 @@ core. Compare them with each other rather than with those of another machine.
 
 ## Stages
 
-`python -m benchmarks.stages`: {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in, each stage in a process of its
-own. `pipeline` is raw to decontaminated train. `train_tokens` includes about two seconds that every process spends
-once: it loads compiled kernels and proves the tokenizer. The rate of a stage that handles only integers is MB of the
-whole corpus.
+`python -m benchmarks.stages`: {small_text_mb} and {text_mb} MB of text ({corpus} corpus), `jsonl.gz` in, each stage in
+a process of its own. What one more MB of text costs (ms per MB, and its inverse) is told from what a stage costs before
+it has done anything: imports, compiled kernels, partitions with next to no rows. All are over the text of the whole
+corpus, so they add up; `pipeline` is raw to decontaminated train.
 
 {stages}
 
@@ -39,9 +39,15 @@ in turns. Figures with `ascii` are for ASCII texts only; the others are for all 
 
 `python -m benchmarks.dedup_quality` measures recall and precision against true Jaccard similarity at 0.8, on the
 labelled pairs of the shared data (`pairs`) and on generated pairs that spread evenly over 0.5 to 1 (`made`). `missed
-above 095` counts the pairs of similarity 0.95 or more that the sketches missed.
+above 095` counts the pairs of similarity 0.95 or more that the sketches missed. `default` is what a corpus.yaml that
+says nothing does; `removed below threshold` the share of the documents it removes that are less similar than that to
+the one kept in their stead.
 
 {quality}
+
+What the families of signatures find with the default bands and check (`--families`):
+
+{families}
 
 Other ways to check the same candidates, with their bytes per document (`--checks`). The default is 1024 x 1 bit.
 
@@ -79,11 +85,12 @@ and `corpus plan` on a fresh corpus of three shards. `modules` counts what each 
 
 def stage_table(figures: Mapping[str, Any]) -> str:
     """One row per stage."""
-    rows = ["| stage | MB per CPU-second | peak memory, MB |", "|---|---:|---:|"]
-    for key, value in figures.items():
-        if key.endswith("_mb_per_cpu_s"):
-            name = key.removesuffix("_mb_per_cpu_s")
-            rows.append(f"| {name} | {value:,.1f} | {figures[f'{name}_peak_rss_mb']:,.0f} |")
+    rows = ["| stage | ms per MB | MB per CPU-second | fixed CPU s | peak memory, MB |", "|---|---:|---:|---:|---:|"]
+    for name in stages.names_of(figures):
+        slope, rate, fixed, peak = (
+            figures[f"{name}_{key}"] for key in ("ms_per_mb", "mb_per_cpu_s", "fixed_cpu_s", "peak_rss_mb")
+        )
+        rows.append(f"| {name} | {slope:,.2f} | {rate:,.1f} | {fixed:,.2f} | {peak:,.0f} |")
     return "\n".join(rows)
 
 
@@ -105,11 +112,13 @@ def main() -> None:
     page = PAGE.format(
         cores=len(os.sched_getaffinity(0)),
         python=platform.python_version(),
+        small_text_mb=by_stage["small_text_mb"],
         text_mb=by_stage["text_mb"],
         corpus=by_stage["corpus"],
         stages=stage_table(by_stage),
         minhash=table(minhash.measure(quick)),
         quality=table(dedup_quality.measure(quick)[0]),
+        families=dedup_quality.compare_families(quick),
         checks=dedup_quality.compare_checks(quick),
         tokenize=table(tokenize.measure(quick)),
         demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),

@@ -1,7 +1,11 @@
-"""Every stage in MB of text per CPU-second and peak memory: `python -m benchmarks.stages [--quick] [--json]`.
+"""What every stage costs: `python -m benchmarks.stages [--quick] [--json]`.
 
-Each stage runs alone in a process of its own, on one core; its CPU seconds are those in its commit records, its peak
-memory is that of the process. `pipeline` is raw to decontaminated train.
+Each stage runs alone in a process of its own, on one core, over three corpora one after the other: two small ones and a
+large one. Its CPU seconds are those in its commit records. The large corpus against the second small one gives the cost
+of one more MB of text (the slope); what the first small one took beyond that is fixed cost: imports, compiled kernels,
+whatever a partition takes when it has next to no rows (the intercept). `pipeline` is raw to decontaminated train.
+
+Keys of a stage: `_ms_per_mb`, `_fixed_cpu_s`, `_mb_per_cpu_s` (1000 / ms per MB), `_peak_rss_mb`.
 """
 
 import argparse
@@ -10,6 +14,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +23,9 @@ from corpus_assets.corpus import Corpus
 from resources.errors import CorpusError
 
 LAST_OF_PIPELINE = "decontaminated_train"
-MEGABYTES, QUICK_MEGABYTES = 64, 10
+MEGABYTES, QUICK_MEGABYTES = (32, 512), (4, 24)
+LEAST_MS_PER_MB = 0.001
+"""Slopes below this are noise: the records round to a thousandth of a second."""
 
 
 def run_stage(config: Path, name: str) -> dict[str, Any]:
@@ -36,55 +43,74 @@ def run_stage(config: Path, name: str) -> dict[str, Any]:
     }
 
 
-def measure(megabytes: int) -> dict[str, Any]:
-    """Build a corpus stage by stage, each in a new process."""
+def measure(sizes: tuple[int, int]) -> dict[str, Any]:
+    """Build two small corpora and a large one stage by stage, each stage in a new process. sizes: MB of text."""
     with tempfile.TemporaryDirectory() as folder:
-        config, kind = write_corpus(Path(folder), megabytes)
-        costs: dict[str, dict[str, Any]] = {}
-        for stage in Corpus.open(config).graph:
-            command = [sys.executable, "-m", "benchmarks.stages", "--stage", stage.name, "--config", str(config)]
+        made = [write_corpus(Path(folder) / name, size) for name, size in zip("abc", (sizes[0], *sizes), strict=True)]
+        configs = [str(config) for config, _ in made]
+        costs: dict[str, list[dict[str, Any]]] = {}
+        for stage in Corpus.open(configs[0]).graph:
+            command = [sys.executable, "-m", "benchmarks.stages", "--stage", stage.name, "--config", *configs]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            costs[stage.name] = json.loads(done.stdout) | {"reads": [edge.asset for edge in stage.inputs]}
-    return _figures(costs) | {"corpus": kind}
+            costs[stage.name] = json.loads(done.stdout)
+    return figures_of(costs) | {"corpus": made[0][1]}
 
 
-def _figures(costs: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """MB/s by stage: of the text it reads or writes, or of the whole corpus where it handles integers only."""
-    whole = costs["normalized_documents"]["text_bytes"]
-    figures: dict[str, Any] = {"text_mb": round(whole / 1e6, 2)}
+def figures_of(costs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """Slope and intercept of every stage, from what it cost on the small corpus, on the small one again, on the large.
+
+    Both are over the text of the whole corpus, so those of the stages of the pipeline add up.
+    """
+    small, _, large = (cost["text_bytes"] / 1e6 for cost in costs["normalized_documents"])
+    figures: dict[str, Any] = {"text_mb": round(large, 2), "small_text_mb": round(small, 2)}
+    slopes, fixed = {}, {}
     for name, cost in costs.items():
-        read = max((costs[upstream]["text_bytes"] for upstream in cost["reads"]), default=0)
-        text = max(cost["text_bytes"], read) if cost["text_bytes"] else whole
-        key = name.replace("/", "_")
-        figures[f"{key}_mb_per_cpu_s"] = round(text / 1e6 / max(cost["cpu_seconds"], 0.001), 2)
-        figures[f"{key}_peak_rss_mb"] = cost["peak_rss_mb"]
+        cold, warm, whole = (one["cpu_seconds"] for one in cost)
+        slopes[name] = max(1000 * (whole - warm) / (large - small), LEAST_MS_PER_MB)
+        fixed[name] = max(cold - slopes[name] * small / 1000, 0.0)
+        figures |= _described(name, slopes[name], fixed[name]) | {f"{name}_peak_rss_mb": cost[-1]["peak_rss_mb"]}
     names = list(costs)
-    pipeline = [costs[name] for name in names[: names.index(LAST_OF_PIPELINE) + 1]]
-    figures["pipeline_mb_per_cpu_s"] = round(whole / 1e6 / sum(cost["cpu_seconds"] for cost in pipeline), 2)
-    figures["pipeline_peak_rss_mb"] = max(cost["peak_rss_mb"] for cost in pipeline)
+    names = names[: names.index(LAST_OF_PIPELINE) + 1]
+    figures |= _described("pipeline", sum(slopes[name] for name in names), sum(fixed[name] for name in names))
+    figures["pipeline_peak_rss_mb"] = max(figures[f"{name}_peak_rss_mb"] for name in names)
     return figures
+
+
+def _described(name: str, slope: float, fixed: float) -> dict[str, float]:
+    return {
+        f"{name}_ms_per_mb": round(slope, 3),
+        f"{name}_fixed_cpu_s": round(fixed, 3),
+        f"{name}_mb_per_cpu_s": round(1000 / slope, 2),
+    }
+
+
+def names_of(figures: Mapping[str, Any]) -> list[str]:
+    """The stages that figures are of, and `pipeline`, in order."""
+    return [key.removesuffix("_ms_per_mb") for key in figures if key.endswith("_ms_per_mb")]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_MEGABYTES} MB of text instead of {MEGABYTES}")
+    small, large = MEGABYTES
+    quick_small, quick_large = QUICK_MEGABYTES
+    sizes = f"{quick_small} and {quick_large} MB of text instead of {small} and {large}"
+    parser.add_argument("--quick", action="store_true", help=sizes)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--stage", help=argparse.SUPPRESS)
-    parser.add_argument("--config", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--config", type=Path, nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
-        print(json.dumps(run_stage(given.config, given.stage)))
+        print(json.dumps([run_stage(config, given.stage) for config in given.config]))
         return
     figures = measure(QUICK_MEGABYTES if given.quick else MEGABYTES)
     if given.json:
         print(json.dumps(figures))
         return
-    print(f"{figures['text_mb']} MB of text ({figures['corpus']} corpus), one core")
-    print(f"{'stage':24}{'MB per CPU-second':>20}{'peak memory, MB':>18}")
-    for key in figures:
-        if key.endswith("_mb_per_cpu_s"):
-            name = key.removesuffix("_mb_per_cpu_s")
-            print(f"{name:24}{figures[key]:>20,.1f}{figures[f'{name}_peak_rss_mb']:>18,.0f}")
+    print(f"{figures['small_text_mb']} and {figures['text_mb']} MB of text ({figures['corpus']} corpus), one core")
+    print(f"{'stage':24}{'ms per MB':>12}{'MB per CPU-second':>20}{'fixed CPU s':>14}{'peak memory, MB':>18}")
+    for name in names_of(figures):
+        slope, rate, fixed = (figures[f"{name}_{key}"] for key in ("ms_per_mb", "mb_per_cpu_s", "fixed_cpu_s"))
+        print(f"{name:24}{slope:>12,.2f}{rate:>20,.1f}{fixed:>14,.2f}{figures[f'{name}_peak_rss_mb']:>18,.0f}")
 
 
 if __name__ == "__main__":

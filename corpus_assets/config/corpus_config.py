@@ -16,8 +16,10 @@ class CorpusConfig(Section):
     """Everything a corpus is made from."""
 
     name: Name = "corpus"
-    compat: Literal["slimpajama"] | None = Field(
-        None, description="profile that reproduces a reference; it sets the values its documentation lists"
+    compat: Literal["slimpajama", "version-0.1"] | None = Field(
+        None,
+        description="profile that reproduces a reference, or keeps the defaults of an older version; it sets the "
+        "values listed below",
     )
     sources: list[Source] = Field(
         default=[],

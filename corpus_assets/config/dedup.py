@@ -13,6 +13,7 @@ Rule = Literal["source", "longest", "newest", "first"]
 MAX_BANDS = 1000
 MAX_PERMUTATIONS = 4096
 DEFAULT_WORDS = 5
+UNCHECKED_RESEMBLANCE = 0.5
 
 
 def _first() -> list[Rule]:
@@ -27,7 +28,7 @@ class MinHash(Section):
     """MinHash signatures and their bands. `shingle: {unit, width}` is another way to write `unit` and `width`."""
 
     family: Literal["affine32", "legacy", "oph"] = Field(
-        "affine32",
+        "oph",
         description="`affine32` and `legacy` (before 2.0) are datasketch's, value for value; "
         "`oph` is one-permutation hashing, some four times faster",
     )
@@ -114,11 +115,13 @@ class Guard(Section):
         description="`split`: documents unlike the kept one leave the cluster; `report`: they are only reported",
     )
     max_cluster: int = Field(10_000, ge=2, description="clusters of more documents are examined and reported")
-    resemblance: float = Field(
-        0.5,
+    resemblance: float | None = Field(
+        None,
         ge=0,
         le=1,
-        description="estimated Jaccard similarity to the kept document under which a document is unlike",
+        description="estimated Jaccard similarity to the kept document under which a document is unlike; by default "
+        "`dedup.threshold` itself: a document goes only if it and the kept one are a checked pair, or their sketches "
+        "leave no doubt (0.5 with `verify: none`)",
     )
     max_examined: int = Field(
         500_000,
@@ -138,9 +141,10 @@ class Dedup(Section):
     exact_first: bool = Field(
         True, description="find equal texts by their digest first; only one document of each takes part in the bands"
     )
-    verify: Literal["none", "signature", "exact"] = Field(
-        "signature",
-        description="check of each candidate pair: `none`, by its signatures, or by the shingles of its texts",
+    verify: Literal["none", "signature", "two_sided", "exact"] = Field(
+        "two_sided",
+        description="check of each candidate pair: `none`, by its sketches (`signature`), by the shingles of its texts "
+        "(`exact`), or `two_sided`: by its sketches when they are far from the threshold, else by its texts",
     )
     threshold: float = Field(0.8, gt=0, le=1, description="Jaccard similarity from which a verified pair counts")
     keep: Annotated[list[Rule], BeforeValidator(_as_list)] = Field(
@@ -157,6 +161,16 @@ class Dedup(Section):
     max_loss: float = Field(
         0.9, gt=0, le=1, description="share of a source's documents that may go; more stops the build"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resemblance_without_checked_pairs(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("verify") != "none":
+            return values
+        guard = values.get("guard", {})
+        if isinstance(guard, dict) and guard.get("resemblance") is None:
+            return {**values, "guard": {**guard, "resemblance": UNCHECKED_RESEMBLANCE}}
+        return values
 
     @model_validator(mode="after")
     def _rules_in_effect(self) -> "Dedup":

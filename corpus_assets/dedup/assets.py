@@ -10,7 +10,7 @@ from corpus_assets.dedup.duplicate_pairs import duplicate_pairs
 from corpus_assets.dedup.duplicates import duplicates
 from corpus_assets.dedup.exact_duplicates import exact_duplicates
 from corpus_assets.dedup.minhashes import minhashes
-from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, SCHEME
+from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, PAIR_THRESHOLD, SCHEME
 from corpus_assets.dedup.signatures.scheme import CLEANING
 from corpus_assets.dedup.verified_pairs import verified_pairs
 from resources.formats.attributes import FLAGS
@@ -35,6 +35,13 @@ def pairing_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
     They are if pairs are checked, since the first document of a bucket may turn out unlike a later one.
     """
     return source_order(settings) | {NEIGHBOURS: settings["dedup"]["verify"] != "none"}
+
+
+def guard_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the order of sources, and the threshold of pairs if the guard holds documents to it."""
+    dedup = settings["dedup"]
+    held_to = {PAIR_THRESHOLD: dedup["threshold"]} if dedup["guard"]["resemblance"] is None else {}
+    return source_order(settings) | held_to
 
 
 def featureless_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +180,7 @@ STAGES = [
             "dedup.guard.max_examined",
             "dedup.short_documents",
         ),
-        derived_parameters=source_order,
+        derived_parameters=guard_rule,
         gate=retention,
         notes=loss_notes,
         columns={"member": "uint32", "kept": "uint32", "size": "uint32"},

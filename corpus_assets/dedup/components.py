@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.clusters.guard import GuardRules
 from corpus_assets.dedup.clusters.keep import Facts, ranks_of_documents, source_ranks
 from corpus_assets.dedup.clusters.kept_ids import IdTables, ids_of
-from corpus_assets.dedup.clusters.resolve import Scale, Settled, guard_clusters
+from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
 from corpus_assets.dedup.documents.columns import Column
@@ -18,12 +19,14 @@ from corpus_assets.dedup.documents.numbering import Edges, Numbering, ShardMarks
 from corpus_assets.dedup.shared import (
     LOSSES,
     ORDER,
+    PAIR_THRESHOLD,
     blocks_of,
     numbering_of,
     require_numbering,
     sketches_of,
     takes_part,
 )
+from corpus_assets.dedup.similarity.check import surely_above
 from resources.formats.row_tables import TEXT
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -39,7 +42,7 @@ def components(task: Task) -> None:
     for block in _pairs(paired):
         sets.add(block)
     settled = Settled(sets, task["dedup.keep"], _facts(task, numbering))
-    worst = _guarded(task, numbering, settled, _pairs(paired))
+    worst = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, [found]) for found in paired)))
     removed = _write_clusters(task, numbering, settled)
     eligible = numbering.by_source_of_shard(
         int(takes_part(task, shard).sum()) for shard in task.inputs("short_documents")
@@ -50,7 +53,7 @@ def components(task: Task) -> None:
     task.save_json("components/shards.json", numbering.table(), rows=len(documents))
     examined = report["examined"]
     task.count(suspicious_clusters=sum(examined.values()), split_clusters=examined["split"])
-    task.count(unexamined_clusters=examined["not examined"])
+    task.count(documents_kept_by_splits=worst.moved, unexamined_clusters=examined["not examined"])
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
 
@@ -59,15 +62,14 @@ def _pairs(paired: Sequence[Partition]) -> Iterator[Edges]:
     return (block for found in paired for block in blocks_of(found.array("pairs.npy")))
 
 
-def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Iterator[Edges]) -> Worst:
+def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -> Worst:
     """Splits the clusters that the guard splits; returns the worst ones, and the largest that were not suspicious."""
     sketches, sketched = sketches_of(task, numbering)
-    names = ("action", "max_cluster", "resemblance", "max_examined")
     worst = Worst()
     guard_clusters(
         settled,
         pairs,
-        guard=GuardRules(*(task[f"dedup.guard.{name}"] for name in names)),
+        guard=_rules(task, sketched.bits),
         sketches=sketches,
         scale=Scale(numbering.total, sketched.bits, task.memory, task.scratch),
         on_finding=worst.add,
@@ -75,6 +77,17 @@ def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Iterator
     for kept, size, members in settled.largest(WORST):
         worst.add_unsuspected(kept, size, members)
     return worst
+
+
+def _rules(task: Task, bits: int) -> GuardRules:
+    """Returns the rules of the guard; by default they hold documents to the threshold of pairs."""
+    action, max_cluster, resemblance, max_examined = (
+        task[f"dedup.guard.{name}"] for name in ("action", "max_cluster", "resemblance", "max_examined")
+    )
+    if resemblance is None:
+        resemblance = surely_above(task[PAIR_THRESHOLD], bits)
+        return GuardRules(action, max_cluster, resemblance, max_examined, paired=True)
+    return GuardRules(action, max_cluster, resemblance, max_examined)
 
 
 def _describer(task: Task, numbering: Numbering, wanted: list[int]) -> Callable[[int], dict[str, str | int]]:

@@ -15,6 +15,7 @@ from resources.stage.task import Task
 
 ORDER = "order of sources"
 NEIGHBOURS = "pairs of neighbours"
+PAIR_THRESHOLD = "dedup.threshold"
 LOSSES = "losses"
 """Counters of `components`: what each source loses, and how many clusters could not be examined."""
 

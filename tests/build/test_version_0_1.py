@@ -1,6 +1,7 @@
 """A corpus built by version 0.1 is all fresh: the golden plan behind every move and every new name.
 
 `version_0_1/` holds its configuration, raw files, a module with stages of the user's own, and all commit records.
+Three defaults are others since: `compat: version-0.1` in its configuration keeps those that it was built with.
 """
 
 import json
@@ -107,6 +108,14 @@ def test_what_changed_since_is_stale(folder: Path, change: dict[str, Any], stale
     assert {status for (asset, _), (status, _) in found.items() if asset == stale} == {"stale"}
     ((key, value),) = change.items()
     assert any(key.rpartition(".")[2] in reason and str(value) in reason for _, reason in found.values())
+
+
+def test_the_defaults_of_today_are_others_and_the_plan_says_so(folder: Path) -> None:
+    reconfigure(folder, {"compat": None})
+    found = statuses(opened(folder).planner().plan())
+    reasons = "; ".join(reason for _, reason in found.values())
+    assert "minhash.family affine32 -> oph" in reasons
+    assert not {"normalized_documents", "short_documents", "exact_duplicates"} & {asset for asset, _ in found}
 
 
 def reconfigure(folder: Path, change: dict[str, Any]) -> None:

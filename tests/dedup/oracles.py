@@ -86,12 +86,13 @@ def one_permutation(hashes: NDArray[np.uint64], bins: int, salt: int) -> NDArray
 
 def grow(
     order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
+    links: tuple[NDArray[np.int64], NDArray[np.int64]],
     sketches: NDArray[np.uint64],
     least: int,
+    paired: bool,
 ) -> NDArray[np.int64]:
     """Group of each node, as `kernels.growth.grow`, but a whole front of neighbours at a time."""
+    starts, neighbours = links
     groups = np.full(len(order), -1, dtype=np.int64)
     refused_by = np.full(len(order), -1, dtype=np.int64)
     group = 0
@@ -104,7 +105,7 @@ def grow(
             near = np.concatenate([neighbours[starts[node] : starts[node + 1]] for node in front])
             near = np.unique(near[(groups[near] < 0) & (refused_by[near] != group)])
             agreeing = np.bitwise_count(~(sketches[near] ^ sketches[leader])).sum(axis=1)
-            resembles = agreeing >= least
+            resembles = (agreeing >= least) | (paired and front == [leader])
             groups[near[resembles]] = group
             refused_by[near[~resembles]] = group
             front = near[resembles].tolist()

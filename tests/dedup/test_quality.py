@@ -10,6 +10,9 @@ from tests.golden import shared
 def test_the_defaults_find_what_they_promise() -> None:
     shared("data", "pairs")
     figures, _ = measure(quick=True)
+    assert figures["default_recall"] >= 0.995
+    assert figures["default_precision"] >= 0.99
+    assert figures["removed_below_threshold"] <= 0.005
     assert figures["signature_recall"] >= 0.92
     assert figures["signature_precision"] >= 0.92
     assert figures["exact_recall"] >= 0.995

@@ -28,14 +28,16 @@ class GuardRules:
     """Which clusters are examined, and whether they are split or only reported.
 
     `max_cluster` documents are not too many; `resemblance` is the estimated Jaccard similarity to the kept document
-    from which on a document resembles it, at 0 all do. A cluster of more than `max_examined` documents is not examined:
-    it takes up to a kilobyte of memory per document.
+    from which on a document resembles it, at 0 all do. With `paired`, a document that a checked pair joins with the
+    kept one resembles it whatever the estimate. A cluster of more than `max_examined` documents is not examined: it
+    takes up to a kilobyte of memory per document.
     """
 
     action: Literal["split", "report", "off"] = "split"
     max_cluster: int = 10_000
     resemblance: float = 0.5
     max_examined: int = 500_000
+    paired: bool = False
 
     def least(self, bits: int) -> int:
         """Returns how many of `bits` must agree for a document to resemble another."""
@@ -109,17 +111,19 @@ def examine(
     edges: Edges,
     sketches: Sketches,
     rules: GuardRules,
+    *,
+    copies: Edges | None = None,
 ) -> Examined:
     """Measures one cluster, and splits it if the rules say so and a member is unlike the kept document.
 
     `members` ascending, shape (n,); `ranks` from best to worst by the keep rule, 0 to n - 1; `edges` (m, 2) between
     members, which connect them, in any order and direction, repeated or not; `sketches` (n, bits / 8) in the order of
-    members.
+    members; `copies` (k, 2) those of the edges that join the first document of a text with a later one of the same.
 
     A split is leader growth: the best document that is in no group yet leads one, and documents in no group join it
     along edges from the group while they resemble the leader. So every document resembles the kept one of its group,
     and groups are connected. Each edge is visited twice at most. A document that resembles nobody stays alone, and
-    a large cluster whose members all resemble the kept one stays whole.
+    a large cluster whose members all resemble the kept one stays whole. Copies of a text are never told apart.
 
     `ValueError` if an edge ends in a document that is not a member.
     """
@@ -128,16 +132,24 @@ def examine(
     least = rules.least(bits)
     words = as_words(sketches)
     agreements = agreeing(words, 0, words, np.full(len(members), leader))
-    unlike = int((agreements < least).sum())
     links = _links(members, edges)
     density, core = _density_and_core(len(members), links)
+    texts, text_of = _texts(members, copies)
+    starts, neighbours = _adjacency(len(texts), _between(texts, text_of[links]))
+    resembling = agreements >= least
+    if rules.paired:
+        own = text_of[leader]
+        resembling |= np.isin(text_of, [own, *neighbours[starts[own] : starts[own + 1]]])
+    unlike = int((~resembling).sum())
     groups = np.zeros(len(members), dtype=np.int64)
     leaders = np.array([leader])
     if unlike and rules.action == "split":
         from corpus_assets.dedup.kernels.growth import grow
 
+        best = np.full(len(texts), len(members), dtype=np.int64)
+        np.minimum.at(best, text_of, ranks)
+        groups = grow(np.argsort(best), (starts, neighbours), words[texts], least, rules.paired)[text_of]
         order = np.argsort(ranks)
-        groups = grow(order, *_adjacency(len(members), links), words, least)
         leaders = order[np.sort(np.unique(groups[order], return_index=True)[1])]
     resemblances = np.maximum(estimate(agreements, bits), 0.0)
     return Examined(groups, members[leaders], resemblances, unlike, density, core)
@@ -152,6 +164,22 @@ def _links(members: Documents, edges: Edges) -> NDArray[np.uint64]:
     low, high = ends.min(axis=0).astype(np.uint64), ends.max(axis=0).astype(np.uint64)
     codes = np.unique((low * count + high)[low != high])
     return np.stack(np.divmod(codes, count))
+
+
+def _texts(members: Documents, copies: Edges | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the positions of the members that come first with their text, and for each member which of them it is."""
+    first = np.arange(len(members), dtype=np.int64)
+    if copies is not None and len(copies):
+        firsts, later = np.searchsorted(members, copies.T)
+        first[later] = firsts
+    texts, text_of = np.unique(first, return_inverse=True)
+    return texts, text_of
+
+
+def _between(texts: NDArray[np.int64], links: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Returns the different links (2, m) between different texts."""
+    ends = np.sort(links[:, links[0] != links[1]], axis=0)
+    return np.stack(np.divmod(np.unique(ends[0] * len(texts) + ends[1]), len(texts))).astype(np.uint64)
 
 
 def _density_and_core(count: int, links: NDArray[np.uint64]) -> tuple[float, int]:

@@ -1,6 +1,6 @@
 """From pairs to clusters with a document to keep: union-find, the keep rules, then the guard."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Documents, Edges
 from corpus_assets.dedup.documents.spill import Buckets, Spill
 from corpus_assets.dedup.signatures.sketches import Agreements
+from corpus_assets.dedup.similarity.jaccard import marked, wanted
 from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
 
 _MOST_BUCKETS = 1 << 14
@@ -91,9 +92,21 @@ class Scale:
     spill: Spill
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """What joined the clusters, in blocks (m, 2) that can be read again and again.
+
+    copies: the first document with a text, and a later one with the same. similar: all others; if `copies` has any,
+    between documents that are the first with their text.
+    """
+
+    copies: Callable[[], Iterator[Edges]]
+    similar: Callable[[], Iterator[Edges]]
+
+
 def guard_clusters(
     settled: Settled,
-    edges: Iterable[Edges],
+    pairs: Pairs,
     *,
     guard: GuardRules,
     sketches: Column,
@@ -102,20 +115,22 @@ def guard_clusters(
 ) -> None:
     """Examines every suspicious cluster, splits those that the guard splits, and hands each finding to `on_finding`.
 
-    `edges` are all pairs. A cluster of more than `guard.max_examined` documents stays as it is; it is a finding only if
+    A cluster of more than `guard.max_examined` documents stays as it is; it is a finding only if
     a document in it is unlike the kept one.
     """
     if guard.action == "off" or not len(settled.roots):
         return
     sizes = _sizes(settled)
-    lowest = _lowest(settled, sketches, scale)
+    resembling = _paired_with_kept(settled, pairs, scale.total) if guard.paired else None
+    lowest = _lowest(settled, sketches, scale, resembling)
     too_large = sizes > guard.max_examined
     for place in np.flatnonzero(too_large & (lowest < guard.least(scale.bits))).tolist():
         on_finding(Finding(int(settled.kept[place]), int(sizes[place]), settled.roots[place : place + 1], None))
     suspicious = np.flatnonzero(suspects(sizes, lowest, guard, scale.bits) & ~too_large)
     splits = []
-    for place, members, links in _gathered(settled, edges, suspicious, scale):
-        examined = examine(members, settled.ranking(members), links, sketches.take(members), guard)
+    for place, members, (copies, similar) in _gathered(settled, pairs, suspicious, scale):
+        links, held = np.concatenate([copies, similar]), sketches.take(members)
+        examined = examine(members, settled.ranking(members), links, held, guard, copies=copies)
         if len(examined.kept) > 1:
             splits.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
         on_finding(Finding(int(settled.kept[place]), len(members), members, examined))
@@ -131,20 +146,42 @@ def _sizes(settled: Settled) -> NDArray[np.int64]:
     return sizes
 
 
-def _lowest(settled: Settled, sketches: Column, scale: Scale) -> Agreements:
-    """Returns the least agreement of any member of a cluster with the document kept."""
-    rows = range_rows(scale.bits)
-    agreed = agreements(
-        _with_kept(settled, rows), sketches.rows, scale.total, rows, memory=scale.memory // 2, spill=scale.spill
-    )
+def _paired_with_kept(settled: Settled, pairs: Pairs, total: int) -> NDArray[np.uint8]:
+    """Returns a bitmap of the documents whose text makes a pair with that of the kept document of their cluster."""
+    firsts = settled.kept.copy()
+    for block in pairs.copies():
+        places = settled.cluster_of(block[:, 1])
+        is_kept = settled.kept[places] == block[:, 1]
+        firsts[places[is_kept]] = block[is_kept, 0]
+
+    def with_kept() -> Iterator[Edges]:
+        yield np.stack([firsts, firsts], axis=1)
+        for block in pairs.similar():
+            yield block[(block == firsts[settled.cluster_of(block[:, 0])][:, None]).any(axis=1)]
+
+    found = wanted(with_kept(), total)
+    for block in pairs.copies():
+        later = block[marked(found, block[:, 0]), 1]
+        np.bitwise_or.at(found, later >> 3, np.uint8(1) << (later & 7).astype(np.uint8))
+    return found
+
+
+def _lowest(settled: Settled, sketches: Column, scale: Scale, resembling: NDArray[np.uint8] | None) -> Agreements:
+    """Returns the least agreement with the document kept of any member of a cluster that is not `resembling` anyway."""
+    rows, half = range_rows(scale.bits), scale.memory // 2
+    pairs = _with_kept(settled, rows, resembling)
+    agreed = agreements(pairs, sketches.rows, scale.total, rows, memory=half, spill=scale.spill)
     return lowest_agreements(settled.kept, agreed, scale.bits)
 
 
-def _with_kept(settled: Settled, rows: int) -> Iterator[tuple[int, Edges]]:
-    """Yields (range of the members, pairs (kept, member)) for all members that are not kept."""
+def _with_kept(settled: Settled, rows: int, resembling: NDArray[np.uint8] | None) -> Iterator[tuple[int, Edges]]:
+    """Yields (range of the members, pairs (kept, member)) for all members that are not kept nor `resembling` anyway."""
     for members, places, _ in settled.joined():
         kept = settled.kept[places]
-        pairs = np.stack([kept, members], axis=1)[kept != members]
+        chosen = kept != members
+        if resembling is not None:
+            chosen &= ~marked(resembling, members)
+        pairs = np.stack([kept, members], axis=1)[chosen]
         numbers = pairs[:, 1] // pairs.dtype.type(rows)
         cuts = np.flatnonzero(np.diff(numbers)) + 1
         for block in np.split(pairs, cuts):
@@ -153,29 +190,32 @@ def _with_kept(settled: Settled, rows: int) -> Iterator[tuple[int, Edges]]:
 
 
 def _gathered(
-    settled: Settled, edges: Iterable[Edges], suspicious: NDArray[np.intp], scale: Scale
-) -> Iterator[tuple[int, Documents, Edges]]:
-    """Yields the position, members (ascending) and pairs of each suspicious cluster."""
+    settled: Settled, pairs: Pairs, suspicious: NDArray[np.intp], scale: Scale
+) -> Iterator[tuple[int, Documents, tuple[Edges, Edges]]]:
+    """Yields the position, members (ascending), and copies and similar pairs of each suspicious cluster."""
     number = np.full(len(settled.roots), -1, dtype=np.int64)
     number[suspicious] = np.arange(len(suspicious))
     # Many clusters share a bucket, since every full buffer holds an index of all buckets.
     wide = max(-(-len(suspicious) // _MOST_BUCKETS), 1)
     count, share = -(-len(suspicious) // wide), scale.memory // 8
-    member_type, link_type = (_record(settled.roots.dtype, columns) for columns in (1, 2))
+    member_type, link_type = (_record(settled.roots.dtype, columns) for columns in (1, 3))
     with (
         Buckets(count, member_type, share, scale.spill) as members,
         Buckets(count, link_type, share, scale.spill) as links,
     ):
         for documents, places, _ in settled.joined():
             _put(members, member_type, number[places], documents[:, None], wide)
-        for block in edges:
-            _put(links, link_type, number[settled.cluster_of(block[:, 0])], block, wide)
+        for is_copy, blocks in enumerate((pairs.similar, pairs.copies)):
+            for block in blocks():
+                rows = np.column_stack([block, np.full(len(block), is_copy, dtype=block.dtype)])
+                _put(links, link_type, number[settled.cluster_of(block[:, 0])], rows, wide)
         for bucket in range(count):
             inside = range(bucket * wide, min((bucket + 1) * wide, len(suspicious)))
-            rows = _clusters(members, member_type, bucket, inside)
-            pairs = _clusters(links, link_type, bucket, inside)
-            for cluster, own, edges_of_own in zip(inside, rows, pairs, strict=True):
-                yield int(suspicious[cluster]), own[:, 0], edges_of_own
+            documents_of = _clusters(members, member_type, bucket, inside)
+            links_of = _clusters(links, link_type, bucket, inside)
+            for cluster, own, joined in zip(inside, documents_of, links_of, strict=True):
+                is_copy = joined[:, 2] > 0
+                yield int(suspicious[cluster]), own[:, 0], (joined[is_copy, :2], joined[~is_copy, :2])
 
 
 def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:

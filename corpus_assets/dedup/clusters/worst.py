@@ -33,16 +33,20 @@ class Worst:
 
     Holds no more than `limit` clusters of a few numbers each; `examined` counts all by what was done with them. A
     cluster that was not examined counts as if all its documents were unlike the kept one, since nobody knows.
+    `moved` counts the documents that left the cluster of a document they are unlike.
     """
 
     def __init__(self, limit: int = WORST) -> None:
         self._limit = limit
         self._rows: list[Row] = []
+        self.moved = 0
         self.examined = Counter({"whole": 0, "split": 0, "not examined": 0})
 
     def add(self, finding: Finding) -> None:
         """Adds one suspicious cluster."""
         row = _row(finding.kept, finding.size, finding.members, finding.examined)
+        if finding.examined is not None:
+            self.moved += int((finding.examined.groups > 0).sum())
         self.examined["not examined" if finding.examined is None else "split" if row["groups"] > 1 else "whole"] += 1
         self._put(row)
 

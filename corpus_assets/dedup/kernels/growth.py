@@ -10,16 +10,18 @@ from resources.jit import kernel
 @kernel
 def grow(
     order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
+    links: tuple[NDArray[np.int64], NDArray[np.int64]],
     sketches: NDArray[np.uint64],
     least: int,
+    paired: bool,
 ) -> NDArray[np.int64]:
     """Returns the group of each node, shape (n,), numbered in the order of their leaders.
 
-    `order` are the nodes, best first; the neighbours of node i lie from `starts[i]` to `starts[i + 1]`. A node joins
-    a leader when `least` bits or more of their sketches (n, words) agree.
+    `order` are the nodes, best first; `links` are (starts, neighbours): those of node i lie from `starts[i]` to
+    `starts[i + 1]`. A node joins a leader when `least` bits or more of their sketches (n, words) agree or, if `paired`,
+    when it is a neighbour of the leader.
     """
+    starts, neighbours = links
     groups = np.full(order.size, -1, np.int64)
     refused_by = np.full(order.size, -1, np.int64)
     queue = np.empty(order.size, np.int64)
@@ -37,7 +39,7 @@ def grow(
                 other = neighbours[position]
                 if groups[other] >= 0 or refused_by[other] == group:
                     continue
-                if agreeing_bits(sketches[leader], sketches[other]) < least:
+                if not (paired and node == leader) and agreeing_bits(sketches[leader], sketches[other]) < least:
                     refused_by[other] = group
                     continue
                 groups[other] = group

@@ -4,15 +4,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import LARGEST, NO_SHINGLE
-from corpus_assets.dedup.kernels.polynomial import begin, mix, slide
+from corpus_assets.dedup.kernels.polynomial import begin, mix64, slide
 from resources.jit import inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
 """Texts that lie one after the other, and where each starts and the last ends: (documents + 1,)."""
-Shingling = tuple[int, int, U64]
-"""1 for words or 0 for code points, the width, and the salt of the hashes."""
+Shingling = tuple[int, int, U64, U64]
+"""1 for words or 0 for code points, the width, and the salts of signatures and of sketches."""
 
 _STEP = 1024
 _EMPTY = U32(NO_SHINGLE)
@@ -23,62 +23,66 @@ _ONE = U64(1)
 
 
 @kernel
-def sign(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], signatures: NDArray[U32]) -> None:
-    """Fills signatures (documents, bins), all NO_SHINGLE before."""
-    text, bounds = texts
-    values = np.empty(_STEP, dtype=U64)
-    before = np.empty(signatures.shape[1], dtype=U32)
-    for document in range(bounds.size - 1):
-        signature = signatures[document]
-        if _lower(text, (bounds[document], bounds[document + 1]), shingling, values, signature):
-            for place in range(before.size):
-                before[place] = signature[place]
-            _densify(before, rotations, signature)
+def sign_and_sketch(
+    texts: Texts,
+    shingling: Shingling,
+    rotations: tuple[NDArray[np.int64], NDArray[np.int64]],
+    signatures: NDArray[U32],
+    sketches: NDArray[U64],
+) -> None:
+    """Fills signatures (documents, bins), all NO_SHINGLE before, and sketches (documents, bins / 64), all zeros before.
 
-
-@kernel
-def sketch(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], sketches: NDArray[U64]) -> None:
-    """Fills sketches (documents, bins / 64), all zeros before, with the lowest bits of what `sign` would give."""
+    A sketch holds the lowest bits of a second signature. Both have their own salt, number of bins and `rotations`, and
+    share the pass over the text; those without columns cost nothing.
+    """
     text, bounds = texts
+    by_word, width, salt, sketch_salt = shingling
     words = sketches.shape[1]
     values = np.empty(_STEP, dtype=U64)
+    hashes = np.empty(_STEP, dtype=U64)
+    before = np.empty(signatures.shape[1], dtype=U32)
     bins = np.empty(64 * words, dtype=U32)
     # Twice in a row and one more, so that rotated words need no remainder.
     taken = np.empty(2 * words + 1, dtype=U64)
     lowest = np.empty(2 * words + 1, dtype=U64)
     filled = np.empty(words, dtype=U64)
     for document in range(bounds.size - 1):
+        stop = bounds[document + 1]
+        signature = signatures[document]
         bins[:] = _EMPTY
-        if _lower(text, (bounds[document], bounds[document + 1]), shingling, values, bins):
+        window = begin(text, bounds[document], stop, by_word, width)
+        if window[3] > stop:
+            continue
+        while window[3] <= stop:
+            count, window = slide(text, stop, by_word, window, values)
+            _lower(values, count, salt, hashes, signature)
+            _lower(values, count, sketch_salt, hashes, bins)
+        if before.size:
+            for place in range(before.size):
+                before[place] = signature[place]
+            _densify(before, rotations[0], signature)
+        if words:
             _pack(bins, taken, lowest)
             for word in range(words):
                 filled[word] = taken[word]
                 sketches[document, word] = lowest[word]
-            _densify_bits(taken, lowest, rotations, filled, sketches[document])
+            _densify_bits(taken, lowest, rotations[1], filled, sketches[document])
 
 
 @kernel
-def _lower(
-    text: NDArray[np.uint8],
-    span: tuple[int, int],
-    shingling: Shingling,
-    values: NDArray[U64],
-    bins: NDArray[U32],
-) -> bool:
-    """Lowers each of `bins` to the smallest value in it; returns whether there was a shingle. `values` is scratch."""
-    by_word, width, salt = shingling
-    start, stop = span
+def _lower(values: NDArray[U64], count: int, salt: U64, hashes: NDArray[U64], bins: NDArray[U32]) -> None:
+    """Lowers each of `bins`, if there are any, to the smallest salted hash of the first values that falls into it.
+
+    `hashes` is scratch.
+    """
     size = U64(bins.size)
-    window = begin(text, start, stop, by_word, width)
-    if window[3] > stop:
-        return False
-    while window[3] <= stop:
-        count, window = slide(text, stop, by_word, window, values)
-        mix(values, count, salt)
-        for i in range(count):
-            place = ((values[i] >> _HALF) * size) >> _HALF
-            bins[place] = min(bins[place], U32(min(values[i] & _LOW, _LARGEST)))
-    return True
+    if size == 0:
+        return
+    for i in range(count):
+        hashes[i] = mix64(values[i] ^ salt)
+    for i in range(count):
+        place = ((hashes[i] >> _HALF) * size) >> _HALF
+        bins[place] = min(bins[place], U32(min(hashes[i] & _LOW, _LARGEST)))
 
 
 @kernel

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import NO_SHINGLE
 from corpus_assets.dedup.signatures.cleaned_text import clean_batch
-from corpus_assets.dedup.signatures.one_permutation import rotations, salt_of
+from corpus_assets.dedup.signatures.one_permutation import rotations, salt_of, sketch_salt
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
-from corpus_assets.dedup.signatures.sketches import Sketches, require_bits, sketch_batch
+from corpus_assets.dedup.signatures.sketches import Sketches, require_bits
 
 _BATCH = 1 << 18
 
@@ -46,7 +46,6 @@ def _signed(
     texts: Iterable[str], scheme: SignatureScheme, bits: int, block: int
 ) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
     """Yields blocks of signatures and sketches; sketches have no columns if `bits` is 0."""
-    fill = _one_permutation if scheme.family == "oph" else _minhash
     remaining = iter(texts)
     while True:
         signatures = np.full((block, scheme.permutations), NO_SHINGLE, dtype=np.uint32)
@@ -55,9 +54,10 @@ def _signed(
         for batch in _batches(islice(remaining, block)):
             rows = slice(signed, signed + len(batch))
             cleaned, bounds = clean_batch(batch)
-            fill(cleaned, bounds, scheme, signatures[rows])
-            if bits:
-                sketch_batch(cleaned, bounds, scheme, sketches[rows])
+            if scheme.family != "oph":
+                _minhash(cleaned, bounds, scheme, signatures[rows])
+            if scheme.family == "oph" or bits:
+                _one_permutation(cleaned, bounds, scheme, signatures[rows], sketches[rows])
             signed = rows.stop
         if signed:
             yield signatures[:signed], sketches[:signed]
@@ -85,14 +85,24 @@ def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _one_permutation(
-    cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, signatures: NDArray[np.uint32]
+    cleaned: NDArray[np.uint8],
+    bounds: NDArray[np.int64],
+    scheme: SignatureScheme,
+    signatures: NDArray[np.uint32],
+    sketches: Sketches,
 ) -> None:
-    """Fills signatures (texts, permutations), all NO_SHINGLE before, of cleaned texts."""
-    from corpus_assets.dedup.kernels.oph import sign as sign_texts
+    """Fills sketches (texts, bits / 8), all zeros before, of cleaned texts, and the signatures if they are of `oph`.
 
-    salt = salt_of(scheme.seed)
-    shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salt)
-    sign_texts((cleaned, bounds), shingling, rotations(scheme.permutations, salt), signatures)
+    A bit is the lowest one of a slot of the one-permutation signature of so many bins, over the shingles of `scheme`.
+    """
+    from corpus_assets.dedup.kernels.oph import sign_and_sketch as fill
+
+    if scheme.family != "oph":
+        signatures = signatures[:, :0]
+    salts = salt_of(scheme.seed), sketch_salt(scheme.seed)
+    moves = rotations(signatures.shape[1], salts[0]), rotations(8 * sketches.shape[1], salts[1])
+    shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salts[0]), np.uint64(salts[1])
+    fill((cleaned, bounds), shingling, moves, np.ascontiguousarray(signatures), sketches.view(np.uint64))
 
 
 def _minhash(

@@ -7,9 +7,6 @@ and by chance in half of the other cases: b-bit minwise hashing with b = 1 (Li a
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.signatures.one_permutation import rotations, sketch_salt
-from corpus_assets.dedup.signatures.scheme import SignatureScheme
-
 Sketches = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Agreements = NDArray[np.uint16]
@@ -22,20 +19,6 @@ def require_bits(bits: int) -> None:
     """Raises `ValueError` unless a sketch can have so many bits."""
     if not (0 < bits <= MAX_BITS and bits % WORD_BITS == 0):
         raise ValueError(f"sketches of {bits} bits; valid: multiples of {WORD_BITS} up to {MAX_BITS}")
-
-
-def sketch_batch(
-    cleaned: NDArray[np.uint8], bounds: NDArray[np.int64], scheme: SignatureScheme, sketches: Sketches
-) -> None:
-    """Fills sketches (texts, bits / 8), contiguous and all zeros, of cleaned texts: cleaned[bounds[i]:bounds[i + 1]].
-
-    A bit is the lowest one of a slot of the one-permutation signature of so many bins, over the shingles of `scheme`.
-    """
-    from corpus_assets.dedup.kernels.oph import sketch as sketch_texts
-
-    bits, salt = 8 * sketches.shape[1], sketch_salt(scheme.seed)
-    shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salt)
-    sketch_texts((cleaned, bounds), shingling, rotations(bits, salt), sketches.view(np.uint64))
 
 
 def estimate(agree: NDArray[np.integer] | int, bits: int) -> NDArray[np.float64]:

@@ -39,6 +39,11 @@ def occurring(bitmap: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.bo
     return bits[start % 8 : start % 8 + stop - start].astype(np.bool_)
 
 
+def marked(bitmap: NDArray[np.uint8], documents: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+    """Returns which of these documents a bitmap of `wanted` has, in their order."""
+    return (bitmap[documents >> 3] >> (documents & 7).astype(np.uint8) & 1).astype(np.bool_)
+
+
 def exact_similarities(
     pairs: Iterable[Edges], texts: Iterable[tuple[int, str]], scheme: SignatureScheme, *, memory: int, spill: Spill
 ) -> Iterator[tuple[Edges, NDArray[np.float64]]]:

@@ -105,6 +105,35 @@ def examined_by_definition(cluster: Cluster) -> Examined:
         return cluster.examined()
 
 
+@given(clusters(), st.randoms(use_true_random=False))
+def test_paired_documents_resemble_each_other_and_copies_stay_together(cluster: Cluster, random: Random) -> None:
+    """Every text of a cluster gets copies: they share its group, and a group is paired with its leader."""
+    rules = replace(RULES, paired=True)
+    alone = cluster.examined(rules)
+    leaders = np.searchsorted(cluster.members, alone.kept)
+    pairs = {frozenset(edge) for edge in cluster.edges.tolist()}
+    for place, group in enumerate(alone.groups.tolist()):
+        own, leader = int(cluster.members[place]), int(alone.kept[group])
+        assert own == leader or frozenset((own, leader)) in pairs or cluster.resembles(place, int(leaders[group]))
+    chosen = np.array(sorted(random.sample(range(len(cluster.members)), random.randint(1, len(cluster.members)))))
+    copies = np.stack([cluster.members[chosen], cluster.members[chosen] + 1000], axis=1).astype(np.uint32)
+    best_first = random.random() < 0.5
+    later_ranks = np.arange(len(chosen)) + (0 if best_first else len(cluster.members))
+    with_copies = examine(
+        np.concatenate([cluster.members, copies[:, 1]]),
+        np.concatenate([cluster.ranks + (len(chosen) if best_first else 0), later_ranks]),
+        np.concatenate([cluster.edges, copies]),
+        np.concatenate([cluster.sketches, cluster.sketches[chosen]]),
+        rules,
+        copies=copies,
+    )
+    groups = with_copies.groups
+    assert groups[len(cluster.members) :].tolist() == groups[chosen].tolist()
+    if not best_first:
+        assert groups[: len(cluster.members)].tolist() == alone.groups.tolist()
+        assert with_copies.kept.tolist() == alone.kept.tolist()
+
+
 @given(clusters())
 def test_groups_grow_as_defined(cluster: Cluster) -> None:
     expected, examined = examined_by_definition(cluster), cluster.examined()

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.clusters.guard import Finding, GuardRules
-from corpus_assets.dedup.clusters.resolve import Scale, Settled, guard_clusters
+from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Edges, Numbering
@@ -46,7 +46,7 @@ def guarded(rules: GuardRules) -> tuple[Settled, list[Finding]]:
     column = Column(Numbering.of([("a", 15), ("b", TOTAL - 15)]), slices, np.empty((0, BITS // 8), dtype=np.uint8))
     guard_clusters(
         clusters,
-        edges(),
+        Pairs(lambda: iter(()), edges),
         guard=rules,
         sketches=column,
         scale=Scale(TOTAL, BITS, 1 << 20, Files()),

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -7,7 +6,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.signatures.minhash import sign_and_sketch
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
-from corpus_assets.dedup.similarity.check import Verification, sure_threshold
+from corpus_assets.dedup.similarity.check import Check, Verification, away, surely_above
 from corpus_assets.dedup.similarity.jaccard import occurring
 from tests.dedup.documents.test_spill import Files
 
@@ -40,7 +39,7 @@ class Texts:
         return ((number, self.found[number]) for number in self.read)
 
 
-def checked(how: Literal["none", "signature", "exact"]) -> tuple[list[int], Texts, Verification]:
+def checked(how: Check) -> tuple[list[int], Texts, Verification]:
     """The later documents of the pairs with the first text that count."""
     given = Texts(texts())
     sketches = np.concatenate([block for _, block in sign_and_sketch(given.found, SCHEME, BITS)])
@@ -83,8 +82,17 @@ def test_texts_decide_and_those_of_hopeless_pairs_are_not_read() -> None:
     assert not {6, 7} & set(given.read)
 
 
-def test_a_sure_threshold_is_five_standard_errors_below() -> None:
-    assert sure_threshold(0.8, 1024) == pytest.approx(0.8 - 5 * 0.6 / 32)
-    assert sure_threshold(0.3, 64) == pytest.approx(0.3 - 5 * (0.91 / 64) ** 0.5)
-    assert sure_threshold(0.01, 64) >= -1.0
-    assert sure_threshold(1.0, 64) == 1.0
+def test_texts_are_read_only_where_sketches_leave_a_pair_open() -> None:
+    found, given, _ = checked("two_sided")
+    assert found == checked("exact")[0]
+    assert not {1, 6, 7} & set(given.read)
+    assert given.read
+
+
+def test_standard_errors_away_from_a_threshold() -> None:
+    assert away(0.8, 1024, -5) == pytest.approx(0.8 - 5 * 0.6 / 32)
+    assert away(0.3, 64, -5) == pytest.approx(0.3 - 5 * (0.91 / 64) ** 0.5)
+    assert surely_above(0.8, 1024) == pytest.approx(0.8 + 3 * 0.6 / 32)
+    assert away(0.01, 64, -9) == -1.0
+    assert away(0.99, 64, 20) == 1.0
+    assert away(1.0, 64, -5) == 1.0
