@@ -36,7 +36,7 @@ class Corpus:
         self.folder = folder
         self.file = file or folder / "corpus.yaml"
         self.settings = Settings(with_absolute_paths(config, folder).model_dump())
-        stages = [*corpus_stages(config), *own_stages(config.stages, folder)]
+        stages = [*corpus_stages(config, folder), *own_stages(config.stages, folder)]
         if config.sources:
             require_attributes(config.mix.leave_out, stages)
         self.graph = Graph(stages)

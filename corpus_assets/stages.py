@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from corpus_assets.attributes.assets import attribute_stages
+from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.mix.assets import mix_stages
@@ -16,10 +18,15 @@ from resources.own_code import own_module
 from resources.stage.declaration import Stage
 
 
-def corpus_stages(config: CorpusConfig) -> Iterator[Stage]:
-    """Yields every built-in stage, in the order the data flows, then those of each configured dataset."""
+def corpus_stages(config: CorpusConfig, folder: Path) -> Iterator[Stage]:
+    """Yields every built-in stage, in the order the data flows, then those of each configured dataset.
+
+    folder: that of corpus.yaml, where modules with taggers of the user's own may lie.
+    """
+    tagged = [entry.model_dump() for entry in config.attributes]
+    attributes = attribute_stages(tagged, known_taggers(config.taggers, folder))
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    corpus = (*RAW, *NORMALIZE, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
+    corpus = (*RAW, *NORMALIZE, *attributes, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
     yield from corpus if config.sources else (stage for stage in RAW if stage.lists_shards)
     yield from example_stages(datasets)
     yield from token_stages(datasets, config.tokenizer.kind)

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.cli.main import app
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.profiles import PROFILES
@@ -207,7 +208,83 @@ def _argument(parameter: Any) -> str:
     return name if parameter.required else f"[{name}]"
 
 
-PAGES = {"configuration.md": configuration_page, "cli.md": cli_page}
+ATTRIBUTES_INTRODUCTION = """# Attributes
+
+`python -m docs.generate` writes this page; its table comes from the taggers themselves, and a test checks that it is
+current.
+
+A tagger looks at a document and gives spans of its text with scores. Each entry of `attributes` in `corpus.yaml` is one
+asset, `<name>_attributes`, in which all its taggers run together over every document of a shard:
+
+```yaml
+attributes:
+  - name: quality
+    taggers: [gopher_v2, c4_v2, pii_regex_with_counts_fast_v2, repetitions_v1, char_length_v1]
+  - name: words
+    taggers: [uniseg_length_paragraphs_with_doc_length_v1]
+```
+
+It writes `attributes/<name>/<source>/<shard>.jsonl.gz`, a row for each document in the order of the documents, in the
+format of Dolma ([formats/dolma.md](formats/dolma.md)). A key is `<name>__<tagger>__<type>`; a span is
+`[start, end, score]` in code points of the text, `end` not included; scores have at most five digits after the point.
+
+If you add a tagger to an entry, or a tagger gets a new version, that entry is computed again and no other. Put taggers
+that change often into an entry of their own. Taggers of one entry share what they compute: code points, words and
+paragraphs of a text are found once.
+
+With `compat: dolma` an entry has the values of Dolma 1.2.1 where its values are defects too; they differ for the
+taggers that the last column marks.
+
+## A tagger of your own
+
+A tagger is a function of a text, and a name and a version. Put it into a module beside `corpus.yaml`:
+
+```python
+# my_taggers.py
+from resources import Spans, Tagger, Text
+
+
+def shouting(text: Text) -> Spans:
+    capitals = sum(map(str.isupper, text.string))
+    return {"capitals": text.whole(capitals / max(1, len(text.string)))}
+
+
+TAGGERS = [Tagger("shouting", shouting, version="1", gives="`capitals`: share of capital letters")]
+```
+
+```yaml
+taggers: [my_taggers]
+attributes:
+  - name: tone
+    taggers: [shouting]
+```
+
+- `text.string` is the text; `text.document` has its `id`, `source` and dates; `text.metadata` is its metadata.
+- Return spans by type: `text.whole(score)` is one span over the whole text, `[(start, end, score), ...]` are several.
+  A type without spans is left out of the row.
+- `text.once(function)` calls a function of the text once per document, for all taggers that ask.
+- A function must depend on nothing but its text. Raise `version` in the commit that changes what it returns.
+- If it raises an error, its shard fails, and the message names file, document and tagger.
+
+## Taggers
+
+"Lines", "words" and "paragraphs" are those of [formats/dolma.md](formats/dolma.md).
+
+| tagger | gives | source | version | `compat: dolma` |
+|---|---|---|---|---|
+"""
+
+
+def attributes_page() -> str:
+    """Returns the page about attributes, with every built-in tagger."""
+    rows = [
+        f"| `{t.name}` | {t.gives} | {t.source} | {t.version} | {'differs' if t.dolma else ''} |"
+        for t in BUILT_IN.values()
+    ]
+    return ATTRIBUTES_INTRODUCTION + "\n".join(rows) + "\n"
+
+
+PAGES = {"configuration.md": configuration_page, "cli.md": cli_page, "attributes.md": attributes_page}
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from resources.stage.partition import Partition
     from resources.stage.task import Task
     from resources.storage.interface import Entry, Storage, Unpublished
+    from resources.tagger import Spans, Tagger, Text
 
 _PLACES = {
     "resources.engine.interface": ("Engine",),
@@ -31,6 +32,7 @@ _PLACES = {
     "resources.stage.partition": ("Partition",),
     "resources.stage.task": ("Task",),
     "resources.storage.interface": ("Entry", "Storage", "Unpublished"),
+    "resources.tagger": ("Spans", "Tagger", "Text"),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
@@ -49,10 +51,13 @@ __all__ = [
     "Partition",
     "Partitioning",
     "Span",
+    "Spans",
     "Stage",
     "Storage",
     "StorageError",
+    "Tagger",
     "Task",
+    "Text",
     "Unpublished",
     "attribute_line",
     "attribute_rows",

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, model_validator
 
+from corpus_assets.config.attributes import Attributes
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
 from corpus_assets.config.section import Name, Section
@@ -27,6 +28,8 @@ class CorpusConfig(Section):
     )
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
+    attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
+    taggers: list[str] = Field(default=[], description="modules with taggers of your own (docs/attributes.md)")
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
@@ -57,6 +60,16 @@ class CorpusConfig(Section):
         for name in (dataset.name for dataset in self.datasets):
             if (other := folded.setdefault(re.sub("[-.]", "_", name), name)) != name:
                 raise ValueError(f"datasets: {other!r} and {name!r} differ by '-', '.' and '_' only; rename one")
+        return self
+
+    @model_validator(mode="after")
+    def _unlike_attributes(self) -> "CorpusConfig":
+        known: dict[str, str] = {}
+        for entry in self.attributes:
+            if (other := known.setdefault(entry.prefix, entry.name)) is not entry.name:
+                raise ValueError(f"attributes: {other!r} and {entry.name!r} have the same keys; names must differ")
+        if self.attributes and not self.sources:
+            raise ValueError("attributes: there are no sources whose documents they could describe; give a source")
         return self
 
     @model_validator(mode="after")

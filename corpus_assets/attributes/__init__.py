@@ -1,0 +1,1 @@
+"""Attributes of documents: taggers that score spans of their texts."""

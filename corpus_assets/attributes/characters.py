@@ -1,0 +1,60 @@
+"""Properties of all code points as one table of bits, made when the first text is tagged."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.attributes.kernels.flags import (
+    ALPHABETIC,
+    ALPHANUMERIC,
+    DIGIT,
+    PICTURE_OR_PUNCTUATION,
+    SPACE,
+    UNICODE_SPACE,
+    WORD,
+)
+from resources.tagger import Text
+
+CODE_POINTS = 0x110000
+_PATTERNS = {
+    WORD: r"\w+",
+    UNICODE_SPACE: r"\s+",
+    PICTURE_OR_PUNCTUATION: r"(?:[[:punct:]]|\s|[\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\u2600-\u27bf])+",
+}
+_TESTS: dict[int, Callable[..., NDArray[np.bool_]]] = {
+    SPACE: np.strings.isspace,
+    ALPHABETIC: np.strings.isalpha,
+    ALPHANUMERIC: np.strings.isalnum,
+    DIGIT: np.strings.isdecimal,
+}
+
+
+@cache
+def character_flags() -> NDArray[np.uint8]:
+    """Returns the bits of `kernels/flags.py` for every code point (1114112,).
+
+    Python's own tables for what the original asks `str` and `re`, those of the library `regex` for what it asks that.
+    """
+    import regex  # It takes a while to load, and plans need no table.
+
+    points = np.arange(CODE_POINTS, dtype=np.uint32)
+    flags = np.zeros(CODE_POINTS, dtype=np.uint8)
+    for bit, test in _TESTS.items():
+        flags[test(points.view("U1"))] |= bit
+    every = points.tobytes().decode("utf-32-le", "surrogatepass")
+    for bit, pattern in _PATTERNS.items():
+        for match in regex.finditer(pattern, every):
+            flags[match.start() : match.end()] |= bit
+    return flags
+
+
+def code_points(string: str) -> NDArray[np.uint32]:
+    """Returns the code points of a text."""
+    return np.frombuffer(string.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def codes(text: Text) -> NDArray[np.uint32]:
+    """Returns the code points of a document's text."""
+    return code_points(text.string)

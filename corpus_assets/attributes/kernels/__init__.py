@@ -1,0 +1,1 @@
+"""What numba compiles for the taggers. A text is an array of its code points (uint32)."""

@@ -1,0 +1,47 @@
+"""Lines of a text and what C4's rules say of each."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.attributes.kernels.flags import SPACE
+from resources.jit import kernel
+
+_NEWLINE = 10
+
+
+@kernel
+def measure_lines(
+    codes: NDArray[np.uint32], flags: NDArray[np.uint8], endings: NDArray[np.uint32], fewest_words: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Returns for each line where it begins and ends, whether it lacks an ending, and whether it has too few words.
+
+    A line ends with its newline; behind the last newline there is one more, which may be empty. endings: the code
+    points of which one must be the last that is visible.
+    """
+    count = 1
+    for code in codes:
+        count += code == _NEWLINE
+    starts, ends = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    unended, short = np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.bool_)
+    line = words = 0
+    starts[0] = 0
+    last = np.uint32(0)
+    inside = False
+    for place in range(codes.size):
+        code = codes[place]
+        space = flags[code] & SPACE != 0
+        words += (not space) & (not inside)
+        inside = not space
+        if not space:
+            last = code
+        if code == _NEWLINE:
+            ends[line] = place + 1
+            unended[line] = last not in endings
+            short[line] = words < fewest_words
+            line += 1
+            starts[line] = place + 1
+            words, last = 0, np.uint32(0)
+    ends[line] = codes.size
+    unended[line] = last not in endings
+    short[line] = words < fewest_words
+    return starts, ends, unended, short

@@ -1,0 +1,198 @@
+"""E-mail addresses, phone numbers and IPv4 addresses as the toolkit's expressions find them, in one pass each.
+
+    e-mail  [.\\s@,?!;:)(]*([^\\s@]+@[^\\s@,?!;:)(]+?)[.\\s@,?!;:)(]?[\\s\\n\\r]
+    phone   \\s+\\(?(\\d{3})\\)?[-\\. ]*(\\d{3})[-. ]?(\\d{4})
+    IP      (?:(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)\\.){3}(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)
+
+`re` tries the first two again from every place of a long run, which takes time in the square of its length.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.attributes.kernels.flags import DIGIT, SPACE
+from resources.jit import inlined, kernel
+
+_NEWLINE, _AT, _DOT, _OPEN, _CLOSE, _SPACE, _DASH = 10, 0x40, 0x2E, 0x28, 0x29, 0x20, 0x2D
+_NONE = -1
+_OCTETS = 4
+
+
+@inlined
+def _is(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int, bit: int) -> bool:
+    return place < codes.size and flags[codes[place]] & bit != 0
+
+
+@inlined
+def _is_code(codes: NDArray[np.uint32], place: int, code: int) -> bool:
+    return place < codes.size and codes[place] == code
+
+
+@inlined
+def _digits(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int, count: int) -> bool:
+    digits = 0
+    while digits < count and _is(codes, flags, place + digits, DIGIT):
+        digits += 1
+    return digits == count
+
+
+@kernel
+def _phone_end(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> int:
+    """Returns where a phone number ends that begins behind whitespace; -1 if there is none."""
+    place += _is_code(codes, place, _OPEN)
+    if not _digits(codes, flags, place, 3):
+        return _NONE
+    place += 3
+    place += _is_code(codes, place, _CLOSE)
+    while place < codes.size and (codes[place] == _DASH or codes[place] == _DOT or codes[place] == _SPACE):
+        place += 1
+    if not _digits(codes, flags, place, 3):
+        return _NONE
+    place += 3
+    place += _is_code(codes, place, _DASH) or _is_code(codes, place, _DOT) or _is_code(codes, place, _SPACE)
+    return place + 4 if _digits(codes, flags, place, 4) else _NONE
+
+
+@kernel
+def find_phones(
+    codes: NDArray[np.uint32], flags: NDArray[np.uint8], by_paragraph: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where phone numbers begin and end, whitespace before them included.
+
+    by_paragraph: that whitespace does not reach into the paragraph before.
+    """
+    starts, ends = [0][:0], [0][:0]
+    done = 0
+    for place in range(1, codes.size):
+        code = codes[place]
+        if (code != _OPEN and flags[code] & DIGIT == 0) or flags[codes[place - 1]] & SPACE == 0 or place <= done:
+            continue
+        if by_paragraph and codes[place - 1] == _NEWLINE:
+            continue
+        end = _phone_end(codes, flags, place)
+        if end == _NONE:
+            continue
+        start = place
+        while start > done and flags[codes[start - 1]] & SPACE and not (by_paragraph and codes[start - 1] == _NEWLINE):
+            start -= 1
+        starts.append(start)
+        ends.append(end)
+        done = end
+    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64)
+
+
+@inlined
+def _value(codes: NDArray[np.uint32], place: int) -> int:
+    """Returns the value of an ASCII digit; -1 if there is none."""
+    return int(codes[place]) - 0x30 if place < codes.size and 0x30 <= codes[place] <= 0x39 else _NONE
+
+
+@kernel
+def _octet(codes: NDArray[np.uint32], place: int) -> int:
+    """Returns where the octet ends that begins at a place, as long as it can be; -1 if there is none."""
+    first = _value(codes, place)
+    if first == _NONE:
+        return _NONE
+    second = _value(codes, place + 1)
+    if second == _NONE:
+        return place + 1
+    third = _value(codes, place + 2)
+    longer = third != _NONE and (first < 2 or (first == 2 and (second < 5 or (second == 5 and third < 6))))
+    return place + 3 if longer else place + 2
+
+
+@kernel
+def find_addresses(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where IPv4 addresses begin and end."""
+    starts, ends = [0][:0], [0][:0]
+    done = 0
+    for place in range(codes.size):
+        if place < done or not 0x30 <= codes[place] <= 0x39:
+            continue
+        end = _octet(codes, place)
+        octets = 1
+        while octets < _OCTETS and _is_code(codes, end, _DOT):
+            end = _octet(codes, end + 1)
+            if end == _NONE:
+                break
+            octets += 1
+        if octets == _OCTETS:
+            starts.append(place)
+            ends.append(end)
+            done = end
+    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64)
+
+
+@inlined
+def _is_mark(code: np.uint32) -> bool:
+    """Returns whether a domain ends before a code point that is not whitespace: `@,?!;:)(`."""
+    return ((code == _AT) | (code == 0x2C) | (code == 0x3F) | (code == 0x21) | (code == 0x3B) | (code == 0x3A)) | (
+        (code == _CLOSE) | (code == _OPEN)
+    )
+
+
+@inlined
+def _leads(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> bool:
+    """Returns whether a code point may stand before an address: `[.\\s@,?!;:)(]`."""
+    return bool(codes[place] == _DOT or _is_mark(codes[place]) or flags[codes[place]] & SPACE != 0)
+
+
+@kernel
+def _behind_at(codes: NDArray[np.uint32], flags: NDArray[np.uint8], at: int, start: int, stop: int) -> tuple[int, int]:
+    """Returns where the domain behind an at sign ends, and the whole match; -1 if there is no address.
+
+    start, stop: the part of the text that may be used.
+    """
+    if at - 1 < start or codes[at - 1] == _AT or flags[codes[at - 1]] & SPACE:
+        return _NONE, _NONE
+    end = at + 1
+    while end < stop and not _is_mark(codes[end]) and flags[codes[end]] & SPACE == 0:
+        end += 1
+    if end == at + 1 or end == stop:
+        return _NONE, _NONE
+    space = flags[codes[end]] & SPACE != 0
+    if space and codes[end - 1] == _DOT and end - at > 2:
+        return end - 1, end + 1
+    if end + 1 < stop and flags[codes[end + 1]] & SPACE:
+        return end, end + 2
+    return (end, end + 1) if space else (_NONE, _NONE)
+
+
+@kernel
+def find_emails(
+    codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, stop: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Returns of each e-mail address in a part of the text: match begins, match ends, address begins, address ends."""
+    starts, ends, firsts, lasts = [0][:0], [0][:0], [0][:0], [0][:0]
+    at = done = start
+    while at < stop:
+        if codes[at] != _AT:
+            at += 1
+            continue
+        last, end = _behind_at(codes, flags, at, done, stop)
+        if end == _NONE:
+            at += 1
+            continue
+        begin = at
+        while begin > done and codes[begin - 1] != _AT and flags[codes[begin - 1]] & SPACE == 0:
+            begin -= 1
+        while begin > done and _leads(codes, flags, begin - 1):
+            begin -= 1
+        # What leads is as long as it can be: the address begins behind it, or in the last piece of it that can be one.
+        lead = begin
+        while lead < stop and _leads(codes, flags, lead):
+            lead += 1
+        first = min(lead, at - 1)
+        for later in range(at + 1, stop if lead > at else at):
+            if codes[later] == _AT:
+                its_last, its_end = _behind_at(codes, flags, later, done, stop)
+                if its_end != _NONE:
+                    first, last, end = min(lead, later - 1), its_last, its_end
+            if later > lead and (codes[later] == _AT or flags[codes[later]] & SPACE):
+                break
+        starts.append(begin)
+        ends.append(end)
+        firsts.append(first)
+        lasts.append(last)
+        at = done = end
+    return np.array(starts, np.int64), np.array(ends, np.int64), np.array(firsts, np.int64), np.array(lasts, np.int64)

@@ -1,0 +1,270 @@
+"""Repetitions as the expression `(.+?)(\\s?\\1){3,}` finds them, in time n log n for a line of n code points.
+
+`re` tries every unit at every place, which takes the square of a line's length and more. Here units are tried by
+length: a unit of L code points covers exactly one multiple of L, so it is enough to compare n / L places with what
+follows at distance L or L + 1, and to extend what is equal in both directions (Main and Lorentz 1984). Equal stretches
+are measured by hashes of prefixes, and compared code point by code point before they count.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.attributes.kernels.flags import SPACE
+from resources.jit import inlined, kernel
+
+_NEWLINE = 10
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_COPIES = 4
+_PLAIN = 24
+"""Code points that are compared one by one before hashes are."""
+_Hashed = tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]
+"""Code points, hashes of all prefixes, and powers of the base."""
+
+
+@inlined
+def _equal(text: _Hashed, one: int, other: int, length: int) -> bool:
+    """Returns whether two stretches have equal hashes; they are equal but for collisions."""
+    hashes, powers = text[1], text[2]
+    first = hashes[one + length] - hashes[one] * powers[length]
+    return bool(first == hashes[other + length] - hashes[other] * powers[length])
+
+
+@kernel
+def _equal_ahead(text: _Hashed, one: int, other: int, most: int) -> int:
+    """Returns how many code points are equal from two places on, at most `most`."""
+    codes = text[0]
+    length = 0
+    while length < most and length < _PLAIN:
+        if codes[one + length] != codes[other + length]:
+            return length
+        length += 1
+    step = _PLAIN
+    while length + step <= most and _equal(text, one + length, other + length, step):
+        length += step
+        step *= 2
+    while step:
+        if length + step <= most and _equal(text, one + length, other + length, step):
+            length += step
+        step //= 2
+    return length
+
+
+@kernel
+def _equal_behind(text: _Hashed, one: int, other: int, most: int) -> int:
+    """Returns how many code points are equal before two places, at most `most`."""
+    codes = text[0]
+    length = 0
+    while length < most and length < _PLAIN:
+        if codes[one - 1 - length] != codes[other - 1 - length]:
+            return length
+        length += 1
+    step = _PLAIN
+    while length + step <= most and _equal(text, one - length - step, other - length - step, step):
+        length += step
+        step *= 2
+    while step:
+        if length + step <= most and _equal(text, one - length - step, other - length - step, step):
+            length += step
+        step //= 2
+    return length
+
+
+@inlined
+def _same(codes: NDArray[np.uint32], one: int, other: int, length: int) -> bool:
+    place = 0
+    while place < length and codes[one + place] == codes[other + place]:
+        place += 1
+    return place == length
+
+
+@kernel
+def _free(following: NDArray[np.int32], place: int) -> int:
+    """Returns the first place from one on that begins no unit yet."""
+    root = place
+    while following[root] != root:
+        root = following[root]
+    while following[place] != root:
+        following[place], place = root, following[place]
+    return root
+
+
+@inlined
+def _prefix_hashes(codes: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    hashes = np.zeros(codes.size + 1, dtype=np.uint64)
+    powers = np.ones(codes.size + 1, dtype=np.uint64)
+    for place in range(codes.size):
+        hashes[place + 1] = hashes[place] * _BASE + np.uint64(codes[place]) + np.uint64(1)
+        powers[place + 1] = powers[place] * _BASE
+    return hashes, powers
+
+
+@kernel
+def find_repetitions(
+    codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where repetitions in parts of the text begin and end, and how often each repeats its unit."""
+    hashes, powers = _prefix_hashes(codes)
+    text = (codes, hashes, powers)
+    units = np.zeros(codes.size, dtype=np.int32)
+    following = np.arange(codes.size + 1).astype(np.int32)
+    found_starts, found_ends, found_times = [0][:0], [0][:0], [0][:0]
+    for part in range(starts.size):
+        line, stop = starts[part], ends[part]
+        while line < stop:
+            line_end = line
+            while line_end < stop and codes[line_end] != _NEWLINE:
+                line_end += 1
+            _find_units(text, flags, units, following, (line, line_end, stop))
+            line = line_end + 1
+        place = starts[part]
+        while place < stop:
+            if units[place] == 0:
+                place += 1
+                continue
+            end, times = _match(codes, flags, place, units[place], stop)
+            found_starts.append(place)
+            found_ends.append(end)
+            found_times.append(times)
+            place = end
+    return np.array(found_starts, np.int64), np.array(found_ends, np.int64), np.array(found_times, np.int64)
+
+
+@kernel
+def _find_units(
+    text: _Hashed,
+    flags: NDArray[np.uint8],
+    units: NDArray[np.int32],
+    following: NDArray[np.int32],
+    bounds: tuple[int, int, int],
+) -> None:
+    """Sets for each place of a line the length of the shortest unit that begins there and has three more copies.
+
+    bounds: where the line begins and ends, and the part of the text. Only the first copy must lie in the line.
+    """
+    codes = text[0]
+    line, line_end, stop = bounds
+    for length in range(1, min(line_end - line, (stop - line) // _COPIES) + 1):
+        latest = min(line_end - length, stop - _COPIES * length)
+        for place in range(line, min(line_end, latest + length), length):
+            code = codes[place]
+            if code != codes[place + length] and code != codes[place + length + 1]:
+                continue
+            first, last = max(line, place - length + 1), min(place, latest)
+            if _free(following, first) <= last:
+                _try_gaps(text, flags, units, following, (place, length, first, last, stop))
+
+
+@kernel
+def _try_gaps(
+    text: _Hashed,
+    flags: NDArray[np.uint8],
+    units: NDArray[np.int32],
+    following: NDArray[np.int32],
+    where: tuple[int, int, int, int, int],
+) -> None:
+    """Tries copies with and without whitespace between them.
+
+    where: the place that the first copy covers, its length, where it may begin at first and at last, end of the part.
+    """
+    codes = text[0]
+    place, length, first, last, stop = where
+    code = codes[place]
+    for gaps in range(8):
+        second = length + (gaps & 1)
+        third = second + length + (gaps >> 1 & 1)
+        fourth = third + length + (gaps >> 2)
+        latest = min(last, stop - fourth - length)
+        if latest < first or code != codes[place + second]:
+            continue
+        if code != codes[place + third] or code != codes[place + fourth]:
+            continue
+        behind, ahead = place - first, latest + length - place
+        for distance in (second, third, fourth):
+            if behind + ahead < length:
+                break
+            behind = _equal_behind(text, place, place + distance, behind)
+            ahead = _equal_ahead(text, place, place + distance, ahead)
+        if behind + ahead >= length:
+            start, end = place - behind, place + ahead
+            _set_units(codes, flags, units, following, (start, end, length, gaps))
+
+
+@kernel
+def _set_units(
+    codes: NDArray[np.uint32],
+    flags: NDArray[np.uint8],
+    units: NDArray[np.int32],
+    following: NDArray[np.int32],
+    where: tuple[int, int, int, int],
+) -> None:
+    """Sets the unit of each place that begins one and has none yet.
+
+    where: the stretch that is equal to three others, the length of the unit, and which gaps are between the copies.
+    """
+    start, end, length, gaps = where
+    second = length + (gaps & 1)
+    third = second + length + (gaps >> 1 & 1)
+    fourth = third + length + (gaps >> 2)
+    compared = False
+    place = _free(following, start)
+    while place <= end - length:
+        spaced = gaps & 1 == 0 or flags[codes[place + length]] & SPACE != 0
+        spaced &= gaps & 2 == 0 or flags[codes[place + second + length]] & SPACE != 0
+        spaced &= gaps & 4 == 0 or flags[codes[place + third + length]] & SPACE != 0
+        if spaced:
+            if not compared:
+                for distance in (second, third, fourth):
+                    if not _same(codes, place, place + distance, end - place):
+                        return
+                compared = True
+            units[place] = length
+            following[place] = place + 1
+        place = _free(following, place + 1)
+
+
+@kernel
+def _copy_end(
+    codes: NDArray[np.uint32], flags: NDArray[np.uint8], unit: tuple[int, int, int], place: int, spaced: bool
+) -> int:
+    """Returns where a copy of the unit at a place ends, with or without whitespace before it; -1 if there is none.
+
+    unit: where it begins, its length, and the end of the part of the text.
+    """
+    start, length, stop = unit
+    if spaced:
+        if place >= stop or flags[codes[place]] & SPACE == 0:
+            return -1
+        place += 1
+    return place + length if place + length <= stop and _same(codes, start, place, length) else -1
+
+
+@kernel
+def _match(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, length: int, stop: int) -> tuple[int, int]:
+    """Returns where the match with a unit ends, and how often the unit occurs in it.
+
+    As the expression does it: whitespace before a copy is taken where that leads to three copies.
+    """
+    unit = (start, length, stop)
+    end = start
+    for bare in range(8):
+        end = start + length
+        for copy in range(3):
+            end = _copy_end(codes, flags, unit, end, bare >> (2 - copy) & 1 == 0)
+            if end < 0:
+                break
+        if end > 0:
+            break
+    times = _COPIES
+    while True:
+        longer = _copy_end(codes, flags, unit, end, True)
+        if longer < 0:
+            longer = _copy_end(codes, flags, unit, end, False)
+        if longer < 0:
+            break
+        end = longer
+        times += 1
+    if length == 1:  # Whitespace may be copy and gap.
+        times = 0
+        for place in range(start, end):
+            times += codes[place] == codes[start]
+    return end, times

@@ -1,0 +1,69 @@
+"""Words, lines and paragraphs of a text, as arrays of their beginnings and ends."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.attributes.kernels.flags import SPACE
+from resources.jit import kernel
+
+_NEWLINE = 10
+
+
+@kernel
+def split_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where the words of `str.split()` begin and end."""
+    starts = np.empty(codes.size // 2 + 1, dtype=np.int64)
+    ends = np.empty(codes.size // 2 + 1, dtype=np.int64)
+    count = 0
+    inside = False
+    for place in range(codes.size):
+        space = flags[codes[place]] & SPACE != 0
+        if inside == space:
+            if inside:
+                ends[count] = place
+                count += 1
+            else:
+                starts[count] = place
+            inside = not inside
+    if inside:
+        ends[count] = codes.size
+        count += 1
+    return starts[:count].copy(), ends[:count].copy()
+
+
+@kernel
+def split_paragraphs(
+    codes: NDArray[np.uint32], flags: NDArray[np.uint8]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Returns where paragraphs begin and end, newline included, and whether each is blank."""
+    count = 0
+    for place in range(codes.size):
+        count += codes[place] == _NEWLINE
+    if codes.size and codes[codes.size - 1] != _NEWLINE:
+        count += 1
+    starts = np.empty(count, dtype=np.int64)
+    ends = np.empty(count, dtype=np.int64)
+    blank = np.ones(count, dtype=np.bool_)
+    number = start = 0
+    for place in range(codes.size):
+        if flags[codes[place]] & SPACE == 0:
+            blank[number] = False
+        if codes[place] == _NEWLINE or place + 1 == codes.size:
+            starts[number] = start
+            ends[number] = start = place + 1
+            number += 1
+    return starts, ends, blank
+
+
+@kernel
+def strip_parts(
+    codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the bounds of `str.strip()` of each part of the text."""
+    first, last = starts.copy(), ends.copy()
+    for part in range(starts.size):
+        while first[part] < last[part] and flags[codes[first[part]]] & SPACE:
+            first[part] += 1
+        while last[part] > first[part] and flags[codes[last[part] - 1]] & SPACE:
+            last[part] -= 1
+    return first, last

@@ -1,0 +1,62 @@
+"""Taggers run together over a document: one row of attributes."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from resources.formats.attributes import Span
+from resources.formats.documents import Document
+from resources.tagger import Spans, Tag, Text
+
+DIGITS = 5
+"""Digits after the point of a score."""
+
+
+class TaggerError(Exception):
+    """A tagger failed at a document, or gave something that is no score."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A function and the first part of its attribute keys, `<entry>__<tagger>__`."""
+
+    name: str
+    prefix: str
+    tag: Tag
+
+
+@lru_cache(maxsize=4096)
+def key_part(name: str) -> str:
+    """Returns a name as it stands in an attribute key: other characters than letters, digits and `_` become `_`."""
+    part = re.sub("[^A-Za-z0-9_]", "_", name)
+    if not part or part[0].isdigit():
+        raise TaggerError(f"type {name!r} cannot be part of an attribute key; valid: a name that starts with a letter")
+    return part
+
+
+def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, list[Span]]:
+    """Returns the spans of all taggers by attribute key; `TaggerError` names the one that failed."""
+    text = Text(document)
+    found: dict[str, list[Span]] = {}
+    for tagger in taggers:
+        try:
+            found |= _keyed(tagger.prefix, tagger.tag(text))
+        except Exception as error:
+            words = str(error) if isinstance(error, TaggerError) else f"{type(error).__name__}: {error}"
+            raise TaggerError(f"{tagger.name}: {words}") from error
+    return found
+
+
+def _keyed(prefix: str, spans: Spans) -> dict[str, list[Span]]:
+    return {prefix + key_part(kind): [_rounded(*span) for span in found] for kind, found in spans.items() if found}
+
+
+def _rounded(start: int, end: int, score: float) -> Span:
+    score = float(score)
+    if score.is_integer():
+        return start, end, score
+    if not math.isfinite(score):
+        raise TaggerError(f"score {score} of {start} to {end}; valid: a finite number")
+    return start, end, round(score, DIGITS)

@@ -1,0 +1,58 @@
+"""Words and paragraphs of a text, computed once per document and shared by all taggers."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.attributes.characters import character_flags, codes
+from resources.formats.attributes import Span
+from resources.tagger import Text
+
+Positions = NDArray[np.int64]
+
+
+class Words(NamedTuple):
+    """Beginnings and ends of words (words,), in code points."""
+
+    starts: Positions
+    ends: Positions
+
+    @property
+    def lengths(self) -> Positions:
+        """Code points of each word."""
+        return self.ends - self.starts
+
+
+class Paragraphs(NamedTuple):
+    """Beginnings and ends of paragraphs (paragraphs,), newline included, and which are blank."""
+
+    starts: Positions
+    ends: Positions
+    blank: NDArray[np.bool_]
+
+
+def words(text: Text) -> Words:
+    """Returns the words of `str.split()`."""
+    from corpus_assets.attributes.kernels.units import split_words
+
+    return Words(*split_words(text.once(codes), character_flags()))
+
+
+def all_paragraphs(text: Text) -> Paragraphs:
+    """Returns the maximal runs that end with a newline, and the rest behind the last one."""
+    from corpus_assets.attributes.kernels.units import split_paragraphs
+
+    return Paragraphs(*split_paragraphs(text.once(codes), character_flags()))
+
+
+def paragraphs(text: Text) -> Paragraphs:
+    """Returns the paragraphs that are not only whitespace."""
+    found = text.once(all_paragraphs)
+    full = ~found.blank
+    return Paragraphs(found.starts[full], found.ends[full], found.blank[full])
+
+
+def scored(starts: Positions, ends: Positions, scores: NDArray[np.generic]) -> list[Span]:
+    """Returns a span per unit, with its score."""
+    return list(zip(starts.tolist(), ends.tolist(), scores.astype(np.float64).tolist(), strict=True))
