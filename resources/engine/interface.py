@@ -17,6 +17,13 @@ PRELOADED = ["numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources
 """Modules that every worker needs; an engine may load them before it starts workers."""
 
 
+OWN_MEMORY = 300 << 20
+"""Bytes that a worker takes beside its share of `engine.memory`: libraries and compiled kernels (docs/scale.md).
+
+They are no part of the share, which bounds the data that a stage holds.
+"""
+
+
 class Engine(Protocol):
     """Runs jobs somewhere. What they write depends only on the jobs.
 
