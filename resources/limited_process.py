@@ -31,7 +31,8 @@ class LimitedProcess:
     """
 
     def __init__(self, module: str, start: bytes, limits: Limits) -> None:
-        self._command = [sys.executable, "-m", module, *limits.arguments()]
+        # -P: a file of the folder that the build runs in must not take the place of a library.
+        self._command = [sys.executable, "-P", "-m", module, *limits.arguments()]
         self._start = start
         self._limits = limits
         self._process: _Process | None = None

@@ -1,5 +1,6 @@
 """`corpus build`: shows progress bars, and prints the report at the end."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from corpus_assets.cli.console import (
     print_notes,
     selected,
 )
+from corpus_assets.cli.memory import memory_words
 from corpus_assets.cli.words import duration
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
@@ -36,7 +38,7 @@ def run(config: Path | None, select: list[str] | None, *, as_json: bool, checks:
     corpus = Corpus.open(config)
     stages = selected(corpus, select)
     with Bars(*_columns(), console=errors(), disable=as_json) as bars:
-        report = build(corpus, stages, _BarPerStage(bars), checks=checks, rehash=rehash)
+        report = build(corpus, stages, _BarPerStage(bars, lambda: memory_words(corpus)), checks=checks, rehash=rehash)
     log = write_error_log(corpus.folder, report)
     print_json(_as_json(report, log)) if as_json else _show(output(), report, corpus, log)
     return 0 if report.ok else FAILED
@@ -49,8 +51,10 @@ def _columns() -> tuple[TextColumn, BarColumn, MofNCompleteColumn, TimeElapsedCo
 class _BarPerStage(Progress):
     """A bar per stage, and one below them whose word says what happens between stages. Errors appear above them."""
 
-    def __init__(self, bars: Bars) -> None:
+    def __init__(self, bars: Bars, at_first: Callable[[], str]) -> None:
+        """at_first: a sentence for the moment when it is known that there is something to compute."""
         self._bars = bars
+        self._at_first = at_first
         self._stages: dict[str, TaskID] = {}
         self._between: TaskID | None = None
         self._errors = 0
@@ -63,6 +67,8 @@ class _BarPerStage(Progress):
     @override
     def stage(self, stage: Stage, due: int) -> None:
         self._end_of_word()
+        if not self._stages and not self._bars.disable:
+            print_line(self._bars.console, self._at_first())
         self._stages[stage.name] = self._bars.add_task(stage.name, total=due)
 
     @override

@@ -10,11 +10,22 @@ WORKER_ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "RAYON_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
+    "MALLOC_ARENA_MAX": "1",
 }
-"""Environment of every worker, set before a library is loaded: one thread each, as there is a worker per core."""
+"""Environment of every worker, set before a library is loaded: one thread each, as there is a worker per core.
 
-PRELOADED = ["numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.stage.job"]
-"""Modules that every worker needs; an engine may load them before it starts workers."""
+One thread needs one arena of the C library's memory, which gives back more of what is freed than several.
+"""
+
+PRELOADED = ["numba", "numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.stage.job"]
+"""Modules that every worker needs; an engine may load them before it starts workers, which then share their memory."""
+
+
+OWN_MEMORY = 300 << 20
+"""Bytes that a worker takes beside its share of `engine.memory`: libraries and compiled kernels (docs/scale.md).
+
+They are no part of the share, which bounds the data that a stage holds.
+"""
 
 
 class Engine(Protocol):

@@ -1,14 +1,20 @@
 """What `corpus build` says at its end."""
 
 import json
+from io import StringIO
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress as Bars
 
-from corpus_assets.cli.build import _show
+from corpus_assets.cli.build import _BarPerStage, _show
 from corpus_assets.cli.console import output
+from corpus_assets.cli.memory import in_words
+from corpus_assets.cli.words import size
 from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.error_log import write_error_log
 from corpus_assets.orchestration.summary import summary
+from resources.engine.interface import OWN_MEMORY
 from tests.build.small import Work, opened, raw_rows
 from tests.faults.command import last_json, run
 
@@ -37,6 +43,28 @@ def test_errors_are_whole_and_all_of_them_are_in_the_log(work: Work) -> None:
         write_error_log(corpus.folder, report)
     assert len(list(log.parent.iterdir())) == 20
     assert write_error_log(corpus.folder, Report()) is None
+
+
+def test_the_memory_of_a_build_counts_what_each_worker_takes_beside_its_share() -> None:
+    said = in_words(2, 2_000_000_000, 8_000_000_000)
+    own = 2 * OWN_MEMORY
+    assert said.startswith(f"memory: up to {size(2_000_000_000 + own)} (2.0 GB by engine.memory, 2 workers with about")
+    assert "but this machine" not in said
+    assert in_words(1, 2_000_000_000, 2_000_000_000).endswith(
+        "but this machine has 2.0 GB; lower engine.workers or engine.memory"
+    )
+
+
+def test_a_build_says_its_memory_once_and_only_when_it_computes(work: Work) -> None:
+    stage = opened(work.folder).graph["train"]
+    for disabled, times in ((False, 1), (True, 0)):
+        console = Console(file=StringIO(), width=200)
+        bars = _BarPerStage(Bars(console=console, disable=disabled), lambda: "memory: up to 1 GB")
+        bars.doing("planning")
+        for _ in range(2):
+            bars.stage(stage, 3)
+        assert isinstance(console.file, StringIO)
+        assert console.file.getvalue().count("memory: up to 1 GB") == times
 
 
 def test_names_of_others_do_not_break_the_report(work: Work, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,22 @@
+"""What memory a build may take, in words, before it takes it."""
+
+from corpus_assets.cli.words import size
+from corpus_assets.corpus import Corpus
+from resources.engine.interface import OWN_MEMORY
+
+
+def memory_words(corpus: Corpus) -> str:
+    """Returns how much memory the workers of this machine may take together, and whether it has that."""
+    import psutil
+
+    return in_words(corpus.engine.workers_per_machine, corpus.config.engine.memory, psutil.virtual_memory().total)
+
+
+def in_words(workers: int, shared: int, total: int) -> str:
+    """Returns the memory of some workers. shared: `engine.memory`. total: that of the machine. All in bytes."""
+    most = shared + workers * OWN_MEMORY
+    each = f"{workers} worker{'s' if workers != 1 else ''} with about {size(OWN_MEMORY)}" + " each" * (workers != 1)
+    said = f"memory: up to {size(most)} ({size(shared)} by engine.memory, {each})"
+    if most <= total:
+        return said
+    return f"{said}, but this machine has {size(total)}; lower engine.workers or engine.memory"
