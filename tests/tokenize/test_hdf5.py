@@ -273,3 +273,19 @@ def test_chunks_skipped_by_a_filter_are_not_read_as_if_they_were_not() -> None:
         file["data"].id.write_direct_chunk((16, 0, 0), bytes(16 * 3 * 8 * 4), filter_mask=3)
     with read_hdf5(target) as reader, pytest.raises(BadFileError, match="rows from"):
         list(reader.blocks())
+
+
+@pytest.mark.parametrize("between", [0, 50_000])
+def test_chunks_in_any_order_and_far_apart_are_read(between: int) -> None:
+    """Rows of small chunks are read from the file together, but not what lies between distant ones."""
+    rows, target = block(6, seed=3), io.BytesIO()
+    with h5py.File(target, "w") as file:
+        data = file.create_dataset("data", rows.shape, "<i4", chunks=(1, 3, 8), shuffle=True, compression="gzip")
+        for number in reversed(range(len(rows))):
+            data[number] = rows[number]
+            file.flush()
+            file[f"other {number}"] = np.ones(between, np.int8)
+        file.attrs["n_examples"] = len(rows)
+    with read_hdf5(target) as found:
+        assert [part.tolist() for part in found.blocks(4)] == [rows[:4].tolist(), rows[4:].tolist()]
+        assert found[2:5].tolist() == rows[2:5].tolist()
