@@ -8,8 +8,9 @@ import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus, Step
+from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import note_outcomes
-from corpus_assets.orchestration.metadata import definition_metadata, description, drop_reasons, partition_metadata
+from corpus_assets.orchestration.metadata import definition_metadata, description, partition_metadata
 from corpus_assets.orchestration.provenance import DATA_VERSION, Provenance
 from corpus_assets.orchestration.waiting import store_of_ones_own
 from partitions.definitions import shards, static

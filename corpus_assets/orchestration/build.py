@@ -34,13 +34,12 @@ def build(
     *,
     checks: bool = True,
     rehash: bool = False,
-    instance: dg.DagsterInstance | None = None,
-    step: JobStep | None = None,
+    instance: JobStep | dg.DagsterInstance | None = None,
 ) -> Report:
     """Brings the given stages up to date. A partition that fails does not stop the others.
 
-    rehash: all raw files are read again, whatever their sizes and times say. step: the step of a job that drives the
-    build, and to whose run everything is reported then.
+    rehash: all raw files are read again, whatever their sizes and times say. instance: where the build is reported, by
+    default that of the corpus; or the step of a job that drives the build.
     """
     started = time.monotonic()
     progress.doing("planning")
@@ -53,7 +52,7 @@ def build(
         planner = corpus.planner()
         _check_before(planner, stages)
         try:
-            runner = partial(_runner, corpus, planner, stages, instance, step)
+            runner = partial(_runner, corpus, planner, stages, instance)
             builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
             builder.run()
             report = builder.report
@@ -77,8 +76,8 @@ def _check_before(planner: Planner, stages: Sequence[Stage]) -> None:
 
 
 def _runner(
-    corpus: Corpus, planner: Planner, stages: Sequence[Stage], instance: dg.DagsterInstance | None, step: JobStep | None
+    corpus: Corpus, planner: Planner, stages: Sequence[Stage], within: JobStep | dg.DagsterInstance | None, why: str
 ) -> Runner:
     from corpus_assets.orchestration.runner import Runner
 
-    return Runner(corpus, planner, stages, instance, step)
+    return Runner(corpus, planner, stages, within, why)

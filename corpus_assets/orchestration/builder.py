@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from corpus_assets.corpus import Corpus, restamp
+from corpus_assets.orchestration.background import Background
 from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import KeptFailures
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
@@ -24,8 +27,9 @@ Key = tuple[str, str | None]
 class Builder:
     """Brings stages up to date, with one look at the raw files and at the ledger.
 
-    planner: the state before the build; it is kept up to date. runner: makes what reports to Dagster, which is only
-    called when there is something to do. checks: whether asset checks are run.
+    planner: the state before the build; it is kept up to date. runner: makes what reports to Dagster, from the reason
+    for the build; it is only called when there is something to do, in a thread of its own, so that Dagster is loaded
+    and events are stored while workers compute. checks: whether asset checks are run.
     """
 
     def __init__(
@@ -34,7 +38,7 @@ class Builder:
         planner: Planner,
         stages: Sequence[Stage],
         progress: Progress,
-        runner: Callable[[], Runner],
+        runner: Callable[[str], Runner],
         *,
         checks: bool,
     ) -> None:
@@ -43,8 +47,7 @@ class Builder:
         self._stages = stages
         self._progress = progress
         self.report = Report()
-        self._make_runner = runner
-        self._runner: Runner | None = None
+        self._dagster = Background(partial(runner, _first_cause(planner, stages)))
         self._checks = checks
         self._jobs = corpus.jobs(planner)
         self._failures = KeptFailures(corpus.storage)
@@ -75,7 +78,7 @@ class Builder:
 
     def finish(self) -> None:
         """Runs the checks that were not run yet, and ends what was reported to Dagster."""
-        if self._runner is not None and self._checks:
+        if self._dagster.used and self._checks:
             computed = {asset for asset, _ in self._built}
             whole = [stage for stage in self._corpus.graph if stage.name in computed and self._is_whole(stage)]
             self._check(whole)
@@ -85,14 +88,9 @@ class Builder:
 
     def _end(self, problem: str | None) -> None:
         self._remove_replaced()
-        if self._runner is not None:
-            self._runner.close(problem)
-
-    def _dagster(self) -> Runner:
-        if self._runner is None:
-            self._progress.doing("starting Dagster")
-            self._runner = self._make_runner()
-        return self._runner
+        if self._dagster.used:
+            self._dagster.do(lambda runner: runner.close(problem))
+            self._dagster.close()
 
     def _next(self) -> Job | None:
         decision = self._frontier.next()
@@ -103,7 +101,8 @@ class Builder:
             self._started.add(stage.name)
             due = sum(one.status is not Status.FRESH for one in self._planner.decisions(stage).values())
             self._progress.stage(stage, due)
-            self._dagster().begins(stage, due)
+            reasons = drop_reasons(self._planner.records(stage.name).values())
+            self._dagster.do(lambda runner: runner.begins(stage, due, reasons))
         self._begun[decision.asset, decision.partition] = decision
         return self._jobs.job(stage, decision.partition)
 
@@ -129,19 +128,20 @@ class Builder:
         self.report.add(outcome)
         self._failures.note(self._planner, outcome)
         if outcome.record is None:
-            self._dagster().failed(outcome)
+            self._dagster.do(lambda runner: runner.failed(outcome))
             return
+        record = outcome.record
         self._built.add((outcome.asset, outcome.partition))
         before = self._planner.records(outcome.asset).get(outcome.partition)
         self._replaced |= {file.path for file in before.files} if before else set()
-        self._replaced -= {file.path for file in outcome.record.files}
-        self._dagster().built(outcome.record, why)
+        self._replaced -= {file.path for file in record.files}
+        self._dagster.do(lambda runner: runner.built(record, why))
 
     def _settle(self) -> None:
         for stage in self._frontier.settle():
             computed = {key for asset, key in self._built if asset == stage.name}
-            if self._runner is not None:
-                self._runner.settled(stage)
+            if stage.name in self._started:
+                self._dagster.do(_settled(stage))
             if computed:
                 self._corpus.ledger.committed(stage.name, self._planner.records(stage.name))
             if self._checks and stage.gate is not None and (computed or self._is_used(stage)):
@@ -208,7 +208,7 @@ class Builder:
     def _check(self, stages: Sequence[Stage]) -> None:
         names = [stage.name for stage in stages]
         self._progress.doing(f"checking {names[0]}" if len(names) == 1 else "checking")
-        self.report.failed_checks += self._dagster().check(names)
+        self.report.failed_checks += self._dagster.ask(lambda runner: runner.check(names))
 
     def _is_whole(self, stage: Stage) -> bool:
         """Returns whether the checks of a stage can run at the end: all of it is fresh, and it has no gate.
@@ -221,6 +221,18 @@ class Builder:
         """Returns whether a fresh stage is about to be read by one that is not, so that its gate must be checked."""
         readers = self._planner.graph.readers(stage.name)
         return self._planner.all_fresh(stage) and not all(self._planner.all_fresh(reader) for reader in readers)
+
+
+def _settled(stage: Stage) -> Callable[[Runner], None]:
+    return lambda runner: runner.settled(stage)
+
+
+def _first_cause(planner: Planner, stages: Iterable[Stage]) -> str:
+    """Returns why a build has something to do: its first cause, and how many others there are."""
+    due = [one for stage in stages for one in planner.decisions(stage).values() if one.reason and not one.blocked]
+    if not due:
+        return "nothing to compute"
+    return f"{due[0].name}: {due[0].reason}" + (f" and {len(due) - 1} more" if len(due) > 1 else "")
 
 
 class _Queue(Iterator[Job]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from operator import itemgetter
 from typing import Any
 
 import dagster as dg
@@ -13,7 +14,7 @@ _ROWS_AT_ONCE = 200
 
 
 class EventBatch:
-    """Asset events of one run, stored together when the batch ends."""
+    """Events of one run, stored together when the batch ends."""
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self._instance = instance
@@ -23,6 +24,11 @@ class EventBatch:
         """Stores events of one asset; returns the storage id of the last one, None if nobody can tell yet."""
         self._storage.store_event_batch(entries)
         return None
+
+    def log(self, entries: Sequence[EventLogEntry]) -> None:
+        """Stores events that are of the run alone."""
+        for entry in entries:
+            self._storage.store_event(entry)
 
 
 class SqliteEventBatch(EventBatch):
@@ -47,6 +53,10 @@ class SqliteEventBatch(EventBatch):
         self.rows += rows
         return ids[-1]
 
+    def log(self, entries: Sequence[EventLogEntry]) -> None:
+        """Stores events that are of the run alone."""
+        self.rows += [self._sqlite._event_to_row(entry) for entry in entries]
+
 
 @contextmanager
 def event_batch(instance: dg.DagsterInstance, run_id: str) -> Iterator[EventBatch]:
@@ -62,5 +72,6 @@ def event_batch(instance: dg.DagsterInstance, run_id: str) -> Iterator[EventBatc
         batch = SqliteEventBatch(instance, storage, open_index.enter_context(storage.index_transaction()))
         yield batch
     with storage.run_connection(run_id) as connection:
+        batch.rows.sort(key=itemgetter("timestamp"))
         for start in range(0, len(batch.rows), _ROWS_AT_ONCE):
             connection.execute(SqlEventLogStorageTable.insert(), batch.rows[start : start + _ROWS_AT_ONCE])

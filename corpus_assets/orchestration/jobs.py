@@ -19,8 +19,8 @@ def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
 
     @dg.op(name=f"update_{group or 'everything'}")
     def build_op(context: dg.OpExecutionContext) -> None:
-        step = JobStep(context.run, context.get_step_execution_context().step.key)
-        report = build(corpus, stages, _LogProgress(context.log), instance=context.instance, step=step)
+        step = JobStep(context.instance, context.run, context.get_step_execution_context().step.key)
+        report = build(corpus, stages, _LogProgress(context.log), instance=step)
         context.log.info(f"{report.recomputed} partitions recomputed, {report.fresh} were fresh")
         if not report.ok:
             raise dg.Failure(_in_words(report), allow_retries=False)

@@ -32,11 +32,6 @@ def definition_metadata(stage: Stage) -> dict[str, Any]:
     return metadata
 
 
-def drop_reasons(records: Iterable[Record]) -> list[str]:
-    """Returns all reasons for which any of the partitions dropped rows, sorted."""
-    return sorted({reason for record in records for reason in record.statistics.get("dropped", {})})
-
-
 def partition_metadata(record: Record, reasons: Iterable[str], recomputed: bool, why: str) -> dict[str, Any]:
     """Returns the same numbers for every partition of an asset, zeros included, so that a plot has no gaps.
 

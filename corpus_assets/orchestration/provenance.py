@@ -22,6 +22,11 @@ class Provenance:
         else:
             self._newest[asset] = (storage_id, version)
 
+    def look_up(self, stage: Stage) -> None:
+        """Asks Dagster for the newest events of what a stage reads, as far as they are not known."""
+        for edge in stage.inputs:
+            self._find(edge.asset)
+
     def tags(self, stage: Stage) -> dict[str, str]:
         """Returns the tags of events of a stage whose inputs have their events."""
         tags: dict[str, str] = {}

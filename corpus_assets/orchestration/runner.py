@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationTargetMaterializationData
+from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunction
+from dagster._core.events.log import EventLogEntry
 from dagster_shared.error import SerializableErrorInfo
 
 from corpus_assets.checking import asset_key
@@ -16,10 +18,10 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.asset import failure, materialization, step_failure_message, step_name
 from corpus_assets.orchestration.build_run import add_run
-from corpus_assets.orchestration.event_batch import event_batch
+from corpus_assets.orchestration.drop_reasons import drop_reasons
+from corpus_assets.orchestration.event_batch import EventBatch, event_batch
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.instance import process_tags, project_instance, usable
-from corpus_assets.orchestration.metadata import drop_reasons
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
 from partitions.shards import register_shards
@@ -29,6 +31,7 @@ from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
 DRIVER_TAG, WHY_TAG = "corpus/driver", "corpus/why"
+MAX_WHY = 200
 BATCH = 256
 BATCH_SECONDS = 5.0
 
@@ -43,8 +46,9 @@ class _Pending:
 
 @dataclass(frozen=True)
 class JobStep:
-    """The step of a Dagster job in which a build runs, with its run."""
+    """The step of a Dagster job in which a build runs, with its instance and run."""
 
+    instance: dg.DagsterInstance
     run: dg.DagsterRun
     key: str
 
@@ -52,7 +56,8 @@ class JobStep:
 class Runner:
     """The Dagster side of one build. A build makes it only when there is something to do: importing Dagster is slow.
 
-    within: the step of a job that drives the build; by default the build gets a run of its own, with a step per stage.
+    within: the step of a job that drives the build, to whose run everything is reported; else the build gets a run of
+    its own, with a step per stage, in the given instance or that of the corpus.
     """
 
     def __init__(
@@ -60,20 +65,22 @@ class Runner:
         corpus: Corpus,
         planner: Planner,
         stages: Sequence[Stage],
-        instance: dg.DagsterInstance | None,
-        within: JobStep | None,
+        within: JobStep | dg.DagsterInstance | None,
+        why: str,
     ) -> None:
         self._corpus = corpus
-        self._planner = planner
         self._home = dagster_home(corpus.folder)
+        self._within = within if isinstance(within, JobStep) else None
+        instance = within.instance if isinstance(within, JobStep) else within
         self._instance = instance or project_instance(corpus.folder)
         self._assembly = assemble(corpus)
-        self._within = within
         with usable(self._home):
             register_shards(planner, self._instance)
-            tags = {DRIVER_TAG: "build", WHY_TAG: _why(planner, stages), **process_tags()}
+            tags = {DRIVER_TAG: "build", WHY_TAG: why[:MAX_WHY], **process_tags()}
             self._run = (
-                within.run if within else add_run(self._instance, self._assembly.job(), stages, tags, corpus.folder)
+                self._within.run
+                if self._within
+                else add_run(self._instance, self._assembly.job(), stages, tags, corpus.folder)
             )
             self._events = RunEvents(self._run.run_id, self._run.job_name)
             self._provenance = Provenance(self._instance)
@@ -82,6 +89,7 @@ class Runner:
         self._pending: dict[str, _Pending] = defaultdict(_Pending)
         self._waiting = 0
         self._stored = time.monotonic()
+        self._lines: list[EventLogEntry] = []
         self._reasons: dict[str, set[str]] = {}
         self._begun: dict[str, float] = {}
         self._failures: dict[str, list[str]] = defaultdict(list)
@@ -93,16 +101,19 @@ class Runner:
     def _step_of(self, stage: Stage) -> str:
         return self._within.key if self._within else step_name(stage)
 
-    def begins(self, stage: Stage, due: int) -> None:
-        """Reports that the first partition of a stage is about to be computed."""
-        if stage.name in self._begun:
-            return
+    def begins(self, stage: Stage, due: int, reasons: Iterable[str]) -> None:
+        """Reports that the first partition of a stage is about to be computed.
+
+        reasons: those for which older partitions of it dropped rows.
+        """
         self._begun[stage.name] = time.time()
+        self._reasons[stage.name] = set(reasons)
         if self._within is None:
-            with usable(self._home):
-                self._report(
-                    self._events.step_starts(self._step_of(stage), f"{stage.name}: {due} partitions to compute")
-                )
+            self._log(self._events.step_starts(self._step_of(stage), f"{stage.name}: {due} partitions to compute"))
+
+    def _log(self, event: dg.DagsterEvent) -> None:
+        """Stores an event that is of the run alone, and of no asset, with the next batch."""
+        self._lines.append(self._events.entry(event, time.time()))
 
     def built(self, record: Record, why: str) -> None:
         """Reports a computed partition. why: the reason in words."""
@@ -118,19 +129,15 @@ class Runner:
 
     def settled(self, stage: Stage) -> None:
         """Reports that nothing of a stage will be computed any more."""
-        if stage.name not in self._begun:
-            return
-        self.store()
         if self._within is not None:
             return
         step, failures = self._step_of(stage), self._failures[stage.name]
         asked = self._computed[stage.name] + len(failures)
-        with usable(self._home):
-            if failures:
-                self._report(self._events.step_fails(step, step_failure_message(failures, asked)))
-            else:
-                seconds = time.time() - self._begun[stage.name]
-                self._report(self._events.step_succeeds(step, seconds, f"{stage.name}: {asked} partitions computed"))
+        if failures:
+            self._log(self._events.step_fails(step, step_failure_message(failures, asked)))
+        else:
+            seconds = time.time() - self._begun[stage.name]
+            self._log(self._events.step_succeeds(step, seconds, f"{stage.name}: {asked} partitions computed"))
 
     def _one_more(self) -> None:
         self._waiting += 1
@@ -139,34 +146,35 @@ class Runner:
 
     def store(self) -> None:
         """Stores the events of all partitions that are done, those of each stage after those of what it reads."""
-        if self._waiting:
+        if self._waiting or self._lines:
+            # Not within the batch: a query would wait for the end of its transaction.
+            for stage in self._corpus.graph:
+                if stage.name in self._pending:
+                    self._provenance.look_up(stage)
             with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
                 for stage in self._corpus.graph:
-                    if (pending := self._pending.pop(stage.name, None)) is None:
-                        continue
-                    events = self._events
-                    step, key = self._step_of(stage), asset_key(stage.name)
-                    entries = []
-                    for failed, when in pending.failed:
-                        entries.append(events.entry(events.planned(step, key, failed.partition), when))
-                        entries.append(events.entry(events.observed(step, failure(failed)), when))
-                    tags = self._provenance.tags(stage) if pending.built else {}
-                    reasons = self._drop_reasons(stage, [record for record, _, _ in pending.built])
-                    for record, why, when in pending.built:
-                        event = materialization(record, reasons, why, tags, new=True)
-                        entries.append(events.entry(events.materialized(step, event), when))
-                    last = batch.add(entries)
-                    if pending.built:
-                        self._provenance.newest(stage.name, last, pending.built[-1][0].digest)
+                    if (pending := self._pending.pop(stage.name, None)) is not None:
+                        self._store(stage, pending, batch)
+                batch.log(self._lines)
+        self._lines = []
         self._waiting = 0
         self._stored = time.monotonic()
 
-    def _drop_reasons(self, stage: Stage, new: Iterable[Record]) -> list[str]:
-        known = self._reasons.get(stage.name)
-        if known is None:
-            known = self._reasons[stage.name] = set(drop_reasons(self._planner.records(stage.name).values()))
-        known.update(drop_reasons(new))
-        return sorted(known)
+    def _store(self, stage: Stage, pending: _Pending, batch: EventBatch) -> None:
+        events, step, key = self._events, self._step_of(stage), asset_key(stage.name)
+        entries = []
+        for failed, when in pending.failed:
+            entries.append(events.entry(events.planned(step, key, failed.partition), when))
+            entries.append(events.entry(events.observed(step, failure(failed)), when))
+        tags = self._provenance.tags(stage) if pending.built else {}
+        known = self._reasons.setdefault(stage.name, set())
+        known.update(drop_reasons(record for record, _, _ in pending.built))
+        for record, why, when in pending.built:
+            event = materialization(record, sorted(known), why, tags, new=True)
+            entries.append(events.entry(events.materialized(step, event), when))
+        last = batch.add(entries)
+        if pending.built:
+            self._provenance.newest(stage.name, last, pending.built[-1][0].digest)
 
     def check(self, names: Iterable[str]) -> list[str]:
         """Runs the asset checks of these assets and reports them; returns what failed, in words."""
@@ -182,7 +190,10 @@ class Runner:
         self.store()
         with usable(self._home):
             self._report(self._events.check_planned(key))
-        found = checks()
+        # Not `checks()`: that makes a Dagster instance in memory for each call.
+        compute = checks.op.compute_fn
+        assert isinstance(compute, DecoratedOpFunction)
+        found = compute.decorated_fn()
         assert isinstance(found, dg.AssetCheckResult)
         blocking = checks.get_spec_for_check_key(key).blocking
         with usable(self._home):
@@ -208,14 +219,6 @@ class Runner:
                 self._report(self._events.run_succeeds(f"{self._computed.total()} partitions computed"))
             else:
                 self._instance.report_run_failed(self._run, problem)
-
-
-def _why(planner: Planner, stages: Iterable[Stage]) -> str:
-    """Returns why a build has something to do: its first cause, and how many others there are."""
-    due = [one for stage in stages for one in planner.decisions(stage).values() if one.reason and not one.blocked]
-    if not due:
-        return "nothing to compute"
-    return f"{due[0].name}: {due[0].reason}" + (f" and {len(due) - 1} more" if len(due) > 1 else "")
 
 
 def in_words(error: SerializableErrorInfo) -> str:

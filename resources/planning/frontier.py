@@ -26,6 +26,7 @@ class Frontier:
         self._unsettled = {stage.name for stage in stages}
         self._ready: dict[str, deque[Decision]] = {stage.name: deque() for stage in stages}
         self._running: Counter[str] = Counter()
+        self._may_settle = True
         self._tried: set[tuple[str, str | None]] = set()
         self._readers = {stage.name: planner.graph.readers(stage.name) for stage in planner.graph}
         for stage in self._stages:
@@ -60,7 +61,7 @@ class Frontier:
 
     def built(self, record: Record) -> None:
         """Takes note of a partition that was handed out and is committed now."""
-        self._running[record.asset] -= 1
+        self._done(record.asset)
         self.committed(record)
 
     def committed(self, record: Record) -> None:
@@ -72,10 +73,15 @@ class Frontier:
 
     def failed(self, asset: str, key: str | None, record: Record | None) -> None:
         """Takes note of a partition that was handed out and failed. record: the one that it still has, if any."""
-        self._running[asset] -= 1
+        self._done(asset)
         if record is None:
             self._planner.forgotten(asset, key)
             self._planner.decide_again(self._planner.graph[asset], key)
+
+    def _done(self, asset: str) -> None:
+        self._running[asset] -= 1
+        if not self._running[asset]:
+            self._may_settle = True
 
     def again(self, asset: str, key: str | None) -> None:
         """Puts a partition that was handed out back, to be handed out once more."""
@@ -87,6 +93,9 @@ class Frontier:
 
         When the caller asks for the next, the readers of a stage with a gate can start.
         """
+        if not self._may_settle:
+            return
+        self._may_settle = False
         for stage in self._stages:
             if stage.name in self._unsettled and not self._is_busy(stage):
                 self._unsettled.discard(stage.name)
