@@ -213,7 +213,7 @@ class Step:
         sharing = 1 if self.stage.partitioning is Partitioning.NONE else engine.workers_per_machine
         # A worker needs none of the functions that only the driver calls.
         stage = replace(self.stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
-        stage = replace(stage, gate_all=None, check_before=None)
+        stage = replace(stage, gate_all=None, check_before=None, kernels=None)
         local_files = self.stage.local_files(values) if self.stage.local_files and due else {}
         run_options = self.stage.run_options(values) if self.stage.run_options else {}
         for decision in due:

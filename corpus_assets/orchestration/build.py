@@ -7,7 +7,7 @@ that the web UI and `dagster asset materialize` use; the engine spreads the work
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from corpus_assets.corpus import Corpus
@@ -16,8 +16,9 @@ from corpus_assets.orchestration.causes import causes
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
+from resources.compiling import compiled_ahead
 from resources.planning.planner import Planner, Status
-from resources.stage.declaration import Stage
+from resources.stage.declaration import Stage, kernels_of
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -47,9 +48,10 @@ def build(
         corpus.storage.remove_abandoned()
         if rehash:
             forget_stamps(corpus.planner())
-        _check_before(corpus, stages)
+        due = _check_before(corpus, stages)
         try:
-            _build(corpus, stages, progress, report, checks=checks, instance=instance)
+            with compiled_ahead(_kernels(corpus, due), progress.aside):
+                _build(corpus, stages, progress, report, checks=checks, instance=instance)
         finally:
             corpus.engine.close()
     progress.done()
@@ -57,13 +59,23 @@ def build(
     return report
 
 
-def _check_before(corpus: Corpus, stages: Sequence[Stage]) -> None:
-    """Raises `ConfigError` for what would fail only after hours of work, where there is anything to compute."""
+def _check_before(corpus: Corpus, stages: Sequence[Stage]) -> list[Stage]:
+    """Returns the stages with anything to compute; `ConfigError` for what would fail only after hours of work."""
     planner = corpus.planner()
+    found = []
     for stage in stages:
-        due = any(decision.status is not Status.FRESH for decision in planner.decisions(stage).values())
-        if stage.check_before is not None and due:
-            stage.check_before(corpus.settings.values)
+        if any(decision.status is not Status.FRESH for decision in planner.decisions(stage).values()):
+            found.append(stage)
+            if stage.check_before is not None:
+                stage.check_before(corpus.settings.values)
+    return found
+
+
+def _kernels(corpus: Corpus, stages: Iterable[Stage]) -> list[str]:
+    """Returns the kernels that workers will call, in the order of the stages."""
+    if corpus.engine.workers == 0:  # This process calls them itself, one after the other.
+        return []
+    return kernels_of(stages, corpus.settings.values)
 
 
 def _build(

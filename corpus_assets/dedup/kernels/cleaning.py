@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 _SPACE = 32
 _LAST_POINT = 0x10FFFF
 
 
+@ahead("uint8[::1], int64[::1], uint32[::1]")
 @kernel
 def clean_in_place(text: NDArray[np.uint8], bounds: NDArray[np.int64], classes: NDArray[np.uint32]) -> None:
     """Cleans in place texts that lie one after the other in `text`, and updates `bounds` (texts + 1,).

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import LARGEST, NO_SHINGLE
 from corpus_assets.dedup.kernels.polynomial import begin, mix, slide
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64
@@ -22,6 +22,7 @@ _LOW = U64(0xFFFFFFFF)
 _ONE = U64(1)
 
 
+@ahead("Tuple((uint8[::1], int64[::1])), Tuple((int64, int64, uint64)), int64[::1], uint32[:, ::1]")
 @kernel
 def sign(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], signatures: NDArray[U32]) -> None:
     """Fills signatures (documents, bins), all NO_SHINGLE before."""
@@ -36,6 +37,7 @@ def sign(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], signa
             _densify(before, rotations, signature)
 
 
+@ahead("Tuple((uint8[::1], int64[::1])), Tuple((int64, int64, uint64)), int64[::1], uint64[:, ::1]")
 @kernel
 def sketch(texts: Texts, shingling: Shingling, rotations: NDArray[np.int64], sketches: NDArray[U64]) -> None:
     """Fills sketches (documents, bins / 64), all zeros before, with the lowest bits of what `sign` would give."""
