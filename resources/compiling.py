@@ -14,9 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from resources.hashing import content_digest
+
+_START, _EACH = 1.5, 0.6
+_SLOW = {"hash_shingles": 11.0, "sketch": 3.0, "pack": 1.0, "nearest_previous": 1.5}
+
+_START, _EACH = 1.5, 0.6
+_SLOW = {"hash_shingles": 11.0, "sketch": 3.0, "pack": 1.0, "nearest_previous": 1.5}
 
 
 @contextmanager
@@ -35,13 +41,18 @@ def compiled_ahead(names: Iterable[str], say: Callable[[str], None]) -> Iterator
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as child:
         say(f"compiling {len(wanted)} kernels, once on this machine")
-        watcher = threading.Thread(target=lambda: (child.wait(), say("")), daemon=True)
+        watcher = threading.Thread(target=_say_end, args=(child, say), daemon=True)
         watcher.start()
         try:
             yield
         finally:
             child.kill()
             watcher.join()
+
+
+def _say_end(child: "subprocess.Popen[bytes]", say: Callable[[str], None]) -> None:
+    child.wait()
+    say("")
 
 
 def compile_now(names: Iterable[str]) -> dict[str, float]:
@@ -64,6 +75,11 @@ def missing(names: Iterable[str]) -> list[str]:
         for name, kernel in kernels.items()
         if not all(kernel._cache.file(_parsed(types)).exists() for types in kernel.ahead)
     ]
+
+
+def cpu_seconds(names: Iterable[str]) -> float:
+    """Returns about how long these kernels take to compile (measured: `python -m benchmarks.kernels`)."""
+    return _START + sum(_SLOW.get(name.rpartition(".")[2], _EACH) for name in names)
 
 
 def is_done(names: Sequence[str]) -> bool:
@@ -112,9 +128,9 @@ def _kernel(name: str) -> Any:
 
 
 def _parsed(types: str) -> tuple[Any, ...]:
-    from numba.core.sigutils import normalize_signature
+    from numba.core import sigutils
 
-    found, _ = normalize_signature(f"({types},)")
+    found, _ = cast(Any, sigutils).normalize_signature(f"({types},)")
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -17,12 +18,11 @@ _CPU, _FEATURES = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
 def kernel(function: F) -> F:
     """Compiles a function of numbers and arrays on its first call; keeps the compiled code on disk."""
     _prepare()
-    from numba import njit
     from numba.core.compiler_lock import global_compiler_lock
 
     from resources.kernel_cache import KernelCache, cache_folder, turn
 
-    dispatcher = njit(nogil=True, no_cfunc_wrapper=True)(function)
+    dispatcher = _njit(function, nogil=True, no_cfunc_wrapper=True)
     folder = cache_folder(function.__module__)
     dispatcher._cache = KernelCache(function.__qualname__, folder)
     compile_now = dispatcher.compile
@@ -59,18 +59,18 @@ def ahead(*types: str) -> Callable[[F], F]:
 def inlined(function: F) -> F:
     """Compiles a function into each kernel that calls it: LLVM does not vectorise a loop that contains a call."""
     _prepare()
-    from numba import njit
-
-    options = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-    return cast(F, njit(forceinline=True, **options)(function))
+    return cast(F, _njit(function, nogil=True, forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True))
 
 
 def merged(function: F) -> F:
     """Merges a function into its only caller before anything is compiled: LLVM would optimise its code twice."""
     _prepare()
-    from numba import njit
+    return cast(F, _njit(function, inline="always"))
 
-    return cast(F, njit(inline="always")(function))
+
+def _njit(function: Callable[..., Any], **options: Any) -> Any:
+    """Returns numba's dispatcher; wrappers that nobody calls are left out, since they take time to compile."""
+    return cast(Any, import_module("numba")).njit(**options)(function)
 
 
 @cache

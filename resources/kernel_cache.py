@@ -21,11 +21,11 @@ from importlib.metadata import version
 from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
+from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 from typing_extensions import override
 
 from resources.cache_folder import cache_base
@@ -37,7 +37,7 @@ _COMPILER = "resources.jit"  # it says how kernels are compiled; what it imports
 _HELD: dict[Path, int] = {}
 
 
-class KernelCache(_Cache):  # type: ignore[misc]
+class KernelCache(_Cache):
     """The compiled code of one kernel: a file per combination of argument types, led by a digest of its bytes.
 
     A file that is damaged, or that cannot be read or written, is as good as none.
@@ -66,7 +66,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             if _digest(content[_DIGEST_BYTES:]) != content[:_DIGEST_BYTES]:
                 return None
             # A folder of the user's own: what lies in it is executed in any case.
-            return CompileResult._rebuild(target_context, *pickle.load(io.BytesIO(content[_DIGEST_BYTES:])))
+            return cast(Any, CompileResult)._rebuild(target_context, *pickle.load(io.BytesIO(content[_DIGEST_BYTES:])))
         except Exception:  # whatever the remains of another version may raise
             return None
 
@@ -75,7 +75,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         """Writes compiled code, whole or not at all."""
         if data.lifted or data.library.has_dynamic_globals:
             return
-        code = dumps(data._reduce())
+        code: bytes = cast(Any, serialize).dumps(data._reduce())
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:

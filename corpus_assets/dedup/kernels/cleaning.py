@@ -17,7 +17,7 @@ def clean_in_place(text: NDArray[np.uint8], bounds: NDArray[np.int64], classes: 
     Lone surrogates are three bytes each. `classes` maps a code point to another of no more bytes, to 32 if it is
     whitespace, or to a number beyond Unicode if it is dropped. Code points past the table stay.
     """
-    length = np.int64(0)
+    length = int(np.int64(0))  # not a literal, for which numba would compile a variant
     start = bounds[0]
     for number in range(bounds.size - 1):
         stop = bounds[number + 1]

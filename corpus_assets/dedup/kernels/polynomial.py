@@ -104,5 +104,5 @@ def mix(values: NDArray[U64], count: int, salt: U64) -> None:
 @kernel
 def hash_windows(text: NDArray[np.uint8], by_word: int, width: int, salt: U64, out: NDArray[U64]) -> None:
     """Fills `out` (windows,) with the hashes of all windows of `width` units, in order."""
-    slide(text, text.size, by_word, begin(text, np.int64(0), text.size, by_word, width), out)
+    slide(text, text.size, by_word, begin(text, int(np.int64(0)), text.size, by_word, width), out)
     mix(out, out.size, salt)

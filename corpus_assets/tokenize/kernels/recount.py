@@ -3,6 +3,8 @@
 `faults` (rows, 7) is 1 where a row has the fault of that number; `unmasked` is the mask of a position out of the loss.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,9 @@ Faults = NDArray[np.uint8]
 NON_PAD, LOSS, BYTES, CHARS = range(4)
 BAD_ID, BAD_MASK, NOT_SHIFTED, OUT_OF_LOSS, BAD_SPAN, PROMPT_LABEL, SPLIT_RESPONSE = range(7)
 # Typed: numba would compile a function anew for every plain number that it is called with.
-_MASKS, _MASKED, _FIRST = np.int64(2), np.int64(0), np.int64(0)
+_MASKS: Any = np.int64(2)
+_MASKED: Any = np.int64(0)
+_FIRST: Any = np.int64(0)
 
 
 @ahead(
