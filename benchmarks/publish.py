@@ -64,7 +64,8 @@ documents with best fit.
 
 ## The sample corpus
 
-`python -m benchmarks.demo` runs `make demo` without the installation of packages, then the same build again.
+`python -m benchmarks.demo` runs `make demo` without the installation of packages, without compiled
+kernels (fresh) and with them (first), then the same build again (second).
 
 {demo}
 

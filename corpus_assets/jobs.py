@@ -53,7 +53,7 @@ class Jobs:
         # A worker needs none of the functions that only the driver calls.
         bare = replace(stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
         return _Shared(
-            replace(bare, gate_all=None, check_before=None),
+            replace(bare, gate_all=None, check_before=None, kernels=None),
             stage.local_files(values) if stage.local_files else {},
             stage.run_options(values) if stage.run_options else {},
         )

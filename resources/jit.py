@@ -1,50 +1,81 @@
-"""numba, loaded late: the asset graph loads without it, and compiled kernels are kept in a folder of the user's own.
+"""numba, loaded late: the asset graph loads without it, and compiled kernels are kept on disk (kernel_cache.py).
 
 Kernel modules import `kernel` from here; plain modules import kernel modules inside functions.
 """
 
 import os
-import stat
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
+from importlib import import_module
 from typing import Any, TypeVar, cast
-
-from resources.hashing import content_digest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_CACHE, _CPU, _FEATURES = "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
+_CPU, _FEATURES = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
 
 
 def kernel(function: F) -> F:
-    """Compiles a function of numbers and arrays on its first call; caches the compiled code on disk."""
-    _prepare(Path(function.__code__.co_filename).parents[1])
-    from numba import njit
+    """Compiles a function of numbers and arrays on its first call; keeps the compiled code on disk."""
+    _prepare()
+    from numba.core.compiler_lock import global_compiler_lock
 
-    return cast(F, njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function))
+    from resources.kernel_cache import KernelCache, cache_folder, turn
+
+    dispatcher = _njit(function, nogil=True, no_cfunc_wrapper=True)
+    folder = cache_folder(function.__module__)
+    dispatcher._cache = KernelCache(function.__qualname__, folder)
+    compile_now = dispatcher.compile
+
+    def compile_once(signature: Any) -> Any:
+        # The locks always in this order: a kernel that calls another compiles it in its own turn.
+        with global_compiler_lock:
+            if dispatcher._cache.file(signature).exists():
+                return compile_now(signature)
+            with turn(folder):
+                return compile_now(signature)
+
+    dispatcher.compile = compile_once
+    return cast(F, dispatcher)
+
+
+def ahead(*types: str) -> Callable[[F], F]:
+    """Says for which argument types a kernel is compiled before its first call, as numba writes them.
+
+    A call with other types works, and compiles. See resources/compiling.py.
+
+        @ahead("uint8[::1], int64")
+        @kernel
+        def ...
+    """
+
+    def declared(dispatcher: F) -> F:
+        cast(Any, dispatcher).ahead = types
+        return dispatcher
+
+    return declared
 
 
 def inlined(function: F) -> F:
     """Compiles a function into each kernel that calls it: LLVM does not vectorise a loop that contains a call."""
-    _prepare(Path(function.__code__.co_filename).parents[1])
-    from numba import njit
+    _prepare()
+    return cast(F, _njit(function, nogil=True, forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True))
 
-    return cast(F, njit(nogil=True, forceinline=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function))
+
+def merged(function: F) -> F:
+    """Merges a function into its only caller before anything is compiled: LLVM would optimise its code twice."""
+    _prepare()
+    return cast(F, _njit(function, inline="always"))
+
+
+def _njit(function: Callable[..., Any], **options: Any) -> Any:
+    """Returns numba's dispatcher; wrappers that nobody calls are left out, since they take time to compile."""
+    return cast(Any, import_module("numba")).njit(**options)(function)
 
 
 @cache
-def _prepare(sources: Path) -> None:
-    """Sets the folder of compiled code and the processor that it is for, before numba is imported.
-
-    numba compiles again when a kernel's own file changes, but not when a helper in another file does: so a digest of
-    all source files of the package names the folder.
-    """
-    base = Path(os.environ.get(_CACHE) or _own_folder())
-    digest = content_digest(*(file.read_bytes() for file in sorted(sources.rglob("*.py"))))[:16]
-    os.environ[_CACHE] = str(base if base.name == digest else base / digest)
+def _prepare() -> None:
+    """Sets the processor that code is compiled for, before numba is imported."""
     if not {_CPU, _FEATURES} & os.environ.keys():
         os.environ |= _wide_vectors()
     if "numba" in sys.modules:  # Somebody else imported numba first, and it has already read the environment.
@@ -59,31 +90,3 @@ def _wide_vectors() -> dict[str, str]:
     if not features.get("avx512f"):
         return {}
     return {_CPU: binding.get_host_cpu_name(), _FEATURES: f"{features.flatten()},-prefer-256-bit"}
-
-
-def _own_folder() -> str:
-    """Returns a folder that only this user can write to, since what lies in it is executed."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    places = [base / "corpus-assets" / "numba", Path(tempfile.gettempdir()) / f"corpus-assets-numba-{os.getuid()}"]
-    return next((str(folder) for folder in places if _is_own(folder)), None) or tempfile.mkdtemp(
-        prefix="corpus-assets-"
-    )
-
-
-def _is_own(folder: Path) -> bool:
-    """Returns whether the folder exists or can be made, and only this user can write to it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryFile(dir=folder):
-            found = folder.lstat()
-    except (OSError, RuntimeError):
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
-
-
-def merged(function: F) -> F:
-    """Merges a function into its only caller before anything is compiled: LLVM would optimise its code twice."""
-    _prepare(Path(function.__code__.co_filename).parents[1])
-    from numba import njit
-
-    return cast(F, njit(inline="always")(function))

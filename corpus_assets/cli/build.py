@@ -57,12 +57,19 @@ class _BarPerStage(Progress):
         self._at_first = at_first
         self._stages: dict[str, TaskID] = {}
         self._between: TaskID | None = None
+        self._aside: TaskID | None = None
         self._errors = 0
 
     @override
     def doing(self, what: str) -> None:
         self._end_of_word()
         self._between = self._bars.add_task(f"{what} ...", total=None)
+
+    @override
+    def aside(self, what: str) -> None:
+        if self._aside is not None:
+            self._bars.remove_task(self._aside)
+        self._aside = self._bars.add_task(f"{what} ...", total=None) if what else None
 
     @override
     def stage(self, stage: Stage, due: int) -> None:

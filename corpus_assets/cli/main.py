@@ -148,6 +148,14 @@ def sample(
 
 
 @app.command()
+def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
+    """Say whether this machine can build the corpus, what the first build will cost, and what to do."""
+    from corpus_assets.cli.doctor import run
+
+    raise typer.Exit(run(config, as_json=as_json))
+
+
+@app.command()
 def ui(
     config: ConfigOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from corpus_assets.dedup import compiled
 from corpus_assets.dedup.band_keys import band_keys
 from corpus_assets.dedup.clusters.worst import MIN_JUDGED, broken_floors
 from corpus_assets.dedup.components import components
@@ -94,6 +95,7 @@ STAGES = [
         inputs=(same("normalized_documents", segment=TEXTS),),
         parameters=(*SCHEME, "minhash.sketch"),
         derived_parameters=cleaning_version,
+        kernels=compiled.of_minhashes,
         columns={"signature": "uint32[permutations]", "sketch": "uint8[bits / 8]"},
         kinds=("numba",),
     ),
@@ -153,6 +155,7 @@ STAGES = [
             every("normalized_documents", segment=TEXTS),
         ),
         parameters=("dedup.verify", "dedup.threshold"),
+        kernels=compiled.of_verified_pairs,
         columns={"first": "uint32", "later": "uint32"},
         kinds=("numba",),
     ),
@@ -183,6 +186,7 @@ STAGES = [
         derived_parameters=guard_rule,
         gate=retention,
         notes=loss_notes,
+        kernels=compiled.of_components,
         columns={"member": "uint32", "kept": "uint32", "size": "uint32"},
         kinds=("numba", "networkit"),
     ),

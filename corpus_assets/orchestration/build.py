@@ -7,7 +7,7 @@ assets that the web UI and `dagster asset materialize` use.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,9 @@ from corpus_assets.orchestration.causes import causes
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
+from resources.compiling import compiled_ahead
 from resources.planning.planner import Planner
-from resources.stage.declaration import Stage
+from resources.stage.declaration import Stage, kernels_of
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -50,17 +51,18 @@ def build(
         if rehash:
             forget_stamps(corpus.planner())
         planner = corpus.planner()
-        _check_before(planner, stages)
+        due = _check_before(planner, stages)
         try:
-            runner = partial(_runner, corpus, planner, stages, instance)
-            builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
-            builder.run()
-            report = builder.report
-            report.notes = build_notes(planner)
-            report.orphans = len(planner.orphans())
-            report.causes = causes(planner, stages)
-            report.summary = summary(planner)
-            builder.finish()
+            with compiled_ahead(_kernels(corpus, due), progress.aside):
+                runner = partial(_runner, corpus, planner, stages, instance)
+                builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
+                builder.run()
+                report = builder.report
+                report.notes = build_notes(planner)
+                report.orphans = len(planner.orphans())
+                report.causes = causes(planner, stages)
+                report.summary = summary(planner)
+                builder.finish()
         finally:
             corpus.engine.close()
     progress.done()
@@ -68,11 +70,20 @@ def build(
     return report
 
 
-def _check_before(planner: Planner, stages: Sequence[Stage]) -> None:
-    """Raises `ConfigError` for what would fail only after hours of work, where there is anything to compute."""
-    for stage in stages:
-        if stage.check_before is not None and not planner.all_fresh(stage):
+def _check_before(planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
+    """Returns the stages with anything to compute; `ConfigError` for what would fail only after hours of work."""
+    due = [stage for stage in stages if not planner.all_fresh(stage)]
+    for stage in due:
+        if stage.check_before is not None:
             stage.check_before(planner.settings.values)
+    return due
+
+
+def _kernels(corpus: Corpus, stages: Iterable[Stage]) -> list[str]:
+    """Returns the kernels that workers will call, in the order of the stages."""
+    if corpus.engine.workers == 0:  # This process calls them itself, one after the other.
+        return []
+    return kernels_of(stages, corpus.settings.values)
 
 
 def _runner(

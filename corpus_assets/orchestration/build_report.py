@@ -16,6 +16,10 @@ class Progress(Protocol):
         """Called when the build begins something that is no stage, such as planning."""
         del what  # By default nobody is told.
 
+    def aside(self, what: str) -> None:
+        """Called when something else goes on beside the stages, such as compiling; without words when it ends."""
+        del what  # By default nobody is told.
+
     def stage(self, stage: Stage, due: int) -> None:
         """Called when a stage starts. due: the number of partitions to compute."""
 

@@ -4,11 +4,13 @@ It serves a first run without a download (`corpus sample`), and is not a stage: 
 the only ones in this folder that work on paths.
 """
 
+import gc
 import gzip
 import io
 import shutil
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -102,11 +104,24 @@ def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
     _require_replaceable(root, present)
     partial = root.with_name(f".{root.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    summary = _write_sources(partial, installed, int(megabytes * 1_000_000))
+    with _without_collector():
+        summary = _write_sources(partial, installed, int(megabytes * 1_000_000))
     manifest = _Manifest(recipe, summary, _file_sizes(partial))
     (partial / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
     _replace(root, partial)
     return summary
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Syntax trees hold no circles, but millions of objects that the collector would visit again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _read_manifest(root: Path) -> _Manifest | None:

@@ -46,6 +46,10 @@ MODULE_DOCSTRING = re.compile(r"(?:[ \t]*(?:#.*)?\n)*([rR]?(\"{3}|'{3})(?s:.*?)\
 NOT_CODE = frozenset({"__pycache__", "site-packages", "dist-packages", "test", "tests", "idle_test", "ensurepip"})
 
 
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_BLOCKS = {"body", "handlers", "orelse", "finalbody", "cases"}  # the fields of a syntax tree that hold statements
+
+
 @dataclass(frozen=True)
 class Origin:
     """The package of a text. `license` is a SPDX expression, a classifier or "unknown"."""
@@ -151,7 +155,7 @@ def _ranked(files: Iterable[InstalledFile], suffixes: frozenset[str]) -> list[In
 
     The order depends on the last two parts of the path, so copies of a file (vendored packages) come together.
     """
-    chosen = [file for file in files if PurePosixPath(file.name).suffix.lower() in suffixes]
+    chosen = [file for file in files if os.path.splitext(file.name)[1].lower() in suffixes]  # noqa: PTH122 (faster)
     return sorted(chosen, key=lambda file: (keyed_hash("sample", 0, *file.name.split("/")[-2:]), file.name))
 
 
@@ -202,8 +206,8 @@ Turns = list[tuple[str, str]]
 def docstrings(installed: Installation) -> Iterator[Document]:
     """Yields one document per docstring of a class or function, of a few characters up to many pages."""
     for file in _ranked([*installed.standard, *installed.packages], PYTHON):
-        for node in _nodes(_read(file)):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        for node in _statements(_read(file)):
+            if isinstance(node, _DEFINITIONS):
                 yield _document(f"{file.name}:{node.lineno}", ast.get_docstring(node) or "", file.origin)
 
 
@@ -211,7 +215,7 @@ def conversations(installed: Installation) -> Iterator[Turns]:
     """Yields questions about functions of the standard library, answered by the paragraphs of their docstrings."""
     for file in _ranked(installed.standard, PYTHON):
         module = file.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for node in _nodes(_read(file)):
+        for node in _statements(_read(file)):
             if isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)):
                 first, *others = text.split("\n\n")
                 turns = [("user", f"What does `{module}.{node.name}` do?"), ("assistant", first)]
@@ -251,7 +255,20 @@ def reference(installed: Installation) -> Iterator[Document]:
     yield from sorted(texts, key=lambda document: keyed_hash("sample", 0, document.id))
 
 
+def _statements(text: str) -> Iterator[ast.AST]:
+    """Yields the blocks and statements of a module in the order of `ast.walk`, which also visits all expressions."""
+    level = list(_parsed(text))
+    while level:
+        yield from level
+        lists = (getattr(node, name, None) for node in level for name in node._fields if name in _BLOCKS)
+        level = [node for found in lists if isinstance(found, list) for node in found]
+
+
 def _nodes(text: str) -> Iterator[ast.AST]:
+    return (node for tree in _parsed(text) for node in ast.walk(tree))
+
+
+def _parsed(text: str) -> Iterator[ast.Module]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -259,7 +276,7 @@ def _nodes(text: str) -> Iterator[ast.AST]:
     # Some packages have sources for other Python versions, or test files that no parser accepts.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    yield from ast.walk(tree)
+    yield tree
 
 
 def _module_docstring(text: str) -> str:

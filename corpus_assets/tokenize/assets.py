@@ -8,7 +8,7 @@ from typing import Any
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets import dataset_section
-from corpus_assets.tokenize import sequences, tokenizer, tokens
+from corpus_assets.tokenize import compiled, sequences, tokenizer, tokens
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.statistics import COUNTERS
 from corpus_assets.tokenize.tokens import DatasetBuild
@@ -216,7 +216,7 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
     else:
         yield _sequences_stage(dataset, partitioning, reads)
         gathers = (own_segment(names.sequences(name)), same(dataset.tokenizer))
-        yield _rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers)
+        yield replace(_rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers), kernels=_merging_kernels)
     yield _params_stage(dataset)
 
 
@@ -249,6 +249,15 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
     )
 
 
+def _kernels(_: Settings, dataset: Dataset) -> tuple[str, ...]:
+    section = dataset_section(dataset.values)
+    return compiled.of_rows(section, mode_of(section).layout)
+
+
+def _merging_kernels(_: Settings) -> tuple[str, ...]:
+    return compiled.MERGING
+
+
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
     """Returns what the stages of a dataset that write rows have in common."""
     mode = mode_of(dataset_section(dataset.values))
@@ -265,6 +274,7 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         local_files=partial(dataset_files, name=dataset.name),
         run_options=partial(dataset_run_options, name=dataset.name),
         check_before=partial(check_dataset, name=dataset.name),
+        kernels=partial(_kernels, dataset=dataset),
         columns=dict.fromkeys(layout.features, "int32[L]"),
         kinds=("hdf5",),
         former_group="tokenize",

@@ -99,6 +99,8 @@ class Stage:
     gate_all: the same, given all records of the asset by key (also of partitions that are gone), the configuration and
         the listing of raw files, for what no single partition shows.
     check_before: raises `ConfigError` for what would fail only when the stage runs; a build calls it before it starts.
+    kernels: returns the compiled functions that `compute` calls, by module and name, given the configuration; a build
+        compiles them ahead. What is not named compiles when it is called.
     notes: returns sentences for the end of a build, given the built partitions and the configuration.
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     columns: names and types of the rows, for the web UI.
@@ -134,6 +136,7 @@ class Stage:
     gate: Callable[[Values, Values], Sequence[str]] | None = None
     gate_all: Callable[[Mapping[str | None, Record], Values, Listing], Sequence[str]] | None = None
     check_before: Callable[[Values], None] | None = None
+    kernels: Callable[[Values], Sequence[str]] | None = None
     notes: Callable[[Sequence[Partition], Values], Iterable[str]] | None = None
     shard_set: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -145,3 +148,8 @@ class Stage:
     def lists_shards(self) -> bool:
         """True for the stage that lists all raw files: its partitions add and remove shards."""
         return self.looks_outside and self.partitioning is Partitioning.NONE
+
+
+def kernels_of(stages: Iterable[Stage], settings: Values) -> list[str]:
+    """Returns the compiled functions that these stages call under a configuration, each once."""
+    return list(dict.fromkeys(name for stage in stages if stage.kernels for name in stage.kernels(settings)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from resources import jit
+from resources import cache_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = """
@@ -44,7 +44,7 @@ def test_the_graph_loads_without_numba() -> None:
 
 def test_the_folder_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = Path(jit._own_folder())
+    folder = Path(cache_folder.own_folder())
     assert folder.is_relative_to(tmp_path)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -53,10 +53,10 @@ def test_where_nothing_can_be_written_a_folder_is_made(monkeypatch: pytest.Monke
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    folder = Path(jit._own_folder())
+    folder = Path(cache_folder.own_folder())
     assert folder.parent == tmp_path
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert jit._own_folder() == str(folder), "every process of the user finds the same one"
+    assert cache_folder.own_folder() == str(folder), "every process of the user finds the same one"
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -66,20 +66,63 @@ def test_a_folder_that_others_can_write_to_is_not_used(monkeypatch: pytest.Monke
     planted = tmp_path / f"corpus-assets-numba-{os.getuid()}"
     planted.mkdir(mode=0o777)
     planted.chmod(0o777)
-    assert jit._own_folder() != str(planted)
+    assert cache_folder.own_folder() != str(planted)
 
 
 @pytest.mark.slow
-def test_a_changed_helper_is_compiled_anew(tmp_path: Path) -> None:
-    """numba alone would look at the kernel's own file only and give the old result."""
+def test_code_is_compiled_once_for_equal_sources(tmp_path: Path) -> None:
+    """numba alone would look at the kernel's own file only, and at its time."""
     package = tmp_path / "code" / "made"
     (package / "kernels").mkdir(parents=True)
-    (package / "kernels" / "calls.py").write_text(KERNEL.format(package="made"))
-    seen = []
-    for factor in (2, 3):
+    calls = package / "kernels" / "calls.py"
+    calls.write_text(KERNEL.format(package="made"))
+
+    def called(factor: int) -> tuple[str, int]:
         (package / "kernels" / "helper.py").write_text(HELPER.format(factor=factor))
         shutil.rmtree(package / "kernels" / "__pycache__", ignore_errors=True)
-        code = "from made.kernels.calls import doubled; print(doubled(7))"
-        seen.append(run(code, EXTRA=str(tmp_path / "code"), NUMBA_CACHE_DIR=str(tmp_path / "cache")))
-    assert seen == ["14", "21"]
-    assert len(list((tmp_path / "cache").iterdir())) == 2
+        code = "from made.kernels.calls import doubled; print(doubled(7), sum(doubled.stats.cache_misses.values()))"
+        environment = {"EXTRA": str(tmp_path / "code"), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        result, compiled = run(code, **environment).split()
+        return result, int(compiled)
+
+    def saved() -> list[Path]:
+        return sorted((tmp_path / "cache").glob("made.kernels.calls-*/*.kernel"))
+
+    assert called(2) == ("14", 1)
+    assert called(3) == ("21", 1), "a changed helper is no stale code"
+    os.utime(calls)
+    assert called(2) == ("14", 0), "neither another time nor what was compiled meanwhile matters"
+    assert len(saved()) == 2
+    for file in saved():
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+    assert called(2) == ("14", 1), "damaged code is compiled anew"
+    assert called(2) == ("14", 0)
+    for file in saved():
+        file.write_bytes(b"")
+    (tmp_path / "cache").chmod(0o500)
+    assert called(3) == ("21", 1)
+
+
+@pytest.mark.slow
+def test_of_many_processes_one_compiles(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(KERNEL.format(package="made").replace("made.kernels.helper", "made_helper"))
+    (tmp_path / "made_helper.py").write_text(HELPER.format(factor=2))
+    code = "from made import doubled; doubled(7); print(sum(doubled.stats.cache_misses.values()))"
+    environment = os.environ | {
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}",
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, "-c", code]
+    running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert sum(int(process.communicate()[0]) for process in running) == 1
+
+
+def test_the_environment_is_left_alone(tmp_path: Path) -> None:
+    """A folder written back to it would be extended by the next package, and again in the next process."""
+    code = (
+        "import os; import corpus_assets.dedup.kernels.forest, resources.formats.kernels.planes;"
+        "print(os.environ['NUMBA_CACHE_DIR'])"
+    )
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == str(tmp_path)

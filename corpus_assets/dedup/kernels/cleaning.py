@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 _SPACE = 32
 _LAST_POINT = 0x10FFFF
 
 
+@ahead("uint8[::1], int64[::1], uint32[::1]")
 @kernel
 def clean_in_place(text: NDArray[np.uint8], bounds: NDArray[np.int64], classes: NDArray[np.uint32]) -> None:
     """Cleans in place texts that lie one after the other in `text`, and updates `bounds` (texts + 1,).
@@ -16,7 +17,7 @@ def clean_in_place(text: NDArray[np.uint8], bounds: NDArray[np.int64], classes: 
     Lone surrogates are three bytes each. `classes` maps a code point to another of no more bytes, to 32 if it is
     whitespace, or to a number beyond Unicode if it is dropped. Code points past the table stay.
     """
-    length = np.int64(0)
+    length = int(np.int64(0))  # not a literal, for which numba would compile a variant
     start = bounds[0]
     for number in range(bounds.size - 1):
         stop = bounds[number + 1]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 U64 = np.uint64
 
@@ -24,6 +24,7 @@ def agreeing_bits(left: NDArray[U64], right: NDArray[U64]) -> int:
     return int(count)
 
 
+@ahead("uint64[:, ::1], int64, uint64[:, ::1], int64[::1], uint16[::1]")
 @kernel
 def agreeing(
     rows: NDArray[U64], skip: int, sketches: NDArray[U64], others: NDArray[np.int64], out: NDArray[np.uint16]
@@ -37,6 +38,7 @@ def agreeing(
         out[row] = agreeing_bits(rows[row, skip:], sketches[others[row]])
 
 
+@ahead("uint64[::1], uint64[::1]")
 @kernel
 def common(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
     """Returns how many members two sets have in common; each is sorted and without repeats."""

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import kernel
+from resources.jit import ahead, kernel
 
 
+@ahead("uint32[::1], uint32[:, ::1]")
 @kernel
 def merge(parents: NDArray[np.unsignedinteger], edges: NDArray[np.unsignedinteger]) -> None:
     """Joins the sets of both ends of each edge (m, 2); the smaller root wins. Path halving (Tarjan 1984)."""
@@ -23,6 +24,7 @@ def merge(parents: NDArray[np.unsignedinteger], edges: NDArray[np.unsignedintege
             parents[left] = right
 
 
+@ahead("uint32[::1], uint32[::1]")
 @kernel
 def flatten(parents: NDArray[np.unsignedinteger], sizes: NDArray[np.unsignedinteger]) -> None:
     """Hangs every document from its root, and counts the documents of each root into `sizes`, given as zeros."""

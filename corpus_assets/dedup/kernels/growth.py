@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.kernels.compare import agreeing_bits
-from resources.jit import kernel
+from resources.jit import ahead, kernel
 
 
+@ahead("int64[::1], int64[::1], int64[::1], uint64[:, ::1], int64")
 @kernel
 def grow(
     order: NDArray[np.int64],

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
 from corpus_assets.dedup.kernels.windows import unit_starts
-from resources.jit import inlined, kernel, merged
+from resources.jit import ahead, inlined, kernel, merged
 
 U32 = np.uint32
 Buffers = tuple[NDArray[U32], NDArray[U32]]
@@ -20,6 +20,7 @@ _LANES = 480
 _SHORT, _HALF, _BLOCK = 15, 31, 55
 
 
+@ahead("uint8[::1], int64[::1], int64, int64")
 @kernel
 def hash_shingles(
     text: NDArray[np.uint8], bounds: NDArray[np.int64], by_word: int, width: int

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64
@@ -12,6 +12,7 @@ _STEP = 2048
 _MERSENNE = U64((1 << 61) - 1)
 
 
+@ahead("uint32[::1], int64[::1], uint32[::1], uint32[::1], uint32[:, ::1]")
 @kernel
 def smallest_affine(
     hashes: NDArray[U32],
@@ -37,6 +38,7 @@ def smallest_affine(
                 signatures[document, permutation] = smallest
 
 
+@ahead("uint32[::1], int64[::1], uint64[::1], uint64[::1], uint32[:, ::1]")
 @kernel
 def smallest_legacy(
     hashes: NDArray[U32],

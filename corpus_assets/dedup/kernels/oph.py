@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import LARGEST, NO_SHINGLE
 from corpus_assets.dedup.kernels.polynomial import begin, mix64, slide
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64
@@ -22,6 +22,10 @@ _LOW = U64(0xFFFFFFFF)
 _ONE = U64(1)
 
 
+@ahead(
+    "Tuple((uint8[::1], int64[::1])), Tuple((int64, int64, uint64, uint64)), UniTuple(int64[::1], 2), "
+    "uint32[:, ::1], uint64[:, ::1]"
+)
 @kernel
 def sign_and_sketch(
     texts: Texts,

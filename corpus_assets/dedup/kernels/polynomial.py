@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import MIX, MULTIPLIER
 from corpus_assets.dedup.kernels.windows import unit_end
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 U64 = np.uint64
 Window = tuple[U64, U64, int, int]
@@ -100,8 +100,9 @@ def mix(values: NDArray[U64], count: int, salt: U64) -> None:
         values[i] = mix64(values[i] ^ salt)
 
 
+@ahead("uint8[::1], int64, int64, uint64, uint64[::1]")
 @kernel
 def hash_windows(text: NDArray[np.uint8], by_word: int, width: int, salt: U64, out: NDArray[U64]) -> None:
     """Fills `out` (windows,) with the hashes of all windows of `width` units, in order."""
-    slide(text, text.size, by_word, begin(text, np.int64(0), text.size, by_word, width), out)
+    slide(text, text.size, by_word, begin(text, int(np.int64(0)), text.size, by_word, width), out)
     mix(out, out.size, salt)

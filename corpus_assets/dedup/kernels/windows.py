@@ -30,23 +30,23 @@ def unit_starts(text: NDArray[np.uint8], start: int, stop: int, by_word: int, st
     if start >= stop:
         return 0
     starts[0] = start
-    found = np.int64(1)
+    found = int(np.int64(1))  # not a literal, for which numba would compile a variant
     position = start + 1
     while position < stop and found < starts.size:
         steps = min(stop - position, starts.size - found, _RUN)
         if by_word:
-            found = _spaces(text, (position, steps), starts, found)
+            found = int(_spaces(text, (position, steps), starts, found))
         elif steps == _RUN and _is_ascii(text, position):
             for i in range(_RUN):
                 starts[found + i] = position + i
             found += _RUN
         else:
-            found = _leads(text, (position, steps), starts, found)
+            found = int(_leads(text, (position, steps), starts, found))
         position += steps
     if position == stop and found < starts.size:
         starts[found] = stop + by_word
         found += 1
-    return int(found)
+    return found
 
 
 @inlined

@@ -106,6 +106,12 @@ def fast_library(name: str, tokenizer: Tokenizer) -> FastLibrary:
     return fast
 
 
+def encoded_by(name: str, definition: str, texts: Sequence[str]) -> Ragged:
+    """Returns the ids that a library gives under a `tokenizer.json`. Raises UnusableError when the library fails."""
+    with _usable():
+        return _LOADERS[name](definition)(texts)
+
+
 def put_around(ragged: Ragged, before: Sequence[int], after: Sequence[int]) -> Ragged:
     """Returns every list with the ids `before` and `after` it."""
     if not before and not after:
@@ -161,3 +167,4 @@ def _fastokens(definition: str) -> _Encode:
 
 
 _LOADERS: dict[str, Callable[[str], _Encode]] = {"gigatoken": _gigatoken, "fastokens": _fastokens}
+LIBRARIES = tuple(_LOADERS)

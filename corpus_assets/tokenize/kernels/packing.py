@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 I64 = np.int64
 U64 = np.uint64
@@ -13,6 +13,7 @@ _ALL = U64(0xFFFFFFFFFFFFFFFF)
 _ONE = U64(1)
 
 
+@ahead("int64[::1], int64")
 @kernel
 def nearest_previous(lengths: Array, capacity: int) -> tuple[Array, Array]:
     """Returns the members and bounds of the bins. A tree of minima finds the rightmost bin that is light enough."""
@@ -80,6 +81,7 @@ def _walk(following: Array, survives: NDArray[np.bool_], survivors: int) -> tupl
     return members, bounds
 
 
+@ahead("int64[::1], int64")
 @kernel
 def longest_first(lengths: Array, longest: int) -> Array:
     """Returns the numbers of the sequences from long to short, equal ones as they came: a counting sort."""
@@ -96,6 +98,7 @@ def longest_first(lengths: Array, longest: int) -> Array:
     return order
 
 
+@ahead("int64[::1], int64[::1], int64, int64")
 @kernel
 def best_fit(lengths: Array, order: Array, capacity: int, depth: int) -> tuple[Array, int]:
     """Returns the bin of every sequence, visited in `order`, and the number of bins.
@@ -147,6 +150,7 @@ def _tightest(used: NDArray[U64], length: int) -> int:
     return position
 
 
+@ahead("int64[::1], int64")
 @kernel
 def in_input_order(bins: Array, count: int) -> tuple[Array, Array]:
     """Returns the members and bounds of `count` bins: bins by their smallest member, members as they came."""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 Positions = NDArray[np.int64]
 INPUTS, MASK, LABELS = 0, 1, 2
@@ -18,6 +18,10 @@ def _put(ids: Ids, tokens: Ids, at: int) -> int:
     return at + ids.size
 
 
+@ahead(
+    "Tuple((int32[::1], int64[:, ::1], int32[::1], int64[:, ::1])), boolean[::1], "
+    "boolean[::1], UniTuple(int32[::1], 5), Tuple((int32[::1], int32[::1], int64[::1]))"
+)
 @kernel
 def assemble(
     texts: tuple[Ids, Positions, Ids, Positions],
@@ -47,6 +51,7 @@ def assemble(
         masks[max(learned - 1, offsets[pair]) : at - 1] = 1
 
 
+@ahead("Tuple((int32[::1], int32[::1], int64[::1])), int64, int64, int32[:, :, ::1]")
 @kernel
 def pad_rows(sequences: tuple[Ids, Ids, Positions], pad_id: int, inverted: int, block: Ids) -> None:
     """Write sequence i into row i of a block (rows, 3, L): at most L ids as inputs, ids after the first as labels.

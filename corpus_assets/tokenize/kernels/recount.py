@@ -3,10 +3,12 @@
 `faults` (rows, 7) is 1 where a row has the fault of that number; `unmasked` is the mask of a position out of the loss.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 Block = NDArray[np.int32]
 Row = NDArray[np.int32]
@@ -15,9 +17,15 @@ Faults = NDArray[np.uint8]
 NON_PAD, LOSS, BYTES, CHARS = range(4)
 BAD_ID, BAD_MASK, NOT_SHIFTED, OUT_OF_LOSS, BAD_SPAN, PROMPT_LABEL, SPLIT_RESPONSE = range(7)
 # Typed: numba would compile a function anew for every plain number that it is called with.
-_MASKS, _MASKED, _FIRST = np.int64(2), np.int64(0), np.int64(0)
+_MASKS: Any = np.int64(2)
+_MASKED: Any = np.int64(0)
+_FIRST: Any = np.int64(0)
 
 
+@ahead(
+    "int32[:, :, ::1], UniTuple(int64, 2), UniTuple(int64, 3), "
+    "UniTuple(int32[::1], 2), Tuple((int64[::1], uint8[:, ::1]))"
+)
 @kernel
 def count_side(
     block: Block,
@@ -79,6 +87,7 @@ def _gathered(values: Row, table: NDArray[np.int32]) -> int:
     return total
 
 
+@ahead("int32[:, :, ::1], int64, int64, boolean, uint8[:, ::1]")
 @kernel
 def check_rows(block: Block, unmasked: int, pad: int, every: int, faults: Faults) -> None:
     """Rows (n, 3, L) of one sequence; `every`: all its positions are in the loss."""
@@ -91,6 +100,7 @@ def check_rows(block: Block, unmasked: int, pad: int, every: int, faults: Faults
             faults[row, OUT_OF_LOSS] = 1
 
 
+@ahead("int32[:, :, ::1], int64, int64, boolean, uint8[:, ::1]")
 @kernel
 def check_packed(block: Block, unmasked: int, pad: int, every: int, faults: Faults) -> None:
     """Rows (n, 5, L) of several sequences, as `check_rows`, with attention spans and position ids."""
@@ -117,6 +127,7 @@ def check_packed(block: Block, unmasked: int, pad: int, every: int, faults: Faul
             faults[row, OUT_OF_LOSS] = 1
 
 
+@ahead("int32[:, :, ::1], int64, int64, uint8[:, ::1]")
 @kernel
 def check_preference(block: Block, channel: int, pad: int, faults: Faults) -> None:
     """Preference rows (n, 6, L), the three channels of a side from one on: a prompt, then the response in the loss."""

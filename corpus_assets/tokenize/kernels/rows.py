@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 Lists = tuple[Ids, NDArray[np.int64]]  # `ids` and `offsets` of a Ragged
 INPUTS, MASK, LABELS = 0, 1, 2
@@ -38,6 +38,7 @@ def _append(ids: Ids, block: Ids, filled: int, real: int) -> None:
         done += count
 
 
+@ahead("Tuple((int32[::1], int64[::1])), int32[::1], int64, int64[::1], int32[:, :, ::1]")
 @kernel
 def pack(lists: Lists, end: Ids, real: int, place: NDArray[np.int64], block: Ids) -> None:
     """Go on writing the stream of all lists, each followed by `end` (0 or 1 id), into a block (rows + 1, 3, L).
@@ -61,6 +62,7 @@ def pack(lists: Lists, end: Ids, real: int, place: NDArray[np.int64], block: Ids
     place[0], place[1], place[2] = current, position, filled
 
 
+@ahead("Tuple((int32[::1], int64[::1])), int32[::1], int64, int64[::1], Tuple((int32[:, :, ::1], int64[::1]))")
 @kernel
 def cut(lists: Lists, end: Ids, minimum: int, place: NDArray[np.int64], rows: tuple[Ids, NDArray[np.int64]]) -> int:
     """Go on writing the windows of L + 1 ids of every list and its `end`, one per row; returns how many rows it wrote.
@@ -96,6 +98,7 @@ def cut(lists: Lists, end: Ids, minimum: int, place: NDArray[np.int64], rows: tu
     return row
 
 
+@ahead("int32[:, :, ::1], int64[::1], int64, int64, int64")
 @kernel
 def pad(block: Ids, lengths: NDArray[np.int64], pad_id: int, real: int, padding: int) -> None:
     """Mask every row of a block, `real` on its first lengths - 1 positions; the others become padding."""

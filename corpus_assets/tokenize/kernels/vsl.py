@@ -4,12 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids
-from resources.jit import kernel
+from resources.jit import ahead, kernel
 
 Offsets = NDArray[np.int64]
 INPUTS, MASK, LABELS, SPAN, POSITIONS = 0, 1, 2, 3, 4
 
 
+@ahead("int32[:, :, ::1], Tuple((int32[::1], uint8[::1], int64[::1])), UniTuple(int64[::1], 3), int64, int64")
 @kernel
 def fill(
     block: Ids,

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import kernel
+from resources.jit import ahead, kernel
 
 
+@ahead("int32[::1], uint8[:, ::1], int64")
 @kernel
 def split_planes(values: NDArray[np.int32], planes: NDArray[np.uint8], first: int) -> None:
     """Writes the bytes of `values` (n,) into `planes` (4, first + n or more), from column `first` on."""
@@ -21,6 +22,7 @@ def split_planes(values: NDArray[np.int32], planes: NDArray[np.uint8], first: in
         highest[i] = (value >> 24) & 0xFF
 
 
+@ahead("Array(uint8, 2, 'C', readonly=True), int64, int32[::1]")
 @kernel
 def join_planes(planes: NDArray[np.uint8], first: int, values: NDArray[np.int32]) -> None:
     """Fills `values` (n,) from the columns of `planes` from `first` on; the inverse of `split_planes`."""

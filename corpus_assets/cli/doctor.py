@@ -1,0 +1,26 @@
+"""`corpus doctor`: says whether this machine can build the corpus, and what to do if it cannot."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from corpus_assets.cli.console import FAILED, output, print_json, print_line
+from corpus_assets.cli.health import Finding, findings
+from corpus_assets.corpus import Corpus
+
+
+def run(config: Path | None, *, as_json: bool) -> int:
+    """Prints a line per subject; returns the exit code: 1 if something is broken."""
+    found = []
+    for finding in findings(lambda: Corpus.open(config)):
+        found.append(finding)
+        if not as_json:
+            _print(finding)
+    broken = [finding.subject for finding in found if finding.broken]
+    if as_json:
+        print_json({"ok": not broken, "findings": [asdict(finding) for finding in found]})
+    return FAILED if broken else 0
+
+
+def _print(finding: Finding) -> None:
+    advice = f"; {finding.advice}" if finding.advice else ""
+    print_line(output(), f"{finding.subject}: {finding.found}{advice}", "broken" if finding.broken else "")

@@ -1,0 +1,166 @@
+"""Finds out whether this machine can build a corpus, and what the first build will cost; changes nothing."""
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+from packaging.requirements import Requirement
+
+from corpus_assets.cli.words import duration, size
+from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.home import dagster_home
+from corpus_assets.tokenize.encode.fast_libraries import LIBRARIES, UnusableError, encoded_by
+from resources.cache_folder import cache_base
+from resources.compiling import cpu_seconds, missing
+from resources.errors import CorpusError
+from resources.stage.declaration import kernels_of
+from resources.storage import local
+
+LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
+CGROUP = Path("/sys/fs/cgroup")
+SCARCE = 2_000_000_000
+_PINNED = re.compile(r"^([\w.-]+==[^\\\n]+)", re.MULTILINE)
+_TEXTS = ["the quick brown fox jumps over the lazy dog 12345", "Grüße, 世界!\n\tdef f(x): return x"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line. advice: what to do about it; nothing if all is well. broken: no build can succeed before that."""
+
+    subject: str
+    found: str
+    advice: str = ""
+    broken: bool = False
+
+
+def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
+    """Yields what was found, subject by subject."""
+    yield _python()
+    yield _packages()
+    yield from map(_library, LIBRARIES)
+    yield _cores()
+    try:
+        corpus = open_corpus()
+    except (CorpusError, OSError) as error:
+        yield Finding("configuration", str(error), "correct it, or name another one with --config", broken=True)
+        yield _memory(None)
+        return
+    yield Finding("configuration", str(corpus.file))
+    yield _memory(corpus.config.engine.memory)
+    if isinstance(corpus.storage, local.LocalStorage):
+        yield _folder("storage", Path(corpus.storage.place), "storage.root")
+    yield _folder("dagster home", dagster_home(corpus.folder), "DAGSTER_HOME")
+    yield _kernels(corpus)
+
+
+def _python() -> Finding:
+    return Finding("python", f"{platform.python_version()}, {sys.executable}")
+
+
+def _packages() -> Finding:
+    if not LOCK.is_file():
+        return Finding("packages", "installed without requirements.lock; versions are not compared")
+    pinned = map(Requirement, _PINNED.findall(LOCK.read_text(encoding="utf-8")))
+    wanted = {one.name: str(one.specifier).lstrip("=") for one in pinned if one.marker is None or one.marker.evaluate()}
+    installed = {name: _installed(name) for name in wanted}
+    absent = [name for name, found in installed.items() if found is None]
+    other = [f"{name} {found} (locked: {wanted[name]})" for name, found in installed.items() if found != wanted[name]]
+    how = "pip install --require-hashes -r requirements.lock"
+    if absent:
+        return Finding("packages", f"{len(absent)} are missing: {', '.join(absent[:5])}", how, broken=True)
+    if other:
+        return Finding("packages", f"{len(other)} have other versions: {', '.join(other[:5])}", how)
+    return Finding("packages", f"{len(wanted)}, all of the locked versions")
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _library(name: str) -> Finding:
+    """Compares a fast tokenizer library with `tokenizers` on a few texts."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    reference = Tokenizer(models.BPE())
+    reference.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=300, initial_alphabet=alphabet, show_progress=False)
+    reference.train_from_iterator(_TEXTS, trainer)
+    try:
+        found = encoded_by(name, reference.to_str(), _TEXTS)
+    except UnusableError as error:
+        return Finding(name, f"cannot be used: {error}", "nothing: tokenizers is used instead, more slowly")
+    lists = [found.ids[start:stop].tolist() for start, stop in zip(found.offsets, found.offsets[1:], strict=False)]
+    if lists != [encoding.ids for encoding in reference.encode_batch(_TEXTS)]:
+        return Finding(name, "gives other ids than tokenizers", "nothing: tokenizers is used instead, more slowly")
+    return Finding(name, "gives the ids of tokenizers")
+
+
+def _cores() -> Finding:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    allowed = _cpu_limit()
+    if allowed is not None and allowed < usable:
+        advice = f"set engine.workers to {max(1, int(allowed))}: `auto` starts {usable}"
+        return Finding("cores", f"{usable}, of which the container may use {allowed:.1f}", advice)
+    return Finding("cores", str(usable))
+
+
+def _cpu_limit() -> float | None:
+    try:
+        quota, period = (CGROUP / "cpu.max").read_text().split()
+        return int(quota) / int(period)
+    except (OSError, ValueError):  # no container, or no limit
+        return None
+
+
+def _memory(wanted: int | None) -> Finding:
+    total = min([psutil.virtual_memory().total, *_memory_limits()])
+    if wanted is not None and wanted > total:
+        advice = f"set engine.memory, now {size(wanted)}, to at most half of it"
+        return Finding("memory", size(total), advice, broken=True)
+    return Finding("memory", size(total))
+
+
+def _memory_limits() -> Iterator[int]:
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            yield int((CGROUP / name).read_text())
+        except (OSError, ValueError):
+            continue
+
+
+def _folder(subject: str, folder: Path, key: str) -> Finding:
+    """Looks for room and the right to write, in the nearest folder that exists."""
+    place = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"corpus doctor")
+    except OSError as error:
+        return Finding(subject, f"{folder}: {error.strerror}", f"make it writable, or set {key}", broken=True)
+    free = shutil.disk_usage(place).free
+    advice = f"make room, or set {key} to a larger disk" if free < SCARCE else ""
+    return Finding(subject, f"{folder}: {size(free)} free", advice)
+
+
+def _kernels(corpus: Corpus) -> Finding:
+    names = kernels_of(corpus.graph, corpus.settings.values)
+    left = missing(names)
+    if not left:
+        return Finding("kernels", f"all {len(names)} are compiled, in {cache_base()}")
+    cost = duration(cpu_seconds(left))
+    return Finding(
+        "kernels",
+        f"{len(left)} of {len(names)} are not compiled: about {cost} of CPU in the first build, beside its stages",
+        "nothing: a build compiles them once",
+    )

@@ -1,0 +1,34 @@
+"""Which compiled functions the assets call under a configuration: a build compiles these, and no others, ahead."""
+
+from collections.abc import Mapping
+from typing import Any
+
+KERNELS = "corpus_assets.dedup.kernels"
+COMPARE = (f"{KERNELS}.compare.agreeing",)
+EXACT = (f"{KERNELS}.cleaning.clean_in_place", f"{KERNELS}.polynomial.hash_windows", f"{KERNELS}.compare.common")
+SIGNING = {
+    "oph": (),
+    "affine32": (f"{KERNELS}.lanes.hash_shingles", f"{KERNELS}.minhash.smallest_affine"),
+    "legacy": (f"{KERNELS}.lanes.hash_shingles", f"{KERNELS}.minhash.smallest_legacy"),
+}
+
+
+def of_minhashes(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns what signs and sketches cleaned texts."""
+    return (
+        f"{KERNELS}.cleaning.clean_in_place",
+        f"{KERNELS}.oph.sign_and_sketch",
+        *SIGNING[settings["minhash"]["family"]],
+    )
+
+
+def of_verified_pairs(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns what compares two documents."""
+    return {"none": (), "signature": COMPARE, "exact": (*COMPARE, *EXACT)}[settings["dedup"]["verify"]]
+
+
+def of_components(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns what finds clusters, and what examines them."""
+    forest = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
+    guard = {"off": (), "report": COMPARE, "split": (*COMPARE, f"{KERNELS}.growth.grow")}
+    return (*forest, *guard[settings["dedup"]["guard"]["action"]])

@@ -1,0 +1,36 @@
+"""Which compiled functions write and count the rows of a dataset: a build compiles these, and no others, ahead."""
+
+from corpus_assets.config.dataset_options import Packed, Turns, Windows
+from corpus_assets.config.datasets import DatasetSection
+from corpus_assets.tokenize.rows.layouts import Layout
+
+KERNELS = "corpus_assets.tokenize.kernels"
+PLANES = "resources.formats.kernels.planes"
+WRITING = (f"{PLANES}.split_planes",)
+MERGING = (*WRITING, f"{PLANES}.join_planes")
+
+
+def of_rows(section: DatasetSection, layout: Layout) -> tuple[str, ...]:
+    """Returns what makes rows of token lists and counts what is in them."""
+    return (*_written(section, layout), *_counted(layout), *WRITING)
+
+
+def _written(section: DatasetSection, layout: Layout) -> tuple[str, ...]:
+    pairs = (f"{KERNELS}.pairs.assemble",) if isinstance(section, Turns) else ()
+    if isinstance(section, Windows):
+        return (f"{KERNELS}.rows.pack" if section.pack else f"{KERNELS}.rows.cut", f"{KERNELS}.rows.pad")
+    if isinstance(section, Packed) and layout.packed:
+        return (*pairs, *_packed(section), f"{KERNELS}.vsl.fill")
+    return pairs if layout.two_sided else (*pairs, f"{KERNELS}.pairs.pad_rows")
+
+
+def _packed(section: Packed) -> tuple[str, ...]:
+    if section.packing == "nearest_previous":
+        return (f"{KERNELS}.packing.nearest_previous",)
+    fit = (f"{KERNELS}.packing.best_fit",) if section.packing == "best_fit" else ()
+    return (f"{KERNELS}.packing.longest_first", *fit, f"{KERNELS}.packing.in_input_order")
+
+
+def _counted(layout: Layout) -> tuple[str, ...]:
+    check = "preference" if layout.two_sided else "packed" if layout.packed else "rows"
+    return (f"{KERNELS}.recount.count_side", f"{KERNELS}.recount.check_{check}")

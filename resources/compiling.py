@@ -1,0 +1,150 @@
+"""Compiles the kernels that a build needs before they are called, in a process of its own beside the build.
+
+A kernel is named by its module and function; it says itself for which argument types (`resources.jit.ahead`).
+`python -m resources.compiling NAME ...` compiles kernels until standard input ends.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from resources.hashing import content_digest
+
+_START, _EACH = 1.5, 0.6
+_SLOW = {"hash_shingles": 11.0, "sign_and_sketch": 3.0, "pack": 1.0, "nearest_previous": 1.5}
+
+
+@contextmanager
+def compiled_ahead(names: Iterable[str], say: Callable[[str], None]) -> Iterator[None]:
+    """Compiles the named kernels, in order, while the block runs; whoever calls one meanwhile waits only for that one.
+
+    say: called with a few words when it begins, and with none when it is done. Does nothing if all are compiled.
+    """
+    wanted = list(dict.fromkeys(names))
+    if not wanted or is_done(wanted):
+        yield
+        return
+    # Not from the working folder: a folder there may be called like one of our packages.
+    command = [sys.executable, "-P", "-m", "resources.compiling", *wanted]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as child:
+        say(f"compiling {len(wanted)} kernels, once on this machine")
+        watcher = threading.Thread(target=_say_end, args=(child, say), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            child.kill()
+            watcher.join()
+
+
+def _say_end(child: "subprocess.Popen[bytes]", say: Callable[[str], None]) -> None:
+    child.wait()
+    say("")
+
+
+def compile_now(names: Iterable[str]) -> dict[str, float]:
+    """Compiles the named kernels, or loads them; returns the CPU seconds that each took."""
+    seconds = {}
+    for name in names:
+        started = time.process_time()
+        kernel = _kernel(name)
+        for types in kernel.ahead:
+            kernel.compile(_parsed(types))
+        seconds[name] = time.process_time() - started
+    return seconds
+
+
+def missing(names: Iterable[str]) -> list[str]:
+    """Returns those of the named kernels whose code is not on disk. Loads numba."""
+    kernels = {name: _kernel(name) for name in names}
+    return [
+        name
+        for name, kernel in kernels.items()
+        if not all(kernel._cache.file(_parsed(types)).exists() for types in kernel.ahead)
+    ]
+
+
+def cpu_seconds(names: Iterable[str]) -> float:
+    """Returns about how long these kernels take to compile (measured: `python -m benchmarks.kernels`)."""
+    return _START + sum(_SLOW.get(name.rpartition(".")[2], _EACH) for name in names)
+
+
+def is_done(names: Sequence[str]) -> bool:
+    """Returns whether these kernels were compiled and nothing that they are made from has another time or size.
+
+    Loads neither numba nor a kernel, so a wrong no costs a look at the cache, and a wrong yes a wait when a kernel is
+    first called.
+    """
+    try:
+        found = json.loads(_note(names).read_bytes())
+        return bool(found) and all(_stamp(Path(path)) == stamp for path, stamp in found.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _note_done(names: Sequence[str]) -> None:
+    from resources.kernel_cache import sources
+
+    files = {path for name in names for path in sources(_module(name))}
+    with suppress(OSError):
+        note = _note(names)
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        note.write_text(json.dumps({str(path): _stamp(path) for path in sorted(files)}))
+
+
+def _stamp(path: Path) -> list[int]:
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _note(names: Sequence[str]) -> Path:
+    from importlib.metadata import version
+
+    from resources.cache_folder import cache_base
+
+    parts = (sys.version, version("numba"), version("numpy"), os.uname().nodename, *names)
+    return cache_base() / "compiled" / content_digest(*(part.encode() for part in parts))[:16]
+
+
+def _module(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _kernel(name: str) -> Any:
+    return getattr(import_module(_module(name)), name.rpartition(".")[2])
+
+
+def _parsed(types: str) -> tuple[Any, ...]:
+    from numba.core import sigutils
+
+    found, _ = cast(Any, sigutils).normalize_signature(f"({types},)")
+    return tuple(found)
+
+
+def _leave_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+def main() -> None:
+    """Compiles the kernels named on the command line."""
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    for name in sys.argv[1:]:
+        with suppress(ImportError, AttributeError):  # a kernel beside corpus.yaml: it compiles when it is called
+            compile_now([name])
+    if not missing(sys.argv[1:]):
+        _note_done(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

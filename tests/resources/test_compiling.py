@@ -1,0 +1,118 @@
+"""Kernels compile once, ahead, and only those that a configuration needs."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from corpus_assets.config import load_config
+from corpus_assets.corpus import Corpus
+from resources import compiling
+from resources.compiling import compiled_ahead, is_done
+from resources.stage.declaration import kernels_of
+from tests.house import TOP
+
+KERNEL = "resources.formats.kernels.planes.split_planes"
+OURS = ("corpus_assets.", "resources.")
+SMALL = "name: small\nsources: [{name: a, location: raw}]\n"
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def needed(folder: Path, text: str) -> list[str]:
+    (folder / "corpus.yaml").write_text(text)
+    (folder / "raw").mkdir(exist_ok=True)
+    corpus = Corpus(load_config(folder / "corpus.yaml"), folder)
+    return kernels_of(corpus.graph, corpus.settings.values)
+
+
+def test_sha1_is_compiled_only_for_the_families_that_use_it(tmp_path: Path) -> None:
+    for family, uses in (("oph", False), ("affine32", True), ("legacy", True)):
+        names = needed(tmp_path, f"{SMALL}minhash: {{family: {family}}}\n")
+        assert any(".lanes." in name for name in names) == uses
+
+
+def test_every_named_kernel_exists_and_says_its_types(tmp_path: Path) -> None:
+    names = needed(tmp_path, (TOP / "corpus.yaml").read_text())
+    for name in names:
+        module, _, function = name.rpartition(".")
+        assert getattr(import_module(module), function).ahead
+
+
+def test_a_process_beside_the_build_compiles(own_cache: Path) -> None:
+    said: list[str] = []
+    finished = False
+    with compiled_ahead([KERNEL], said.append):
+        assert said[0].startswith("compiling 1 kernel")
+        while not finished:
+            finished = is_done([KERNEL])
+    assert said[-1] == ""
+    assert list(own_cache.rglob("*.kernel"))
+    with compiled_ahead([KERNEL], said.append):
+        assert len(said) == 2, "nothing is left to compile"
+
+
+def test_the_compiling_process_ends_with_its_parent(own_cache: Path) -> None:
+    command = [sys.executable, "-P", "-m", "resources.compiling", *[KERNEL] * 1000]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=TOP, env={"PYTHONPATH": str(TOP)}) as child:
+        assert child.stdin is not None
+        child.stdin.close()
+        assert child.wait(60) == 0
+    assert not own_cache.exists()
+
+
+def test_a_changed_source_is_compiled_anew(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "source.py"
+    source.write_text("1")
+    monkeypatch.setattr("resources.kernel_cache.sources", lambda _: [source])
+    compiling._note_done([KERNEL])
+    assert is_done([KERNEL])
+    assert not is_done([KERNEL, KERNEL])
+    source.write_text("other")
+    assert not is_done([KERNEL])
+    source.unlink()
+    assert not is_done([KERNEL])
+
+
+@pytest.mark.slow
+def test_a_build_calls_no_kernel_that_is_not_compiled_ahead(tmp_path: Path) -> None:
+    """In a process of its own, in which nothing else has called a kernel."""
+    code = f"from tests.resources.test_compiling import compiled_by_a_build as f; print(*f({str(tmp_path)!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=TOP, check=True, capture_output=True, text=True)
+    named, unnamed = done.stdout.split()[0], done.stdout.split()[1:]
+    assert int(named) > 10
+    assert unnamed == []
+
+
+def compiled_by_a_build(place: str) -> list[str]:
+    """Returns how many named kernels a build called, and those it called with types or by names not declared."""
+    from tests.build.small import drive, opened, write_small
+
+    texts = {"input": "decontaminated_train", "sequence_length": 64}
+    datasets = [
+        {"name": "train", **texts, "shuffle": True},
+        {"name": "cut", **texts, "pack": False},
+        {"name": "documents", "mode": "lm_vsl", **texts},
+    ]
+    corpus = opened(write_small(Path(place) / "small", {"datasets": datasets}))
+    assert not drive(corpus).failed
+    named = set(kernels_of(corpus.graph, corpus.settings.values))
+    called = {
+        f"{module.__name__}.{name}": kernel
+        for module in [module for name, module in sys.modules.items() if ".kernels." in name and name.startswith(OURS)]
+        for name, kernel in vars(module).items()
+        if isinstance(getattr(kernel, "ahead", None), tuple)
+        and kernel.overloads
+        and kernel.py_func.__module__ == module.__name__
+    }
+    wrong = [name for name in called if name not in named]
+    for name, kernel in called.items():
+        declared = {compiling._parsed(types) for types in kernel.ahead}
+        wrong += [f"{name}{types}".replace(" ", "") for types in kernel.overloads if types not in declared]
+    return [str(len(called)), *wrong]
