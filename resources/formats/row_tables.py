@@ -24,6 +24,9 @@ TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,)), ("created", "<i8"), 
 """Row of the table next to normalized documents: UTF-8 bytes and SHA-256 of the text, its creation time
 (resources/formats/created.py), and where its id ends in the file of ids."""
 
+LENGTHS = np.dtype([("characters", "<u4"), ("cleaned", "<u4")])
+"""Row of a derived table next to normalized documents: code points of the text, and of its cleaned form."""
+
 TEXTS, NAMES = "texts", "names"
 """Segments of normalized documents that later stages depend on: the texts alone; texts, dates and ids."""
 

@@ -152,9 +152,11 @@ class Task:
                         raise LedgerError(f"attribute {name}: {rows} rows for {documents} rows of {partition.name}")
 
     @contextmanager
-    def array(self, path: str, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> Iterator[ArrayWriter]:
-        """Writes rows of a fixed shape to a `.npy` file, block by block."""
-        with self._written(path, ArrayWriter(self.create(path), dtype, shape)) as writer:
+    def array(
+        self, path: str, dtype: DTypeLike, shape: tuple[int, ...] = (), *, derived: bool = False
+    ) -> Iterator[ArrayWriter]:
+        """Writes rows of a fixed shape to a `.npy` file, block by block. derived: see `FileRecord`."""
+        with self._written(path, ArrayWriter(self.create(path), dtype, shape), derived=derived) as writer:
             yield writer
 
     @contextmanager
@@ -171,10 +173,10 @@ class Task:
         self.save_json(path.removesuffix(".jsonl.zst") + ".index.json", writer.index, rows=len(names))
 
     @contextmanager
-    def _written(self, path: str, writer: W) -> Iterator[W]:
+    def _written(self, path: str, writer: W, *, derived: bool = False) -> Iterator[W]:
         yield writer
         written = writer.finish()
-        self.add_file(path, written.digest, written.rows)
+        self.add_file(path, written.digest, written.rows, derived=derived)
 
     def save_array(self, path: str, array: NDArray[Any]) -> Written:
         """Writes a whole array."""
@@ -200,9 +202,9 @@ class Task:
         """Opens a file in a format of the stage's own; follow with `add_file`."""
         return self._unpublished.create(path)
 
-    def add_file(self, path: str, digest: str, rows: int) -> None:
+    def add_file(self, path: str, digest: str, rows: int, *, derived: bool = False) -> None:
         """Records the content of a file; its size is taken when it is published."""
-        self.files.append(FileRecord(path, 0, digest, rows))
+        self.files.append(FileRecord(path, 0, digest, rows, derived))
 
     def count(self, **numbers: Any) -> None:
         """Records numbers about this partition for people: the web UI shows them, and no stage reads them."""
