@@ -103,7 +103,7 @@ def mixed_pass2(task: Task) -> None:
         order = keyed_order(rows["order"], rows["copy"])
     size = sum(cut.bytes for _, cut in cuts)
     lines = (line for shard, (_, cut) in zip(shards, cuts, strict=True) for line in shard.segment_lines(cut))
-    with task.lines(f"mixed/pass2/{chunk}.jsonl.gz") as out:
+    with task.lines(f"mixed/pass2/{chunk}.jsonl.gz", indexed=True) as out:
         for line in in_order(lines, order, size, task.memory, task.scratch):
             out.write(line)
     task.save_array(f"mixed/pass2/{chunk}.rows.npy", rows[order])
