@@ -16,7 +16,7 @@ from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
 from resources.formats.created import created_microseconds
 from resources.formats.documents import DOCUMENT_COLUMNS, Document, encoded_digest
-from resources.formats.row_tables import LENGTHS, NAMES, TEXT, TEXTS
+from resources.formats.row_tables import LENGTHS, NAMES, TEXT, TEXTS, identifiers
 from resources.hashing import content_digest
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, same
@@ -139,12 +139,9 @@ def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, i
         for document in documents.documents():
             yield document, len(document.text), cleaned_length(document.text.encode())
         return
-    ends, ids = documents.array(".texts.npy")["id_end"].tolist(), documents.array(".ids.npy")
-    lengths = documents.array(".lengths.npy").tolist()
-    start = 0
-    for end, (characters, cleaned) in zip(ends, lengths, strict=True):
-        yield _Named(ids[start:end].tobytes().decode("utf-8", "surrogatepass"), source), characters, cleaned
-        start = end
+    ids = identifiers(documents.array(".texts.npy")["id_end"], documents.array(".ids.npy"))
+    for identifier, lengths in zip(ids, documents.array(".lengths.npy").tolist(), strict=True):
+        yield _Named(identifier, source), *lengths
 
 
 STAGES = [
