@@ -25,7 +25,7 @@ from benchmarks.related import BANDS, BITS, PERMUTATIONS
 from benchmarks.scale_run import SHARD_ROWS, Array, Run, Scratch
 from corpus_assets.config.dedup import Rule
 from corpus_assets.dedup.clusters.guard import GuardRules
-from corpus_assets.dedup.clusters.resolve import Scale, Settled, guard_clusters
+from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import Worst
 from corpus_assets.dedup.documents.numbering import ShardMarks, removal_rows
@@ -116,7 +116,7 @@ def components(run: Run) -> dict[str, int]:
     worst = Worst()
     guard_clusters(
         settled,
-        run.pairs(),
+        Pairs(lambda: iter(()), run.pairs),
         guard=GUARD,
         sketches=run.sketches(),
         scale=Scale(total, BITS, run.memory, run.spill),

@@ -13,13 +13,18 @@ FOLDER = "ledger"
 UNPARTITIONED = "_"
 
 
-class FileRecord(msgspec.Struct, frozen=True):
-    """One file of a partition. `digest` is over the uncompressed content, so the codec does not matter."""
+class FileRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One file of a partition. `digest` is over the uncompressed content, so the codec does not matter.
+
+    A `derived` file holds what the partition's other files say anyway, to spare readers the work: it is no part of the
+    content digest, and a reader does without it in partitions that were made before it was invented.
+    """
 
     path: str
     bytes: int
     digest: str
     rows: int | None = None
+    derived: bool = False
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,8 +103,8 @@ def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], 
 
 
 def partition_digest(files: Iterable[FileRecord], segments: Mapping[str, str]) -> str:
-    """Returns the content digest of a whole partition: its files in order, and its segments."""
-    lines = [f"{file.digest} {file.rows}" for file in files]
+    """Returns the content digest of a whole partition: its files in order without the derived, and its segments."""
+    lines = [f"{file.digest} {file.rows}" for file in files if not file.derived]
     lines += [f"{name}={digest}" for name, digest in sorted(segments.items())]
     return content_digest(*(line.encode() for line in lines))
 

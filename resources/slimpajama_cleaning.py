@@ -7,8 +7,6 @@ space at the ends. A stored document keeps its text.
 import string
 
 _PUNCTUATION = string.punctuation.encode()
-_FIRST_PREFIX = 2
-_PREFIX_GROWTH = 8
 
 
 def clean(text: str) -> str:
@@ -26,17 +24,3 @@ def clean(text: str) -> str:
 def cleaned_length(text: str) -> int:
     """Returns the length of `clean(text)` in code points."""
     return len(clean(text))
-
-
-def is_short(text: str, threshold: int) -> bool:
-    """Returns whether `clean(text)` has fewer than `threshold` code points.
-
-    Cleans a long text only as far as needed: the cleaned length of a prefix is never more than that of the whole,
-    since each code point becomes the same number of code points in lower case, whatever stands around it.
-    """
-    prefix = max(_FIRST_PREFIX * threshold, 1)
-    while prefix < len(text):
-        if cleaned_length(text[:prefix]) >= threshold:
-            return False
-        prefix *= _PREFIX_GROWTH
-    return cleaned_length(text) < threshold

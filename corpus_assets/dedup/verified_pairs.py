@@ -9,6 +9,7 @@ from corpus_assets.dedup.documents.numbering import Numbering
 from corpus_assets.dedup.shared import blocks_of, numbering_of, require_numbering, sketches_of
 from corpus_assets.dedup.similarity.check import Verification
 from corpus_assets.dedup.similarity.jaccard import occurring
+from resources.formats.documents import decode_document
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -42,6 +43,5 @@ def _texts(shards: Sequence[Partition], numbering: Numbering, bitmap: NDArray[np
     for shard, start, stop in zip(shards, numbering.starts[:-1], numbering.starts[1:], strict=True):
         chosen = occurring(bitmap, start, stop)
         if chosen.any():
-            for row, document in enumerate(shard.documents()):
-                if chosen[row]:
-                    yield start + row, document.text
+            for row, line in zip(np.flatnonzero(chosen).tolist(), shard.chosen_lines(chosen), strict=True):
+                yield start + row, decode_document(line).text

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from corpus_assets.mix.losses import mixed_losses
-from corpus_assets.mix.scatter import scatter
+from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
 from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import FLAGS
 from resources.formats.documents import DOCUMENT_COLUMNS
-from resources.formats.row_tables import ROW, pack_row, packed_rows
+from resources.formats.row_tables import ROW, identifiers, pack_row, packed_rows
 from resources.formats.segments import Segment
 from resources.hashing import content_digest
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
@@ -32,7 +32,7 @@ def mixed_pass1(task: Task) -> None:
     source, path = task.shard.source, f"mixed/pass1/{task.shard.source}/{task.shard.name}"
     chunks = [chunk_key(chunk) for chunk in range(task["mix.chunks"])]
     packed = {chunk: bytearray() for chunk in chunks}
-    kept = _Kept(task)
+    kept = _KeptDocuments(task)
     placed = scatter(kept, source=source, epochs=task["source.epochs"], seed=task["mix.seed"], chunks=len(chunks))
     with task.segmented(f"{path}.jsonl.zst", chunks) as out:
         for use in placed:
@@ -54,7 +54,7 @@ def mixed_pass1(task: Task) -> None:
     task.count(text_bytes=text_bytes)
 
 
-class _Kept:
+class _KeptDocuments:
     """A shard's documents without the flagged ones, which are counted under the first attribute that flags them."""
 
     def __init__(self, task: Task) -> None:
@@ -62,7 +62,7 @@ class _Kept:
         self.seen = 0
         self.count = 0
 
-    def __iter__(self) -> Iterator[tuple[bytes, bytes, int]]:
+    def __iter__(self) -> Iterator[Kept]:
         task = self._task
         documents = task.input("normalized_documents")
         texts = documents.array(".texts.npy")
@@ -70,14 +70,15 @@ class _Kept:
         left_out = task.parameters.get(LEAVE_OUT, DEFAULT_LEAVE_OUT)
         reasons = [REASONS.get(name, name) for name in left_out]
         flags = _flags([task.input(name) for name in left_out], len(texts))
-        rows = zip(documents.lines(), texts["bytes"].tolist(), flags, strict=True)
-        for row, (line, size, flagged) in enumerate(rows):
+        ids = identifiers(texts["id_end"], documents.array(".ids.npy"))
+        rows = zip(ids, documents.lines(), texts["bytes"].tolist(), flags, strict=True)
+        for row, (identifier, line, size, flagged) in enumerate(rows):
             self.seen += 1
             if any(flagged):
                 task.drop(reasons[flagged.index(True)])
                 continue
             self.count += 1
-            yield line, digests[32 * row : 32 * row + 32], size
+            yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size)
 
 
 def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, ...]]:
@@ -103,7 +104,7 @@ def mixed_pass2(task: Task) -> None:
         order = keyed_order(rows["order"], rows["copy"])
     size = sum(cut.bytes for _, cut in cuts)
     lines = (line for shard, (_, cut) in zip(shards, cuts, strict=True) for line in shard.segment_lines(cut))
-    with task.lines(f"mixed/pass2/{chunk}.jsonl.gz") as out:
+    with task.lines(f"mixed/pass2/{chunk}.jsonl.gz", indexed=True) as out:
         for line in in_order(lines, order, size, task.memory, task.scratch):
             out.write(line)
     task.save_array(f"mixed/pass2/{chunk}.rows.npy", rows[order])

@@ -8,16 +8,17 @@ document where it was. SlimPajama draws with replacement from generators that al
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import msgspec
-
 from corpus_assets.mix.repeat import copies
 from resources.hashing import keyed_hash
 
 
-class Identity(msgspec.Struct):
-    """The fields of a document that mixing reads."""
+class Kept(NamedTuple):
+    """A document that is not left out: its id, its stored line, and SHA-256 and bytes of its text."""
 
     id: str
+    line: bytes
+    digest: bytes
+    size: int
 
 
 class Placed(NamedTuple):
@@ -31,18 +32,9 @@ class Placed(NamedTuple):
     digest: bytes
 
 
-_IDENTITY = msgspec.json.Decoder(Identity)
-
-
-def scatter(
-    rows: Iterable[tuple[bytes, bytes, int]], *, source: str, epochs: float, seed: int, chunks: int
-) -> Iterator[Placed]:
-    """Yields one `Placed` for every use of the given rows; none for a document that is not used (epochs below 1).
-
-    rows: (line, SHA-256 of the text, bytes of the text) of each document that is kept.
-    """
-    for line, digest, size in rows:
-        identifier = _IDENTITY.decode(line).id
+def scatter(documents: Iterable[Kept], *, source: str, epochs: float, seed: int, chunks: int) -> Iterator[Placed]:
+    """Yields one `Placed` for every use of the given documents; none for one that is not used (epochs below 1)."""
+    for identifier, line, digest, size in documents:
         for copy in range(copies(epochs, seed, source, identifier)):
             chunk = keyed_hash("chunk", seed, source, identifier, copy) % chunks
             order = keyed_hash("order", seed, source, identifier, copy)

@@ -3,22 +3,24 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import msgspec
 import numpy as np
 import xxhash
 
+from corpus_assets.normalize.lengths import cleaned_length
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.losses import source_losses
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from resources.formats.arrays import ArrayWriter
-from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE
+from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
 from resources.formats.created import created_microseconds
-from resources.formats.documents import DOCUMENT_COLUMNS, Document, text_digest
-from resources.formats.row_tables import NAMES, TEXT, TEXTS
+from resources.formats.documents import DOCUMENT_COLUMNS, Document, encoded_digest
+from resources.formats.row_tables import LENGTHS, NAMES, TEXT, TEXTS, identifiers
 from resources.hashing import content_digest
 from resources.shards import Shard
-from resources.slimpajama_cleaning import is_short
 from resources.stage.declaration import Partitioning, Stage, same
+from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
@@ -36,11 +38,12 @@ def normalized_documents(task: Task) -> None:
 
 def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Iterator[Document]) -> None:
     with (
+        task.array(f"{path}.lengths.npy", LENGTHS, derived=True) as lengths,
         task.array(f"{path}.ids.npy", np.uint8) as ids,
         task.array(f"{path}.texts.npy", TEXT) as texts,
         task.documents(f"{path}.jsonl.gz") as documents,
     ):
-        table = _TextTable(texts, ids)
+        table = _TextTable(texts, ids, lengths)
         for document in rows:
             document.text = fix(document.text)
             documents.add(document)
@@ -53,11 +56,13 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
 
 
 class _TextTable:
-    """Writes size, digest and date of each text, and the ids one after another, block by block."""
+    """Writes size, digest, date and lengths of each text, and the ids one after another, block by block."""
 
-    def __init__(self, texts: ArrayWriter, ids: ArrayWriter) -> None:
+    def __init__(self, texts: ArrayWriter, ids: ArrayWriter, lengths: ArrayWriter) -> None:
         self._texts = texts
         self._ids = ids
+        self._lengths = lengths
+        self._held_lengths: list[tuple[int, int]] = []
         self._rows: list[tuple[int, bytes, int]] = []
         self._held_ids: list[bytes] = []
         self._id_end = 0
@@ -65,7 +70,9 @@ class _TextTable:
         self.texts = xxhash.xxh3_128()
 
     def add(self, document: Document) -> None:
-        size, digest = text_digest(document.text)
+        encoded = document.text.encode()
+        size, digest = len(encoded), encoded_digest(encoded)
+        self._held_lengths.append((len(document.text), cleaned_length(encoded)))
         self.text_bytes += size
         self.texts.update(digest)
         self._rows.append((size, digest, created_microseconds(document.created)))
@@ -83,8 +90,9 @@ class _TextTable:
         self._id_end += int(lengths.sum())
         self._texts.append(block)
         self._ids.append(np.frombuffer(b"".join(self._held_ids), dtype=np.uint8))
-        self._rows.clear()
-        self._held_ids.clear()
+        self._lengths.append(np.array(self._held_lengths, dtype=LENGTHS))
+        for held in (self._rows, self._held_ids, self._held_lengths):
+            held.clear()
 
 
 def _documents(task: Task, shard: Shard) -> Iterator[Document]:
@@ -108,11 +116,32 @@ def short_documents(task: Task) -> None:
     threshold = task["short_documents.threshold"]
     short = 0
     with task.attributes("short_documents", SHORT_FLAG_TABLE) as out:
-        for document in task.input("normalized_documents").documents():
-            is_it = is_short(document.text, threshold)
-            out.add(document, {SHORT: [(0, len(document.text), float(is_it))]}, flagged=is_it)
+        for document, characters, cleaned in _measured(task.input("normalized_documents"), task.shard.source):
+            is_it = cleaned < threshold
+            out.add(document, {SHORT: [(0, characters, float(is_it))]}, flagged=is_it)
             short += is_it
     task.count(rows_in=out.rows, rows_out=out.rows, short=short, short_share=round(short / max(1, out.rows), 6))
+
+
+class _Named(msgspec.Struct):
+    """The identity of a document."""
+
+    id: str
+    source: str
+
+
+def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, int, int]]:
+    """Yields each document of a shard with the lengths of its text and of its cleaned text, in code points.
+
+    Partitions of version 0.1 have no lengths: then they are counted here.
+    """
+    if not documents.has(".lengths.npy"):
+        for document in documents.documents():
+            yield document, len(document.text), cleaned_length(document.text.encode())
+        return
+    ids = identifiers(documents.array(".texts.npy")["id_end"], documents.array(".ids.npy"))
+    for identifier, lengths in zip(ids, documents.array(".lengths.npy").tolist(), strict=True):
+        yield _Named(identifier, source), *lengths
 
 
 STAGES = [

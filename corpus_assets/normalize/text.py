@@ -10,6 +10,7 @@ from ftfy.badness import BADNESS_RE, is_bad
 from ftfy.chardata import CONTROL_CHARS, LIGATURES, WIDTH_MAP
 from ftfy.fixes import uncurl_quotes
 
+from corpus_assets.normalize.settled import unsettled
 from resources.errors import ConfigError
 
 Method = Literal["nfc", "ftfy", "none"]
@@ -36,12 +37,20 @@ _SUSPECT_OR_ENTITY = re.compile(r"[^\t\n\x0c\x20-\x7e]|&")
 def nfc(text: str) -> str:
     """Returns a text in Unicode normalization form C, by the Unicode version of this Python.
 
-    Form C never joins characters across a line feed, so a text with many bytes per character is normalized line by
-    line: one line that needs work does not slow the others down.
+    Only the places that may not be in that form yet are normalized: a full look is slow at every letter that could
+    join the one before.
     """
-    if 4 * len(text.encode("utf-8", "surrogatepass")) < 5 * len(text):
+    if text.isascii():
+        return text
+    spans = unsettled(text)
+    if spans is None:
         return unicodedata.normalize("NFC", text)
-    return "\n".join([unicodedata.normalize("NFC", line) for line in text.split("\n")])
+    pieces: list[str] = []
+    done = 0
+    for start, end in spans:
+        pieces += text[done:start], unicodedata.normalize("NFC", text[start:end])
+        done = end
+    return "".join((*pieces, text[done:])) if pieces else text
 
 
 def fix(text: str) -> str:

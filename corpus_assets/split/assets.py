@@ -19,6 +19,7 @@ from corpus_assets.split.holdout import (
 )
 from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_losses, split_losses
 from resources.formats.documents import DOCUMENT_COLUMNS
+from resources.formats.members import TABLE
 from resources.formats.row_tables import RowTable, digests, sources
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.partition import Partition
@@ -119,11 +120,19 @@ def decontaminated_train(task: Task) -> None:
 
 
 def _write_selected(task: Task, split: str, chunk: Partition, rows: RowTable, chosen: NDArray[np.bool_]) -> None:
-    """Writes the chosen lines unchanged, with their row table."""
+    """Writes the chosen lines unchanged, with their row table; members that stay whole are copied as they are."""
     path = f"splits/{split}/{task.key}"
-    with task.lines(f"{path}.jsonl.gz") as out:
-        for line in compress(chunk.lines(), chosen.tolist()):
-            out.write(line)
+    with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
+        if chunk.has(TABLE):
+            for member, picked in chunk.members(chosen):
+                if picked.all():
+                    out.copy(member)
+                    continue
+                for line in compress(member.lines(), picked.tolist()):
+                    out.write(line)
+        else:
+            for line in chunk.chosen_lines(chosen):
+                out.write(line)
     selected = np.ascontiguousarray(rows[chosen])
     task.save_array(f"{path}.rows.npy", selected)
     text_bytes = int(selected["bytes"].sum(dtype=np.uint64))

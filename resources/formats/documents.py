@@ -51,4 +51,9 @@ def text_digest(text: str) -> tuple[int, bytes]:
     Equal digests mean equal texts in the whole project.
     """
     encoded = text.encode()
-    return len(encoded), hashlib.sha256(encoded).digest()
+    return len(encoded), encoded_digest(encoded)
+
+
+def encoded_digest(encoded: bytes) -> bytes:
+    """Returns the digest of a text that is already UTF-8."""
+    return hashlib.sha256(encoded).digest()

@@ -4,28 +4,34 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import BinaryIO
 
+import numpy as np
 import xxhash
-from isal import isal_zlib
+from numpy.typing import NDArray
 from typing_extensions import override
 
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, encode_document
 from resources.formats.file_format import FileFormat, Open, blocks_of, stream_digest
+from resources.formats.members import MEMBER, Member, made
 from resources.formats.writers import Writer, Written
 
-_BLOCK = 1 << 20
-GZIP_LEVEL = 1
+MEMBER_BYTES = 1 << 16
+"""Bytes of lines that make a member full. With more of them fewer are copied or skipped whole; less compress worse."""
+
+_WRITTEN_AT_ONCE = 1 << 20
 
 
 class LineWriter(Writer):
-    """Writes lines as gzip (isal level 1; a header without name or time, so that equal content gives equal bytes)."""
+    """Writes lines as members of gzip; equal lines give equal bytes, if they are written alike."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._gzip = isal_zlib.compressobj(GZIP_LEVEL, isal_zlib.DEFLATED, 31)
         self._hash = xxhash.xxh3_128()
         self._lines: list[bytes] = []
         self._held = 0
+        self._stored: list[bytes] = []
+        self._waiting = 0
+        self._table = bytearray()
         self._rows = 0
         self._bytes = 0
 
@@ -33,22 +39,52 @@ class LineWriter(Writer):
         """Adds one line, newline included."""
         self._lines.append(line)
         self._held += len(line)
-        self._rows += 1
-        if self._held >= _BLOCK:
+        if self._held >= MEMBER_BYTES:
             self._flush()
 
+    def copy(self, member: Member) -> None:
+        """Adds the lines of a member of another file as they are stored there."""
+        self._flush()
+        self._put(member)
+
+    def table(self) -> NDArray[np.void]:
+        """Returns the table of all members, shape (members,), once the file is finished."""
+        return np.frombuffer(self._table, dtype=MEMBER)
+
     def _flush(self) -> None:
-        block = b"".join(self._lines)
-        self._hash.update(block)
-        self._file.write(self._gzip.compress(block))
-        self._bytes += self._held
-        self._lines.clear()
-        self._held = 0
+        if self._lines:
+            self._put(made(b"".join(self._lines), len(self._lines)))
+            self._lines.clear()
+            self._held = 0
+
+    def _put(self, member: Member) -> None:
+        self._hash.update(member.content)
+        self._rows += member.rows
+        self._bytes += len(member.content)
+        described = np.zeros(1, dtype=MEMBER)
+        described["rows"], described["stored"], described["bytes"] = (
+            member.rows,
+            len(member.stored),
+            len(member.content),
+        )
+        described["digest"] = np.frombuffer(member.digest, dtype=np.uint8)
+        self._table += described.tobytes()
+        self._stored.append(member.stored)
+        self._waiting += len(member.stored)
+        if self._waiting >= _WRITTEN_AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        self._file.write(b"".join(self._stored))
+        self._stored.clear()
+        self._waiting = 0
 
     @override
     def _complete(self) -> Written:
         self._flush()
-        self._file.write(self._gzip.flush())
+        if not self._rows:
+            self._stored.append(made(b"", 0).stored)
+        self._write()
         return Written(self._hash.hexdigest(), self._rows, self._bytes)
 
 

@@ -1,6 +1,7 @@
 """Row tables next to document files: sizes, digests and places of the rows, so that nobody parses them again."""
 
 import struct
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,)), ("created", "<i8"), 
 """Row of the table next to normalized documents: UTF-8 bytes and SHA-256 of the text, its creation time
 (resources/formats/created.py), and where its id ends in the file of ids."""
 
+LENGTHS = np.dtype([("characters", "<u4"), ("cleaned", "<u4")])
+"""Row of a derived table next to normalized documents: code points of the text, and of its cleaned form."""
+
 TEXTS, NAMES = "texts", "names"
 """Segments of normalized documents that later stages depend on: the texts alone; texts, dates and ids."""
 
@@ -44,6 +48,14 @@ def pack_row(order: int, copy: int, size: int, source: bytes, digest: bytes) -> 
 def packed_rows(packed: bytes | bytearray) -> RowTable:
     """Returns rows that were packed one after another as a table."""
     return np.frombuffer(packed, dtype=ROW)
+
+
+def identifiers(ends: NDArray[np.unsignedinteger[Any]], characters: NDArray[np.uint8]) -> Iterator[str]:
+    """Yields ids that lie one after another as UTF-8; each ends where `ends` (n,) says."""
+    start = 0
+    for end in ends.tolist():
+        yield characters[start:end].tobytes().decode("utf-8", "surrogatepass")
+        start = end
 
 
 def digests(rows: RowTable) -> list[bytes]:

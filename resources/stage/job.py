@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LedgerError
-from resources.ledger import FileRecord, Ledger, Record, absent_segment, partition_name, recipe_digest
+from resources.ledger import Ledger, Record, absent_segment, partition_name, recipe_digest
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
 from resources.stage.partition import Partition
@@ -211,7 +211,7 @@ def _with_sizes(record: Record, storage: Storage) -> Record:
         entry = storage.stat(file.path)
         if entry is None:
             raise LedgerError(f"{file.path} vanished while it was being committed")
-        files.append(FileRecord(file.path, entry.bytes, file.digest, file.rows))
+        files.append(msgspec.structs.replace(file, bytes=entry.bytes))
     return msgspec.structs.replace(record, files=files)
 
 

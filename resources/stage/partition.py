@@ -1,6 +1,7 @@
 """The handle by which stages, checks and commands read one committed partition."""
 
 from collections.abc import Iterator
+from itertools import compress
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -12,6 +13,7 @@ from resources.formats.arrays import read_rows
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
+from resources.formats.members import TABLE, Member
 from resources.formats.segments import Segment, segment_lines
 from resources.ledger import FileRecord, Record, partition_name
 from resources.shards import Shard
@@ -71,6 +73,28 @@ class Partition:
         file = self.file(suffix)
         with self._files.open(file) as raw, open_gzip(raw) as lines:
             yield from self._files.lines(file, lines)
+
+    def members(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[Member, NDArray[np.bool_]]]:
+        """Yields the members of the `jsonl.gz` file that hold a chosen row, each with which of its rows are chosen.
+
+        Reads no other part of the file; each member is checked. The partition must have a table of members.
+        """
+        file, table = self.file(".jsonl.gz"), self.array(TABLE)
+        places = np.concatenate([[0], np.cumsum(table["stored"], dtype=np.int64)]).tolist()
+        rows = np.concatenate([[0], np.cumsum(table["rows"], dtype=np.int64)]).tolist()
+        for number, described in enumerate(table):
+            picked = chosen[rows[number] : rows[number + 1]]
+            if picked.any():
+                stored = self._files.read(file, places[number], places[number + 1] - places[number])
+                yield self._files.member(file, stored, described), picked
+
+    def chosen_lines(self, chosen: NDArray[np.bool_]) -> Iterator[bytes]:
+        """Yields the chosen lines of the `jsonl.gz` file; reads no more than it must if there is a table of members."""
+        if not self.has(TABLE):
+            yield from compress(self.lines(), chosen.tolist())
+            return
+        for member, picked in self.members(chosen):
+            yield from compress(member.lines(), picked.tolist())
 
     def documents(self) -> Iterator[Document]:
         """Yields documents in row order."""

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
+import numpy as np
 import xxhash
 
 from resources.errors import CorpusError, DamagedFileError
 from resources.formats.file_format import stream_digest
 from resources.formats.known import format_of
+from resources.formats.members import Member
+from resources.formats.members import read as read_member
 from resources.ledger import FileRecord, Record
 from resources.storage.interface import Storage
 
@@ -79,6 +82,13 @@ class CheckedFiles:
             raise self.damaged(file, str(error)) from None
         if begun:
             del self._begun[file.path]
+
+    def member(self, file: FileRecord, stored: bytes, described: np.void) -> Member:
+        """Returns a member of a file, checked against its row in the table of members, which is checked itself."""
+        try:
+            return read_member(stored, described)
+        except CorpusError as error:
+            raise self.damaged(file, str(error)) from None
 
     def require_sound(self, file: FileRecord) -> None:
         """Raises `DamagedFileError` unless the whole file is as recorded; reads it in blocks if it was not read yet."""

@@ -12,6 +12,7 @@ from resources.errors import ConfigError, LedgerError
 from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import FLAG_TABLE, FLAGS, AttributeWriter
 from resources.formats.lines import DocumentWriter, LineWriter
+from resources.formats.members import table_path
 from resources.formats.segments import SegmentWriter
 from resources.formats.writers import BinaryWriter, Writer, Written
 from resources.hashing import content_digest, value_digest
@@ -115,15 +116,18 @@ class Task:
 
     @contextmanager
     def documents(self, path: str) -> Iterator[DocumentWriter]:
-        """Writes documents to a `jsonl.gz` file."""
+        """Writes documents to a `jsonl.gz` file, and beside it the table of its members."""
         with self._written(path, DocumentWriter(self.create(path))) as writer:
             yield writer
+        self.save_array(table_path(path), writer.table(), derived=True)
 
     @contextmanager
-    def lines(self, path: str) -> Iterator[LineWriter]:
-        """Writes encoded lines to a `jsonl.gz` file."""
+    def lines(self, path: str, *, indexed: bool = False) -> Iterator[LineWriter]:
+        """Writes encoded lines to a `jsonl.gz` file. indexed: write the table of its members beside it."""
         with self._written(path, LineWriter(self.create(path))) as writer:
             yield writer
+        if indexed:
+            self.save_array(table_path(path), writer.table(), derived=True)
 
     @contextmanager
     def attributes(self, name: str, flag_table: str | None = FLAG_TABLE) -> Iterator[AttributeWriter]:
@@ -152,9 +156,11 @@ class Task:
                         raise LedgerError(f"attribute {name}: {rows} rows for {documents} rows of {partition.name}")
 
     @contextmanager
-    def array(self, path: str, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> Iterator[ArrayWriter]:
-        """Writes rows of a fixed shape to a `.npy` file, block by block."""
-        with self._written(path, ArrayWriter(self.create(path), dtype, shape)) as writer:
+    def array(
+        self, path: str, dtype: DTypeLike, shape: tuple[int, ...] = (), *, derived: bool = False
+    ) -> Iterator[ArrayWriter]:
+        """Writes rows of a fixed shape to a `.npy` file, block by block. derived: see `FileRecord`."""
+        with self._written(path, ArrayWriter(self.create(path), dtype, shape), derived=derived) as writer:
             yield writer
 
     @contextmanager
@@ -171,14 +177,14 @@ class Task:
         self.save_json(path.removesuffix(".jsonl.zst") + ".index.json", writer.index, rows=len(names))
 
     @contextmanager
-    def _written(self, path: str, writer: W) -> Iterator[W]:
+    def _written(self, path: str, writer: W, *, derived: bool = False) -> Iterator[W]:
         yield writer
         written = writer.finish()
-        self.add_file(path, written.digest, written.rows)
+        self.add_file(path, written.digest, written.rows, derived=derived)
 
-    def save_array(self, path: str, array: NDArray[Any]) -> Written:
-        """Writes a whole array."""
-        with self.array(path, array.dtype, array.shape[1:]) as writer:
+    def save_array(self, path: str, array: NDArray[Any], *, derived: bool = False) -> Written:
+        """Writes a whole array. derived: see `FileRecord`."""
+        with self.array(path, array.dtype, array.shape[1:], derived=derived) as writer:
             writer.append(array)
         return writer.written
 
@@ -200,9 +206,9 @@ class Task:
         """Opens a file in a format of the stage's own; follow with `add_file`."""
         return self._unpublished.create(path)
 
-    def add_file(self, path: str, digest: str, rows: int) -> None:
+    def add_file(self, path: str, digest: str, rows: int, *, derived: bool = False) -> None:
         """Records the content of a file; its size is taken when it is published."""
-        self.files.append(FileRecord(path, 0, digest, rows))
+        self.files.append(FileRecord(path, 0, digest, rows, derived))
 
     def count(self, **numbers: Any) -> None:
         """Records numbers about this partition for people: the web UI shows them, and no stage reads them."""

@@ -14,7 +14,7 @@ from corpus_assets.dedup.signatures.minhash import sign
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.mix.repeat import copies
 from resources.hashing import keyed_hash
-from resources.slimpajama_cleaning import is_short
+from resources.slimpajama_cleaning import cleaned_length
 from resources.stage.partition import Partition
 from tests.build.small import Rows, contents, digests, drive, near, opened, prose, write_config, write_raw
 
@@ -66,7 +66,7 @@ def partition(folder: Path, asset: str, key: str | None) -> Partition:
 def all_keys(documents: Texts) -> Any:
     texts = [text for _, _, text in documents]
     signatures = np.concatenate(list(sign(texts, SignatureScheme("affine32", 64, 1, 5))))
-    takes_part = np.array([not is_short(text, 60) for _, _, text in documents])
+    takes_part = np.array([cleaned_length(text) >= 60 for _, _, text in documents])
     return band_keys(signatures, 3, 8, takes_part)
 
 
@@ -128,7 +128,7 @@ def test_chunks_hold_every_kept_document_as_often_as_its_epochs_say(many: Path, 
     expected: dict[int, list[tuple[int, str, str]]] = {0: [], 1: [], 2: []}
     for number, (shard, name, text) in enumerate(documents):
         source = shard.partition("--")[0]
-        if kept[number] != number or is_short(text, 60):
+        if kept[number] != number or cleaned_length(text) < 60:
             continue
         for copy in range(copies(1.5 if source == "web" else 1.0, 0, source, name)):
             chunk = keyed_hash("chunk", 0, source, name, copy) % 3

@@ -46,7 +46,9 @@ def test_band_keys_are_never_made_from_damaged_signatures(work: Work) -> None:
 @pytest.mark.parametrize(
     ("asset", "suffix", "reader"),
     [
-        ("normalized_documents", ".jsonl.gz", "short_documents"),
+        ("normalized_documents", ".jsonl.gz", "minhashes"),
+        ("normalized_documents", ".lengths.npy", "short_documents"),
+        ("mixed_pass2", ".members.npy", "holdout"),
         ("normalized_documents", ".texts.npy", "exact_duplicates"),
         ("minhashes", ".scheme.json", "band_keys"),
         ("band_keys", ".bands.npy", "duplicate_pairs"),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_assets.mix.repeat import copies
-from corpus_assets.mix.scatter import Placed, scatter
+from corpus_assets.mix.scatter import Kept, Placed, scatter
 from corpus_assets.mix.shuffle import MAX_BUCKETS, in_order, keyed_order, slimpajama_order
 
 MANY = [f"document {number}" for number in range(20_000)]
@@ -20,9 +20,10 @@ IDS = st.lists(st.text(max_size=8), unique=True, max_size=30)
 LINES = st.lists(st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b"") + b"\n"), max_size=60)
 
 
-def rows(ids: Sequence[str]) -> list[tuple[bytes, bytes, int]]:
-    lines = [b'{"id":"%s","text":"t"}\n' % name.encode("unicode_escape").hex().encode() for name in ids]
-    return [(line, hashlib.sha256(line).digest(), len(line)) for line in lines]
+def rows(ids: Sequence[str]) -> list[Kept]:
+    named = [name.encode("unicode_escape").hex() for name in ids]
+    lines = [b'{"id":"%s","text":"t"}\n' % name.encode() for name in named]
+    return [Kept(name, line, hashlib.sha256(line).digest(), len(line)) for name, line in zip(named, lines, strict=True)]
 
 
 def place(ids: Sequence[str], epochs: float = 1.0, seed: int = 0, chunks: int = 4, source: str = "s") -> list[Placed]:
@@ -64,12 +65,13 @@ def test_copies_of_another_seed_or_source_are_other_ones() -> None:
 def test_scatter_uses_every_row_as_often_as_its_copies(ids: list[str], epochs: float, chunks: int, seed: int) -> None:
     placed = place(ids, epochs, seed, chunks)
     uses = Counter(use.line for use in placed)
-    names = [line.split(b'"')[3].decode() for line, _, _ in rows(ids)]
-    expected = {line: copies(epochs, seed, "s", name) for (line, _, _), name in zip(rows(ids), names, strict=True)}
+    expected = {kept.line: copies(epochs, seed, "s", kept.id) for kept in rows(ids)}
     assert uses == {line: count for line, count in expected.items() if count}
     assert all(0 <= use.chunk < chunks for use in placed)
     assert all(sorted(u.copy for u in placed if u.line == line) == list(range(count)) for line, count in uses.items())
-    assert {(use.line, use.digest, use.size) for use in placed} <= set(rows(ids))
+    assert {(use.line, use.digest, use.size) for use in placed} <= {
+        (kept.line, kept.digest, kept.size) for kept in rows(ids)
+    }
 
 
 @given(ids=IDS, more=IDS, chunks=st.integers(1, 9))
@@ -77,7 +79,7 @@ def test_other_documents_never_move_a_document(ids: list[str], more: list[str], 
     """Chunk, order and copies of the old documents are the same with new ones around them."""
     old = place(ids, 1.5, chunks=chunks)
     both = place([*more, *ids], 1.5, chunks=chunks)
-    lines = {line for line, _, _ in rows(ids)} - {line for line, _, _ in rows(more)}
+    lines = {line for _, line, _, _ in rows(ids)} - {line for _, line, _, _ in rows(more)}
     assert [use for use in both if use.line in lines] == [use for use in old if use.line in lines]
     for chunk in range(chunks):
         before = arranged([use for use in old if use.chunk == chunk and use.line in lines])

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 
 from corpus_assets.normalize.text import normalizer
-from resources.slimpajama_cleaning import clean, cleaned_length, is_short
+from resources.slimpajama_cleaning import clean, cleaned_length
 from tests.dedup.slimpajama import documents, golden, normalized_texts, raw_texts
 
 
@@ -35,7 +35,7 @@ def test_short_list() -> None:
     short: dict[str, list[int]] = defaultdict(list)
     for row, text in zip(documents(), normalized_texts(), strict=True):
         file, _, index = row["key"].rpartition("@")
-        assert is_short(text, 200) == row["short"]
-        if is_short(text, 200):
+        assert (cleaned_length(text) < 200) == row["short"]
+        if cleaned_length(text) < 200:
             short[file].append(int(index))
     assert dict(short) == json.loads(golden("short.json").read_text())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.slimpajama_cleaning import clean, cleaned_length, is_short
+from resources.slimpajama_cleaning import clean, cleaned_length
 
 EVERY_CODE_POINT = [chr(code) for code in range(sys.maxunicode + 1)]
 # Few kinds of characters, so that runs of spaces, punctuation and lengthening letters meet often.
@@ -51,7 +51,7 @@ def test_examples(text: str, cleaned: str) -> None:
 
 
 def test_lower_casing_has_one_length_per_code_point_in_any_context() -> None:
-    """`is_short` relies on this when it stops at a prefix."""
+    """The compiled count relies on this (corpus_assets/normalize/lengths.py)."""
     for block in range(0, len(EVERY_CODE_POINT), 1 << 12):
         characters = EVERY_CODE_POINT[block : block + (1 << 12)]
         alone = sum(len(character.lower()) for character in characters)
@@ -59,18 +59,6 @@ def test_lower_casing_has_one_length_per_code_point_in_any_context() -> None:
         assert len(" \u03a3".join(characters).lower()) == alone + 2 * (len(characters) - 1)
 
 
-@given(TEXT, st.integers(0, 40))
-def test_short_means_cleaned_length_below_the_threshold(text: str, threshold: int) -> None:
-    assert is_short(text, threshold) == (len(clean(text)) < threshold)
-
-
-@given(st.integers(0, 30), st.sampled_from([" ", ".", "\n", "\u3000"]), st.integers(1, 40))
-def test_long_texts_with_little_in_them(letters: int, filler: str, threshold: int) -> None:
-    text = filler * 2000 + "x" * letters + filler * 2000
-    assert is_short(text, threshold) == (letters < threshold)
-
-
-def test_199_is_short_and_200_is_not() -> None:
-    assert is_short("x" * 199 + "." * 50, 200)
-    assert not is_short("x" * 200, 200)
-    assert not is_short("ab " * 66 + "ab", 200), "the single spaces between words count"
+def test_the_single_spaces_between_words_count() -> None:
+    assert cleaned_length("x" * 199 + "." * 50) == 199
+    assert cleaned_length("ab " * 66 + "ab") == 200

@@ -214,8 +214,8 @@ def _gathered(
             documents_of = _clusters(members, member_type, bucket, inside)
             links_of = _clusters(links, link_type, bucket, inside)
             for cluster, own, joined in zip(inside, documents_of, links_of, strict=True):
-                is_copy = joined[:, 2] > 0
-                yield int(suspicious[cluster]), own[:, 0], (joined[is_copy, :2], joined[~is_copy, :2])
+                copies = joined[:, 2] > 0
+                yield int(suspicious[cluster]), own[:, 0], (joined[copies, :2], joined[~copies, :2])
 
 
 def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:

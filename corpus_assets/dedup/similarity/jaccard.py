@@ -41,7 +41,7 @@ def occurring(bitmap: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.bo
 
 def marked(bitmap: NDArray[np.uint8], documents: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
     """Returns which of these documents a bitmap of `wanted` has, in their order."""
-    return (bitmap[documents >> 3] >> (documents & 7).astype(np.uint8) & 1).astype(np.bool_)
+    return np.asarray(bitmap[documents >> 3] >> (documents & 7).astype(np.uint8) & 1, dtype=np.bool_)
 
 
 def exact_similarities(

@@ -1,0 +1,1 @@
+"""Compiled loops over the UTF-8 of a text."""

@@ -1,0 +1,97 @@
+"""One look at every code point of a text in UTF-8 (lone surrogates as three bytes each)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.jit import inlined, kernel
+
+DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
+"""What cleaning makes of a code point: bits for one kept, for whitespace, for one more than one; LOOK_UP: see there."""
+
+UNSETTLED = 255
+
+U64 = np.uint64
+_ONE = U64(1)
+_TWO = U64(2)
+
+
+@kernel
+def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: NDArray[np.uint8]) -> int:
+    """Returns the number of code points of the cleaned form of a text.
+
+    `leads` says of the first byte of a code point what cleaning makes of it, or that `points`, by code point, knows;
+    those past `points` are kept. Other bytes are like dropped ones.
+    """
+    kept, gaps, in_gap = U64(0), U64(0), U64(0)
+    for position in range(text.size):
+        found = leads[text[position]]
+        if found == LOOK_UP:
+            point, _ = _decoded(text, position)
+            found = points[point] if point < points.size else np.uint8(KEPT)
+            kept += U64(found == DOUBLED)
+        # Without branches: the processor cannot predict where spaces and punctuation come.
+        bits = U64(found)
+        is_kept = bits & _ONE
+        kept += is_kept
+        gaps += in_gap & is_kept
+        in_gap = ((in_gap & ~is_kept) | ((bits & _TWO) >> _ONE)) & U64(kept > 0)
+    return int(kept + gaps)
+
+
+@kernel
+def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArray[np.int64]) -> int:
+    """Writes where a text may not be in a normalization form: spans (n, 2) of code points, ascending and apart.
+
+    Returns how many there are, or -1 if they are more than fit. Each starts at a starter and ends before one, so that
+    it can be normalized by itself. `classes` says of a code point its combining class, or 255 if the form may change
+    it; code points past the table are starters that it keeps. Rule: Unicode Standard Annex 15, "Detecting
+    Normalization Forms".
+    """
+    last = np.uint8(0)
+    position, index, starter, found = 0, 0, 0, 0
+    is_open = False
+    while position < text.size:
+        first = position
+        while position < text.size and text[position] < 0x80:
+            position += 1
+        run = position - first
+        class_ = np.uint8(0)
+        if run == 0:
+            run = 1
+            point, position = _decoded(text, position)
+            if point < classes.size:
+                class_ = classes[point]
+        if class_ == 0:
+            if is_open:
+                spans[found, 1] = index
+                found += 1
+                is_open = False
+            # The last of a run of ASCII is the one that what follows may join.
+            starter = index + run - 1
+        elif not is_open and (class_ == UNSETTLED or last > class_):
+            if found == spans.shape[0]:
+                return -1
+            is_open = True
+            if found and spans[found - 1, 1] == starter:
+                found -= 1
+            else:
+                spans[found, 0] = starter
+        last = class_
+        index += run
+    if is_open:
+        spans[found, 1] = index
+        found += 1
+    return found
+
+
+@inlined
+def _decoded(text: NDArray[np.uint8], position: int) -> tuple[int, int]:
+    """Returns the code point beyond ASCII that begins at `position` of valid UTF-8, and where the next one does."""
+    lead, second = int(text[position]), int(text[position + 1]) & 0x3F
+    if lead < 0xE0:
+        return (lead & 0x1F) << 6 | second, position + 2
+    third = int(text[position + 2]) & 0x3F
+    if lead < 0xF0:
+        return (lead & 0x0F) << 12 | second << 6 | third, position + 3
+    fourth = int(text[position + 3]) & 0x3F
+    return (lead & 0x07) << 18 | second << 12 | third << 6 | fourth, position + 4

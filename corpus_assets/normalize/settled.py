@@ -1,0 +1,51 @@
+"""The places of a text that are not surely in Unicode normalization form C already: few, in nearly all texts."""
+
+import unicodedata
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PAST = 0x30000
+"""Past it no code point combines, or is changed by form C."""
+
+_JAMO = ((0x1161, 0x1176), (0x11A8, 0x11C3))
+"""Vowels and final consonants of Hangul, which join the letter before them."""
+
+_MOST = 8
+"""Code points of the text per span; a text with more of them is better normalized whole."""
+
+
+def unsettled(text: str) -> list[list[int]] | None:
+    """Returns spans [start, end] of code points; each can be normalized by itself, and what lies between stays.
+
+    None if there are very many. By the Unicode version of this Python.
+    """
+    from corpus_assets.normalize.kernels.scan import unsettled as find
+
+    encoded = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    spans = np.empty((len(text) // _MOST + 1, 2), dtype=np.int64)
+    count = find(encoded, _classes(), spans)
+    return None if count < 0 else spans[:count].tolist()
+
+
+@cache
+def _classes() -> NDArray[np.uint8]:
+    """Returns the combining class of each code point below 0x30000, or UNSETTLED if form C may change it."""
+    from corpus_assets.normalize.kernels.scan import UNSETTLED
+
+    classes = np.zeros(_PAST, dtype=np.uint8)
+    for point in range(0x80, _PAST):
+        classes[point] = unicodedata.combining(chr(point))
+    for start, stop in _JAMO:
+        classes[start:stop] = UNSETTLED
+    for point in range(0x80, _PAST):
+        character = chr(point)
+        decomposed = unicodedata.decomposition(character)
+        if not decomposed or decomposed.startswith("<"):
+            continue
+        if unicodedata.normalize("NFC", character) != character:
+            classes[point] = UNSETTLED
+        elif " " in decomposed:
+            classes[int(decomposed.split()[1], 16)] = UNSETTLED
+    return classes
