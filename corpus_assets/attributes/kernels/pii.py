@@ -134,7 +134,8 @@ def _is_mark(code: np.uint32) -> bool:
 @inlined
 def _leads(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> bool:
     """Returns whether a code point may stand before an address: `[.\\s@,?!;:)(]`."""
-    return bool(codes[place] == _DOT or _is_mark(codes[place]) or flags[codes[place]] & SPACE != 0)
+    code = codes[place]
+    return bool(code == _DOT or _is_mark(code) or flags[code] & SPACE)
 
 
 @kernel
