@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from corpus_assets.attributes.taggers.c4 import TAGGERS as C4
+from corpus_assets.attributes.taggers.code import TAGGERS as CODE
 from corpus_assets.attributes.taggers.gopher import TAGGERS as GOPHER
 from corpus_assets.attributes.taggers.lengths import TAGGERS as LENGTHS
 from corpus_assets.attributes.taggers.licences import TAGGERS as LICENCES
@@ -18,7 +19,19 @@ from resources.tagger import Tagger
 
 BUILT_IN: Mapping[str, Tagger] = {
     tagger.name: tagger
-    for tagger in (*LENGTHS, *UNISEG, *OLMO, *PUNCTUATION, *C4, *GOPHER, *REPETITIONS, *PII, *LICENCES, *SAMPLING)
+    for tagger in (
+        *LENGTHS,
+        *UNISEG,
+        *OLMO,
+        *PUNCTUATION,
+        *C4,
+        *GOPHER,
+        *REPETITIONS,
+        *PII,
+        *CODE,
+        *LICENCES,
+        *SAMPLING,
+    )
 }
 
 
