@@ -16,6 +16,7 @@ from corpus_assets.tokenize.assets import token_stages
 from resources.errors import ConfigError
 from resources.own_code import own_module
 from resources.stage.declaration import Stage
+from resources.tagger import Tagger
 
 
 def corpus_stages(config: CorpusConfig, folder: Path) -> Iterator[Stage]:
@@ -24,12 +25,20 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> Iterator[Stage]:
     folder: that of corpus.yaml, where modules with taggers of the user's own may lie.
     """
     tagged = [entry.model_dump() for entry in config.attributes]
-    attributes = attribute_stages(tagged, known_taggers(config.taggers, folder))
+    attributes = attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
     datasets = [dataset.model_dump() for dataset in config.datasets]
     corpus = (*RAW, *NORMALIZE, *attributes, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
     yield from corpus if config.sources else (stage for stage in RAW if stage.lists_shards)
     yield from example_stages(datasets)
     yield from token_stages(datasets, config.tokenizer.kind)
+
+
+def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[Tagger]:
+    for name in modules:
+        taggers = getattr(own_module(name, "taggers", folder), "TAGGERS", None)
+        if not isinstance(taggers, list | tuple) or not all(isinstance(tagger, Tagger) for tagger in taggers):
+            raise ConfigError(f"taggers: module {name!r} needs a list TAGGERS of resources.Tagger")
+        yield from taggers
 
 
 def own_stages(modules: Sequence[str], folder: Path) -> Iterator[Stage]:

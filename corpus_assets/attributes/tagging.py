@@ -50,13 +50,14 @@ def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, lis
 
 
 def _keyed(prefix: str, spans: Spans) -> dict[str, list[Span]]:
-    return {prefix + key_part(kind): [_rounded(*span) for span in found] for kind, found in spans.items() if found}
+    return {prefix + key_part(kind): [_rounded(span) for span in found] for kind, found in spans.items() if found}
 
 
-def _rounded(start: int, end: int, score: float) -> Span:
+def _rounded(span: Span) -> Span:
+    start, end, score = span
+    if type(score) is float and score.is_integer():  # Most are counts.
+        return span
     score = float(score)
-    if score.is_integer():
-        return start, end, score
     if not math.isfinite(score):
         raise TaggerError(f"score {score} of {start} to {end}; valid: a finite number")
     return start, end, round(score, DIGITS)

@@ -142,5 +142,5 @@ def test_an_entry_that_cannot_be_is_refused(tmp_path: Path, entry: Mapping[str, 
 def test_keys_of_two_entries_differ(tmp_path: Path) -> None:
     write_small(tmp_path)
     twins = [{"name": name, "taggers": ["c4_v1"]} for name in ("a-b", "a.b")]
-    with pytest.raises(ConfigError, match=r"'a-b' and 'a[.]b' have the same keys"):
+    with pytest.raises(ConfigError, match=r"'a-b' and 'a\.b' have the same keys"):
         write_config(tmp_path, {"attributes": twins})

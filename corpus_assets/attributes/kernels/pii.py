@@ -14,6 +14,7 @@ from corpus_assets.attributes.kernels.flags import DIGIT, SPACE
 from resources.jit import inlined, kernel
 
 _NEWLINE, _AT, _DOT, _OPEN, _CLOSE, _SPACE, _DASH = 10, 0x40, 0x2E, 0x28, 0x29, 0x20, 0x2D
+_COMMA, _QUESTION, _EXCLAMATION, _SEMICOLON, _COLON = 0x2C, 0x3F, 0x21, 0x3B, 0x3A
 _NONE = -1
 _OCTETS = 4
 
@@ -126,15 +127,14 @@ def find_addresses(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArra
 @inlined
 def _is_mark(code: np.uint32) -> bool:
     """Returns whether a domain ends before a code point that is not whitespace: `@,?!;:)(`."""
-    return ((code == _AT) | (code == 0x2C) | (code == 0x3F) | (code == 0x21) | (code == 0x3B) | (code == 0x3A)) | (
-        (code == _CLOSE) | (code == _OPEN)
-    )
+    return code in (_AT, _COMMA, _QUESTION, _EXCLAMATION, _SEMICOLON, _COLON, _OPEN, _CLOSE)
 
 
 @inlined
 def _leads(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> bool:
     """Returns whether a code point may stand before an address: `[.\\s@,?!;:)(]`."""
-    return bool(codes[place] == _DOT or _is_mark(codes[place]) or flags[codes[place]] & SPACE != 0)
+    code = codes[place]
+    return bool(code == _DOT or _is_mark(code) or flags[code] & SPACE)
 
 
 @kernel

@@ -149,9 +149,20 @@ def _find_units(
             code = codes[place]
             if code != codes[place + length] and code != codes[place + length + 1]:
                 continue
+            if place + 3 * length + 3 < stop and not _may_be_copied(codes, place, length):
+                continue
             first, last = max(line, place - length + 1), min(place, latest)
             if _free(following, first) <= last:
                 _try_gaps(text, flags, units, following, (place, length, first, last, stop))
+
+
+@inlined
+def _may_be_copied(codes: NDArray[np.uint32], place: int, length: int) -> bool:
+    """Returns whether the third and the fourth copy, with gaps or without, may hold what a place holds."""
+    code, third, fourth = codes[place], place + 2 * length, place + 3 * length
+    if code != codes[third] and code != codes[third + 1] and code != codes[third + 2]:
+        return False
+    return code in (codes[fourth], codes[fourth + 1], codes[fourth + 2], codes[fourth + 3])
 
 
 @kernel

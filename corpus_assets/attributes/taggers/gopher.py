@@ -1,20 +1,19 @@
 """Gopher's quality and repetition measures (Rae et al. 2021, appendix A; docs/formats/dolma.md "Gopher")."""
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import character_flags, codes
-from corpus_assets.attributes.units import words
+from corpus_assets.attributes.units import Positions, words
 from resources.formats.attributes import Span
 from resources.tagger import Spans, Tagger, Text
 
 REQUIRED = ("the", "be", "to", "of", "and", "that", "have", "with")
 BULLETS = ("*", "-")
 ELLIPSIS = "\u2026"
+_NEWLINE = 10
 MOST_COMMON = range(2, 5)
 DUPLICATE = range(5, 11)
 _PACKED = np.array([int.from_bytes(word.encode(), "big") for word in REQUIRED], dtype=np.uint32)
@@ -34,15 +33,24 @@ _NO_TEXT = (
 
 def gopher_v1(text: Text) -> Spans:
     """Returns the measures with lines that are split at every newline."""
-    return _spans(text, text.string.split("\n"))
+    return _spans(text, text.once(_lines))
 
 
 def gopher_v2(text: Text) -> Spans:
     """Returns the measures with lines that are split at runs of newlines."""
-    return _spans(text, re.split(r"\n+", text.string))
+    starts, ends = text.once(_lines)
+    kept = starts < ends
+    kept[[0, -1]] = True
+    return _spans(text, (starts[kept], ends[kept]))
 
 
-def _spans(text: Text, lines: Sequence[str]) -> dict[str, list[Span]]:
+def _lines(text: Text) -> tuple[Positions, Positions]:
+    """Returns where the lines between newlines begin and end; a newline at an end of the text has an empty one."""
+    newlines = np.flatnonzero(text.once(codes) == _NEWLINE)
+    return np.concatenate([[0], newlines + 1]), np.concatenate([newlines, [len(text.string)]])
+
+
+def _spans(text: Text, lines: tuple[Positions, Positions]) -> dict[str, list[Span]]:
     if not text.string:
         return {name: text.whole(0.0) for name in _NO_TEXT}
     measures = {**text.once(_word_measures), **dict(_line_measures(text, lines))}
@@ -60,7 +68,7 @@ def _word_measures(text: Text) -> dict[str, float]:
         **dict(_ngram_measures(text)),
         "character_count": len(text.string),
         "word_count": count,
-        "median_word_length": float(np.median(found.lengths)) if count else 0.0,
+        "median_word_length": _median(found.lengths),
         "symbol_to_word_ratio": symbols / max(count, 1),
         "fraction_of_words_with_alpha_character": alphabetic / max(count, 1),
         "required_word_count": required,
@@ -81,16 +89,26 @@ def _ngram_measures(text: Text) -> Iterator[tuple[str, float]]:
             yield f"fraction_of_characters_in_duplicate_{n}grams", duplicate / max(every, 1)
 
 
-def _line_measures(text: Text, lines: Sequence[str]) -> Iterator[tuple[str, float]]:
-    string, count = text.string, len(lines)
+def _line_measures(text: Text, lines: tuple[Positions, Positions]) -> Iterator[tuple[str, float]]:
+    from corpus_assets.attributes.kernels.ngrams import number_words
+
+    string, count = text.string, len(lines[0])
     letters = max(int(text.once(words).lengths.sum()), 1)
     bullets = sum(string.startswith(bullet) + string.count(f"\n{bullet}") for bullet in BULLETS)
     ellipses = string.endswith(ELLIPSIS) + string.count(f"{ELLIPSIS}\n")
-    again = [(len(line), times) for line, times in Counter(lines).items() if times > 1]
+    numbers, counts = number_words(text.once(codes), *lines)
+    again = counts[numbers] > 1
     yield "fraction_of_lines_starting_with_bullet_point", bullets / count
     yield "fraction_of_lines_ending_with_ellipsis", ellipses / count
-    yield "fraction_of_duplicate_lines", sum(times for _, times in again) / count
-    yield "fraction_of_characters_in_duplicate_lines", sum(size * times for size, times in again) / letters
+    yield "fraction_of_duplicate_lines", int(np.count_nonzero(again)) / count
+    yield "fraction_of_characters_in_duplicate_lines", int((lines[1] - lines[0])[again].sum()) / letters
+
+
+def _median(lengths: Positions) -> float:
+    if not len(lengths):
+        return 0.0
+    middle = sorted({(len(lengths) - 1) // 2, len(lengths) // 2})
+    return float(np.partition(lengths, middle)[middle].mean())
 
 
 _GIVES = (

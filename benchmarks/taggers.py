@@ -1,0 +1,116 @@
+"""Taggers in MB of text per CPU-second on one core: `python -m benchmarks.taggers [--quick] [--json] [--dolma PYTHON]`.
+
+Everything between a text and its row of attributes counts: the tagger, its rounding, and the encoded line. Each is
+measured alone, and the five that everybody runs together once more in one pass. Beside them dolma 1.2.1 on an even
+sample of the same texts, without its reading and writing: by the Python that `--dolma` names, else in an environment of
+its own, which is made if it can be installed.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.minhash import load_texts
+from benchmarks.peers.environment import python_of
+from benchmarks.peers.process import AbsentError, run
+from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.tagging import Named, attributes_of
+from resources.formats.attributes import attribute_line
+from resources.formats.documents import Document
+
+ALONE = (
+    "gopher_v2",
+    "c4_v2",
+    "pii_regex_with_counts_fast_v2",
+    "uniseg_length_v1",
+    "uniseg_length_paragraphs_v1",
+    "repetitions_v1",
+    "char_length_v1",
+    "bytes_length_v1",
+)
+TOGETHER = ("gopher_v2", "c4_v2", "pii_regex_with_counts_fast_v2", "char_length_v1", "repetitions_v1")
+MEGABYTES, QUICK_MEGABYTES = 48, 8
+SAMPLE, QUICK_SAMPLE = 400_000, 100_000
+ROUNDS = 3
+DOLMA = "dolma==1.2.1"
+PEERS = Path(__file__).resolve().parents[1] / ".peers"
+
+
+def seconds_of(taggers: Sequence[str], documents: Sequence[Document]) -> float:
+    """CPU seconds of one pass, the least of several rounds."""
+    named = [Named(name, f"measured__{name}__", BUILT_IN[name].tag) for name in taggers]
+    attributes_of(documents[0], named)
+    times = []
+    for _ in range(ROUNDS):
+        started = time.process_time()
+        for document in documents:
+            attribute_line(document.id, document.source, attributes_of(document, named))
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+def measure(texts: Sequence[str]) -> dict[str, float]:
+    """MB of text per CPU-second by tagger, and of five together."""
+    documents = [Document(str(number), text, "measured") for number, text in enumerate(texts)]
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    figures = {f"{name}_mb_per_cpu_s": megabytes / seconds_of([name], documents) for name in ALONE}
+    return {**figures, "five_together_mb_per_cpu_s": megabytes / seconds_of(TOGETHER, documents)}
+
+
+def sample(texts: Sequence[str], size: int) -> list[str]:
+    """Texts taken evenly from all, of about so many code points together."""
+    step = max(1, sum(map(len, texts)) // size)
+    return [text for text in texts[::step] if text.strip()]
+
+
+def dolma_python(given: str | None) -> Path:
+    """The Python that has dolma; raises AbsentError if it cannot be installed. pip takes too long to resolve it."""
+    if given:
+        return Path(given)
+    python = python_of(PEERS / "dolma", ["uv"])
+    install = [str(python.with_name("uv")), "pip", "install", "--python", str(python), DOLMA]
+    run(install, folder=PEERS, log=PEERS / "dolma.log", limit=900)
+    return python
+
+
+def measure_dolma(python: Path, texts: Sequence[str]) -> dict[str, float]:
+    """The same figures of dolma's own taggers."""
+    script = Path(__file__).parent / "peers" / "dolma_taggers.py"
+    request = json.dumps({"taggers": ALONE, "texts": texts})
+    done = subprocess.run([str(python), str(script)], input=request, capture_output=True, text=True, check=True)
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    return {name: megabytes / seconds for name, seconds in json.loads(done.stdout.splitlines()[-1]).items()}
+
+
+def ratios(ours: Mapping[str, float], theirs: Mapping[str, float]) -> dict[str, float]:
+    """How many times as fast we are."""
+    return {f"ratio_{name}_vs_dolma": ours[f"{name}_mb_per_cpu_s"] / speed for name, speed in theirs.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="less text")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--dolma", metavar="PYTHON", help="a Python that has dolma 1.2.1")
+    given = parser.parse_args()
+    texts, kind = load_texts(QUICK_MEGABYTES if given.quick else MEGABYTES)
+    figures = measure(texts)
+    try:
+        theirs = measure_dolma(dolma_python(given.dolma), sample(texts, QUICK_SAMPLE if given.quick else SAMPLE))
+        figures |= ratios(figures, theirs)
+    except (AbsentError, OSError, subprocess.CalledProcessError) as error:
+        print(f"dolma is absent: {error}", file=sys.stderr)
+    rounded = {name: round(value, 2) for name, value in figures.items()}
+    if given.json:
+        print(json.dumps({"corpus": kind, **rounded}))
+    else:
+        print(f"{kind}, MB of text per CPU-second")
+        print("\n".join(f"{name:48}{value:>10,}" for name, value in rounded.items()))
+
+
+if __name__ == "__main__":
+    main()

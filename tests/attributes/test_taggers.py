@@ -1,0 +1,174 @@
+"""Kernels equal the plain definitions, spans lie in the text, and taggers together give what each gives alone."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tokenizers import Regex, pre_tokenizers
+
+from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.taggers.c4 import naughty_words
+from corpus_assets.attributes.taggers.pii import EMAIL
+from corpus_assets.attributes.tagging import Named, attributes_of
+from resources.formats.attributes import Span
+from resources.formats.documents import Document
+from resources.tagger import Spans, Text
+from tests.attributes import oracles
+
+CHARACTERS = st.characters(exclude_categories=["Cs"])
+ANY = st.text(CHARACTERS, max_size=60)
+SPACES = " \n\t\r\x0b\x1c\x85\u00a0\u2028\u3000"
+
+
+def few(alphabet: str, size: int = 40) -> st.SearchStrategy[str]:
+    """Texts of few characters, so that what is looked for occurs."""
+    return st.text(st.sampled_from(alphabet), max_size=size)
+
+
+def tagged(tagger: str, text: str) -> Spans:
+    return BUILT_IN[tagger].tag(Text(Document("a", text, "s")))
+
+
+def whole(found: Spans, kind: str) -> float:
+    ((_, _, score),) = found[kind]
+    return score
+
+
+REPEATING = st.one_of(few("ab \n"), few("ab"), few(" \n\t"), few("aab  \u2028\x1c", 80), ANY)
+
+
+@settings(max_examples=400)
+@given(REPEATING, st.integers(1, 6))
+@example("ab\nab\nab\nab\n", 1)
+@example("    x     ", 1)
+def test_repetitions(text: str, times: int) -> None:
+    text = text * times
+    assert list(tagged("repetitions_v1", text).get("repetition", [])) == oracles.repetitions(text)
+    expected: list[Span] = []
+    for start, end in oracles.paragraphs(text):
+        expected += [(start + s, start + e, score) for s, e, score in oracles.repetitions(text[start:end])]
+    assert list(tagged("paragraph_repetitions_v1", text).get("repetition", [])) == expected
+
+
+@given(few("ab", 30), few("abc", 200), st.integers(2, 5))
+def test_repetitions_of_long_units(unit: str, between: str, times: int) -> None:
+    text = f"{between}{unit * times}c{between * times}d {unit * times}{between}"
+    assert list(tagged("repetitions_v1", text).get("repetition", [])) == oracles.repetitions(text)
+
+
+@settings(max_examples=400)
+@given(st.one_of(few("a@. \n,", 60), few("ab@.(\n ", 60), ANY.map(lambda text: text.replace("a", "@"))))
+@example("..@..@a@b.c ")
+@example("a@b@c.d e")
+def test_emails(text: str) -> None:
+    from corpus_assets.attributes.characters import character_flags, code_points
+    from corpus_assets.attributes.kernels.pii import find_emails
+
+    found = find_emails(code_points(text), character_flags(), 0, len(text))
+    begins, ends, firsts, lasts = (places.tolist() for places in found)
+    addresses = [text[first:last] for first, last in zip(firsts, lasts, strict=True)]
+    assert list(zip(begins, ends, addresses, strict=True)) == oracles.emails(text)
+
+
+@settings(max_examples=400)
+@given(st.one_of(few("12 .()-\n", 60), few("0125.", 40), few("1\u0663 \u3000-", 60)))
+@example(" (212) 555-0100\n212.555.0199\n 212.555.0199")
+@example("256.1.1.1 1.2.3.4.5 1234.5.6.789")
+def test_phones_and_addresses(text: str) -> None:
+    from corpus_assets.attributes.characters import character_flags, code_points
+    from corpus_assets.attributes.kernels.pii import find_addresses, find_phones
+
+    codes = code_points(text)
+    phones = [found.tolist() for found in find_phones(codes, character_flags(), False)]
+    assert list(zip(*phones, strict=True)) == oracles.spans(oracles.PHONE, text)
+    phones = [found.tolist() for found in find_phones(codes, character_flags(), True)]
+    by_paragraph = [
+        (start + s, start + e)
+        for start, end in oracles.paragraphs(text)
+        for s, e in oracles.spans(oracles.PHONE, text[start:end])
+    ]
+    assert list(zip(*phones, strict=True)) == by_paragraph
+    addresses = [found.tolist() for found in find_addresses(codes)]
+    assert list(zip(*addresses, strict=True)) == oracles.spans(oracles.ADDRESS, text)
+
+
+TERMS = st.sampled_from([*naughty_words(), "javascript", "lorem ipsum", "{", "\u0130", "K", "\u212a"])
+LINES = st.lists(st.one_of(TERMS, few(f'ab.!?"{SPACES}', 6), ANY), max_size=8).map("".join)
+
+
+@settings(max_examples=300)
+@given(st.one_of(LINES, LINES.map(str.upper)))
+def test_c4(text: str) -> None:
+    assert {kind: list(found) for kind, found in tagged("c4_v2", text).items()} == oracles.c4_v2(text)
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "the", "be", "#", "x\u2026", "1", "\n", "\n\n", "-", "*"]), max_size=60)
+
+
+@settings(max_examples=300)
+@given(st.one_of(WORDS.map(" ".join), few(f"ab{SPACES}", 80), ANY))
+def test_gopher(text: str) -> None:
+    if text:
+        found = tagged("gopher_v2", text)
+        assert {kind: whole(found, kind) for kind in found} == oracles.gopher_v2(text)
+
+
+@given(st.one_of(ANY, few(f"a1_.\u0301{SPACES}")))
+def test_pieces(text: str) -> None:
+    assert whole(tagged("whitespace_tokenizer_v1", text), "length") == oracles.pieces(text)
+    found = [span[2] for span in tagged("whitespace_tokenizer_with_paragraphs_v1", text).get("paragraph", [])]
+    parts = [text[start:end] for start, end in oracles.paragraphs(text) if text[start:end].strip()]
+    assert found == [oracles.pieces(part) for part in parts]
+
+
+OLMO = pre_tokenizers.Sequence(
+    [
+        pre_tokenizers.Split(Regex(r" ?\p{P}"), behavior="isolated"),
+        pre_tokenizers.Split(Regex(r" ?\d"), behavior="isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+    ]
+)
+
+
+@given(few("a1. '\u00bd$s\n\t\u2028\u3000", 60))
+def test_olmo_pieces(text: str) -> None:
+    assert whole(tagged("olmo_pretokenizer_v1", text), "length") == len(OLMO.pre_tokenize_str(text))
+
+
+def test_properties_of_every_character() -> None:
+    from corpus_assets.attributes.characters import character_flags
+    from corpus_assets.attributes.kernels import flags
+
+    table = character_flags()
+    tests = {flags.SPACE: str.isspace, flags.ALPHABETIC: str.isalpha, flags.DIGIT: str.isdecimal}
+    for code in range(0x110000):
+        for bit, test in tests.items():
+            assert bool(table[code] & bit) == test(chr(code)), hex(code)
+
+
+MODEL_FREE = sorted(set(BUILT_IN) - {"cc_re", "cc_re_fast"})
+
+
+@given(st.one_of(ANY, LINES, few("a1@.# \n{", 60)))
+def test_spans_lie_in_the_text_and_taggers_together_give_what_each_gives(text: str) -> None:
+    document = Document("a", text, "s")
+    named = [Named(name, f"x__{name}__", BUILT_IN[name].tag) for name in MODEL_FREE]
+    together = attributes_of(document, named)
+    assert together == {key: spans for one in named for key, spans in attributes_of(document, [one]).items()}
+    assert attributes_of(document, named[::-1]) == together
+    for spans in together.values():
+        assert all(0 <= start <= end <= len(text) for start, end, _ in spans)
+
+
+@pytest.mark.parametrize("tagger", ["pii_regex_v1", "pii_regex_with_counts_v2"])
+def test_a_text_without_words_has_a_value(tagger: str) -> None:
+    assert whole(tagged(tagger, " \n"), "doc") == -1.0
+
+
+def test_the_share_of_what_was_found() -> None:
+    text = Text(Document("a", "Write to a@b.org now.", "s"))
+    tagger = BUILT_IN["pii_regex_with_counts_fast_v2"]
+    found = tagger.tag(text)
+    ((start, end, _),) = found[EMAIL]
+    assert whole(found, "doc_frac") == (end - start) / len(text.string)
+    assert tagger.dolma is not None
+    assert whole(tagger.dolma(text), "doc_frac") == 1 + whole(found, "doc_frac")
