@@ -11,7 +11,7 @@ import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 ROOT = Path(__file__).resolve().parents[1]
 Seconds = dict[str, float]
@@ -52,7 +52,7 @@ def measured(names: list[str]) -> Seconds:
             if running:
                 running[-1][1] += took
 
-    event.register("numba:compile", Stopwatch())
+    cast(Any, event).register("numba:compile", Stopwatch())
     import_module("resources.compiling").compile_now(names)
     return seconds
 
