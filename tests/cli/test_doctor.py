@@ -7,6 +7,7 @@ import pytest
 
 from corpus_assets.cli import doctor, health
 from corpus_assets.cli.health import Finding, findings
+from corpus_assets.tokenize.encode.fast_libraries import encoded_by
 from tests.build.small import Work, opened
 
 
@@ -66,7 +67,7 @@ def test_a_folder_that_cannot_be_written_breaks(work: Work, tmp_path: Path, monk
 
 def test_limits_of_a_container_count(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "CGROUP", tmp_path)
-    monkeypatch.setattr(health.os, "sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
     (tmp_path / "cpu.max").write_text("150000 100000\n")
     (tmp_path / "memory.max").write_text("1000\n")
     assert "engine.workers to 1" in found(work)["cores"].advice
@@ -78,7 +79,7 @@ def test_limits_of_a_container_count(work: Work, tmp_path: Path, monkeypatch: py
 
 
 def test_a_library_with_other_ids_is_said(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = health.encoded_by
+    right = encoded_by
 
     def wrong(name: str, definition: str, texts: list[str]) -> object:
         return right(name, definition, [text + "!" for text in texts])
