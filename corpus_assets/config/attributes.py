@@ -1,11 +1,11 @@
-"""`attributes` of `corpus.yaml`: which taggers look at every document, and what they read."""
+"""`attributes` of `corpus.yaml`: which taggers look at every document, together."""
 
 import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from corpus_assets.config.section import LocalPath, Name, Section
+from corpus_assets.config.section import Name, Section
 
 TAKEN = ("short_documents", "duplicates")
 
@@ -28,9 +28,6 @@ class Attributes(Section):
     compat: Literal["dolma"] | None = Field(
         None, description="values as Dolma 1.2.1 gives them, where its values are defects too"
     )
-    files: dict[str, Annotated[list[LocalPath], Field(min_length=1)]] = Field(
-        default={}, description="per tagger: lists or models that it reads; their content is part of the recipe"
-    )
 
     @property
     def prefix(self) -> str:
@@ -41,6 +38,4 @@ class Attributes(Section):
     def _each_once(self) -> "Attributes":
         if twice := sorted({name for name in self.taggers if self.taggers.count(name) > 1}):
             raise ValueError(f"taggers: {', '.join(twice)} named twice; name each once")
-        if unknown := sorted(set(self.files) - set(self.taggers)):
-            raise ValueError(f"files: {', '.join(unknown)} not among the taggers of this entry")
         return self

@@ -12,7 +12,7 @@ S = TypeVar("S")
 
 
 def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
-    """Returns the configuration with the paths of all raw files, lists, models, tokenizers and templates resolved."""
+    """Returns the configuration with the paths of all raw files, tokenizers and templates resolved."""
     sources = [_absolute(source, folder) for source in config.sources]
     datasets = [
         _absolute(dataset, folder).model_copy(
@@ -24,25 +24,11 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         for dataset in config.datasets
     ]
     tokenizer = _absolute(config.tokenizer, folder)
-    attributes = [
-        entry.model_copy(update={"files": {name: _resolved(paths, folder) for name, paths in entry.files.items()}})
-        for entry in config.attributes
-    ]
     storage = config.storage
     if storage.kind == "local":
         storage = storage.model_copy(update={"root": expanded(storage.root)})
-    changed = {
-        "sources": sources,
-        "attributes": attributes,
-        "datasets": datasets,
-        "tokenizer": tokenizer,
-        "storage": storage,
-    }
+    changed = {"sources": sources, "datasets": datasets, "tokenizer": tokenizer, "storage": storage}
     return config.model_copy(update=changed)
-
-
-def _resolved(paths: list[str], folder: Path) -> list[str]:
-    return [str(folder / expanded(path)) for path in paths]
 
 
 def _absolute(section: S, folder: Path) -> S:
