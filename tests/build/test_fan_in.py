@@ -65,7 +65,7 @@ def partition(folder: Path, asset: str, key: str | None) -> Partition:
 
 def all_keys(documents: Texts) -> Any:
     texts = [text for _, _, text in documents]
-    signatures = np.concatenate(list(sign(texts, SignatureScheme("affine32", 64, 1, 5))))
+    signatures = np.concatenate(list(sign(texts, SignatureScheme("oph", 64, 1, 5))))
     takes_part = np.array([cleaned_length(text) >= 60 for _, _, text in documents])
     return band_keys(signatures, 3, 8, takes_part)
 
