@@ -22,6 +22,11 @@ class Provenance:
         else:
             self._newest[asset] = (storage_id, version)
 
+    def look_up(self, stage: Stage) -> None:
+        """Looks up the newest events of all that a stage reads."""
+        for edge in stage.inputs:
+            self._find(edge.asset)
+
     def tags(self, stage: Stage) -> dict[str, str]:
         """Returns the tags of events of a stage whose inputs have their events."""
         tags: dict[str, str] = {}

@@ -147,6 +147,8 @@ class Runner:
     def store(self) -> None:
         """Stores the events of all partitions that are done, those of each stage after those of what it reads."""
         if self._waiting or self._lines:
+            for name in self._pending:  # An open batch keeps everybody out of the database, us too.
+                self._provenance.look_up(self._corpus.graph[name])
             with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
                 for stage in self._corpus.graph:
                     if (pending := self._pending.pop(stage.name, None)) is not None:
