@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import command, dedup_quality, demo, minhash, plan, stages, tokenize
+from benchmarks import command, dedup_quality, demo, driver, minhash, plan, stages, tokenize
 from benchmarks.peers.page import section, with_section
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -75,6 +75,14 @@ kernels (fresh) and with them (first), then the same build again (second).
 
 {plan}
 
+## The driver
+
+`python -m benchmarks.driver` builds corpora of shards of ten short documents with two workers and measures the process
+that drives the build: its CPU per partition (slope over two numbers of shards) and per build, and the share of the time
+in which a worker computes or commits. Keys that end in `10000` are in proportion to the number of shards measured.
+
+{driver}
+
 ## The command
 
 `python -m benchmarks.command` measures CPU seconds of whole processes, the least of several runs: `corpus --help`,
@@ -123,6 +131,7 @@ def main() -> None:
         checks=dedup_quality.compare_checks(quick),
         tokenize=table(tokenize.measure(quick)),
         demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
+        driver=table(driver.measure(driver.QUICK_SHARDS if quick else driver.SHARDS)),
         command=table(command.measure(command.QUICK_RUNS if quick else command.RUNS)),
         plan=table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS)),
     )

@@ -23,7 +23,7 @@ class Provenance:
             self._newest[asset] = (storage_id, version)
 
     def look_up(self, stage: Stage) -> None:
-        """Asks Dagster for the newest events of what a stage reads, as far as they are not known."""
+        """Looks up the newest events of all that a stage reads."""
         for edge in stage.inputs:
             self._find(edge.asset)
 

@@ -147,10 +147,8 @@ class Runner:
     def store(self) -> None:
         """Stores the events of all partitions that are done, those of each stage after those of what it reads."""
         if self._waiting or self._lines:
-            # Not within the batch: a query would wait for the end of its transaction.
-            for stage in self._corpus.graph:
-                if stage.name in self._pending:
-                    self._provenance.look_up(stage)
+            for name in self._pending:  # An open batch keeps everybody out of the database, us too.
+                self._provenance.look_up(self._corpus.graph[name])
             with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
                 for stage in self._corpus.graph:
                     if (pending := self._pending.pop(stage.name, None)) is not None:

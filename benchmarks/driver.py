@@ -1,0 +1,100 @@
+"""What the process that drives a build costs: `python -m benchmarks.driver [--quick] [--shards N N] [--json]`.
+
+Corpora of shards of ten short documents are built with two workers, each build in a process of its own. The driver's
+CPU time is measured for two numbers of shards: the slope is its cost per partition, the intercept that of any build.
+`worker_busy_share` is the share of the time from the first job to the last in which a worker computed or committed.
+Then the larger corpus is built again, and once more after one raw file changed; the keys that end in `_10000` are for
+10,000 shards, and if fewer were built, they are extrapolated in proportion to the shards (`measured_at_shards`).
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SHARDS, QUICK_SHARDS, GOAL_SHARDS = (500, 2000), (20, 60), 10_000
+DOCUMENTS, WORDS, WORKERS = 10, 60, 2
+_SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "el", "or", "is", "ut")]
+
+
+def measure(sizes: tuple[int, int]) -> dict[str, Any]:
+    """The figures of corpora of two sizes, in shards."""
+    with tempfile.TemporaryDirectory() as place:
+        small, large = (write_corpus(Path(place, str(size)), size) for size in sizes)
+        few, many = build(small), build(large)
+        again = build(large)
+        write_shard(large, 0, "another")
+        changed = build(large)
+    assert again["partitions"] == 0, "the second build found something to do"
+    slope = (many["cpu_s"] - few["cpu_s"]) / (many["partitions"] - few["partitions"])
+    factor = GOAL_SHARDS / sizes[1]
+    return {
+        "driver_cpu_ms_per_partition": round(slope * 1000, 2),
+        "build_fixed_cpu_s": round(few["cpu_s"] - slope * few["partitions"], 2),
+        "worker_busy_share": many["busy_share"],
+        "second_build_s_10000": round(again["seconds"] * factor, 2),
+        "one_change_s_10000": round(changed["seconds"] * factor, 2),
+        "measured_at_shards": sizes[1],
+        "partitions": many["partitions"],
+        "build_s": many["seconds"],
+        "second_build_s": again["seconds"],
+        "one_change_s": changed["seconds"],
+        "one_change_partitions": changed["partitions"],
+        "driver_memory_mb": many["memory_mb"],
+    }
+
+
+def write_corpus(folder: Path, shards: int) -> Path:
+    """Raw shards of made-up documents, and a corpus.yaml with one small dataset."""
+    (folder / "raw").mkdir(parents=True)
+    for number in range(shards):
+        write_shard(folder, number, "first")
+    config = {
+        "sources": [{"name": "made", "location": "raw"}],
+        "storage": {"root": "corpus", "sync": False},
+        "engine": {"kind": "benchmarks.driver_run:open_timed", "options": {"workers": WORKERS}},
+        "tokenizer": {"kind": "train", "vocabulary": 300, "sample": 20_000},
+        "datasets": [{"name": "train", "input": "decontaminated_train", "sequence_length": 64}],
+    }
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config))
+    return folder
+
+
+def write_shard(folder: Path, number: int, version: str) -> None:
+    """One raw file; other versions hold other texts."""
+    chance = random.Random(f"{version} {number}")
+    texts = (" ".join("".join(chance.choices(_SYLLABLES, k=3)) for _ in range(WORDS)) for _ in range(DOCUMENTS))
+    rows = [json.dumps({"id": f"{number}-{row}", "text": text}) for row, text in enumerate(texts)]
+    (folder / f"raw/s{number:05}.jsonl").write_text("\n".join(rows) + "\n")
+
+
+def build(folder: Path) -> dict[str, Any]:
+    """The figures of one build in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.driver_run", str(folder)], check=True, stdout=subprocess.PIPE, text=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="20 and 60 shards")
+    parser.add_argument("--shards", type=int, nargs=2, help="the two numbers of shards")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    given = parser.parse_args()
+    figures = measure(tuple(given.shards) if given.shards else QUICK_SHARDS if given.quick else SHARDS)
+    if given.json:
+        print(json.dumps(figures))
+    else:
+        print("\n".join(f"{name:32}{value:>12,}" for name, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""What a build leaves in Dagster: one run with a step per stage, and an event for every partition it computed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from corpus_assets.checking import asset_key
+from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.build_report import Progress, Report
+from resources.stage.declaration import Stage
+from resources.stage.job import Outcome
+from tests.build.small import prose, write_raw, write_small
+from tests.orchestration.runs import Runs
+
+
+class Silent(Progress):
+    """Ignores the progress of a build."""
+
+    def stage(self, stage: Stage, due: int) -> None: ...
+
+    def outcome(self, outcome: Outcome) -> None: ...
+
+
+@pytest.fixture(params=["in files", "in memory"])
+def runs(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runs]:
+    """An empty corpus, and an instance that stores events in batches, or one that does not."""
+    (tmp_path / "home").mkdir()
+    in_files = request.param == "in files"
+    made = dg.DagsterInstance.local_temp(str(tmp_path / "home")) if in_files else dg.DagsterInstance.ephemeral()
+    with made as instance:
+        yield Runs(write_small(tmp_path / "corpus"), instance)
+
+
+def built(runs: Runs) -> Report:
+    corpus = runs.corpus
+    return build(corpus, list(corpus.graph), Silent(), instance=runs.instance)
+
+
+def of_type(runs: Runs, run: dg.DagsterRun, kind: dg.DagsterEventType) -> list[dg.DagsterEvent]:
+    records = runs.instance.get_records_for_run(run.run_id, of_type=kind).records
+    return [event for record in records if (event := record.event_log_entry.dagster_event)]
+
+
+def test_a_build_is_one_run_on_the_timeline_with_every_partition(runs: Runs) -> None:
+    (runs.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
+    assert [line.partition(": ")[0] for line in built(runs).failed] == ["normalized_documents/books--bad"]
+    (run,) = runs.instance.get_runs()
+    assert run.status is dg.DagsterRunStatus.FAILURE
+    assert run.remote_job_origin is not None
+    assert run.tags["corpus/driver"] == "build"
+    assert run.tags["corpus/why"] == "inventory: never built"
+    corpus = runs.corpus
+    events = of_type(runs, run, dg.DagsterEventType.ASSET_MATERIALIZATION)
+    recorded = {(stage.name, key) for stage in corpus.graph for key in corpus.ledger.records(stage.name)}
+    assert sorted(str((event.asset_key, event.partition)) for event in events) == sorted(
+        str((asset_key(asset), key)) for asset, key in recorded
+    )
+    (failed,) = of_type(runs, run, dg.DagsterEventType.STEP_FAILURE)
+    assert failed.step_key == "normalized_documents"
+    assert "1 of 8 partitions failed" in (failed.step_failure_data.error or failed).message
+    started = {str(event.step_key) for event in of_type(runs, run, dg.DagsterEventType.STEP_START)}
+    done = {str(event.step_key) for event in of_type(runs, run, dg.DagsterEventType.STEP_SUCCESS)}
+    assert started == done | {"normalized_documents"} == {asset for asset, _ in recorded}
+    planned = of_type(runs, run, dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED)
+    assert [(event.asset_key, event.partition) for event in planned] == [
+        (asset_key("normalized_documents"), "books--bad")
+    ]
+    for asset in {asset for asset, _ in recorded}:
+        assert runs.versions(asset) == runs.recorded(asset)
+        keys = {key for name, key in recorded if name == asset and key is not None}
+        assert runs.instance.get_materialized_partitions(asset_key(asset)) == keys
+
+
+def test_checks_and_reasons_are_in_the_run(runs: Runs) -> None:
+    assert built(runs).ok
+    (run,) = runs.instance.get_runs()
+    assert run.status is dg.DagsterRunStatus.SUCCESS
+    checks = of_type(runs, run, dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    assert {event.asset_check_evaluation_data.check_name for event in checks} >= {
+        "retention_of_sources",
+        "conservation_of_rows",
+    }
+    assert {str(event.metadata["why"].value) for event in runs.latest("minhashes").values()} == {"new shard"}
+    assert built(runs).recomputed == 0
+    assert len(runs.instance.get_runs()) == 1
+    rows = [{"id": f"new-{number}", "text": prose(f"new {number}")} for number in range(4)]
+    write_raw(runs.folder, "books/three.jsonl", rows)
+    assert built(runs).ok
+    assert len(runs.instance.get_runs()) == 2
+    event = runs.events("minhashes")[0]
+    assert event.metadata["why"].value == "normalized_documents/books--three changed"
+    assert runs.versions("minhashes") == runs.recorded("minhashes")
