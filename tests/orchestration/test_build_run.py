@@ -59,7 +59,9 @@ def test_a_build_is_one_run_on_the_timeline_with_every_partition(runs: Runs) -> 
     )
     (failed,) = of_type(runs, run, dg.DagsterEventType.STEP_FAILURE)
     assert failed.step_key == "normalized_documents"
-    assert "1 of 8 partitions failed" in (failed.step_failure_data.error or failed).message
+    error = failed.step_failure_data.error
+    assert error is not None
+    assert "1 of 8 partitions failed" in error.message
     started = {str(event.step_key) for event in of_type(runs, run, dg.DagsterEventType.STEP_START)}
     done = {str(event.step_key) for event in of_type(runs, run, dg.DagsterEventType.STEP_SUCCESS)}
     assert started == done | {"normalized_documents"} == {asset for asset, _ in recorded}
