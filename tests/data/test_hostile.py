@@ -81,7 +81,7 @@ def test_names_give_unique_keys_and_outputs(skipping: Corpus) -> None:
     assert len({shard.key for shard in shards}) == len(shards) == len(FILES)
     assert all(set(shard.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-") for shard in shards)
     files = [file.path for partition in partitions(skipping, "normalized_documents") for file in partition.record.files]
-    assert len(set(files)) == len(files) == 3 * len(FILES)
+    assert len(set(files)) == len(files) >= 3 * len(FILES)
     assert all(len(step) < 200 for file in files for step in file.split("/"))
 
 

@@ -18,7 +18,18 @@ _NO_TEXT = -1.0
 
 def code_copyright_comments(text: Text) -> Spans:
     """Returns the first block comment if it speaks of copyright; without any, the leading lines of comment."""
-    found = _copyright(text.string)
+    size = len(text.string)
+    return _shared(
+        text, {kind: (start, min(end, size), 1.0) for kind, (start, end, _) in _copyright(text.string).items()}
+    )
+
+
+def code_copyright_comments_of_dolma(text: Text) -> Spans:
+    """Returns the same with a span of comment lines that may end one character behind the text."""
+    return _shared(text, _copyright(text.string))
+
+
+def _shared(text: Text, found: dict[str, Span]) -> Spans:
     if not found:
         return {"doc": text.whole(0.0)}
     ((start, end, _),) = found.values()
@@ -61,6 +72,7 @@ TAGGERS = [
         gives="`copyright_notice`: 1 for the first block comment if it speaks of copyright; `comment_block`: 1 for "
         "leading lines of comment where there is no block comment; `doc`: its share of the text",
         source=_SOURCE,
+        dolma=code_copyright_comments_of_dolma,
     ),
     Tagger(
         "code_redpajama_taggers_v1",
