@@ -56,6 +56,11 @@ def ahead(*types: str) -> Callable[[F], F]:
     return declared
 
 
+def read_only(scalar: str) -> str:
+    """Returns the type of an array of one axis that must not be written, as numpy makes of `bytes`."""
+    return f"Array({scalar}, 1, 'C', readonly=True)"
+
+
 def inlined(function: F) -> F:
     """Compiles a function into each kernel that calls it: LLVM does not vectorise a loop that contains a call."""
     _prepare()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import named_tagger
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
 from resources.errors import BadFileError
@@ -71,9 +72,14 @@ def _stage(entry: Entry) -> Stage:
         io="documents",
         inputs=(same("normalized_documents"),),
         derived_parameters=partial(entry_parameters, entry=entry),
+        kernels=partial(_kernels, entry=entry),
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
+
+
+def _kernels(_settings: Mapping[str, Any], entry: Entry) -> tuple[str, ...]:
+    return of_taggers(tagger.name for tagger in entry.taggers)
 
 
 def entry_parameters(_settings: Mapping[str, Any], entry: Entry) -> dict[str, Any]:

@@ -24,8 +24,8 @@ def of_minhashes(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 def of_verified_pairs(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns what compares two documents."""
-    check = settings["dedup"]["verify"]
-    return {"none": (), "signature": COMPARE}.get(check, (*COMPARE, *EXACT))
+    by_text = (*COMPARE, *EXACT)
+    return {"none": (), "signature": COMPARE, "two_sided": by_text, "exact": by_text}[settings["dedup"]["verify"]]
 
 
 def of_components(settings: Mapping[str, Any]) -> tuple[str, ...]:

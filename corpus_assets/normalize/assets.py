@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import xxhash
 
+from corpus_assets.normalize import compiled
 from corpus_assets.normalize.lengths import cleaned_length
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
@@ -168,6 +169,7 @@ STAGES = [
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
         gate_all=source_losses,
+        kernels=compiled.of_documents,
         notes=dropped_notes,
     ),
     Stage(
@@ -180,6 +182,7 @@ STAGES = [
         io="documents",
         inputs=(same("normalized_documents"),),
         parameters=("short_documents.threshold",),
+        kernels=compiled.of_short_documents,
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),
     ),

@@ -216,7 +216,8 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
     else:
         yield _sequences_stage(dataset, partitioning, reads)
         gathers = (own_segment(names.sequences(name)), same(dataset.tokenizer))
-        yield replace(_rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers), kernels=_merging_kernels)
+        merging = partial(_merging_kernels, dataset=dataset)
+        yield replace(_rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers), kernels=merging)
     yield _params_stage(dataset)
 
 
@@ -249,13 +250,14 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
     )
 
 
-def _kernels(_: Settings, dataset: Dataset) -> tuple[str, ...]:
+def _kernels(settings: Settings, dataset: Dataset) -> tuple[str, ...]:
     section = dataset_section(dataset.values)
-    return compiled.of_rows(section, mode_of(section).layout)
+    backend = dataset_run_options(settings, dataset.name)[tokens.BACKEND]
+    return compiled.of_rows(section, mode_of(section).layout, backend)
 
 
-def _merging_kernels(_: Settings) -> tuple[str, ...]:
-    return compiled.MERGING
+def _merging_kernels(_: Settings, dataset: Dataset) -> tuple[str, ...]:
+    return compiled.of_gathered(mode_of(dataset_section(dataset.values)).layout)
 
 
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:

@@ -7,12 +7,18 @@ from corpus_assets.tokenize.rows.layouts import Layout
 KERNELS = "corpus_assets.tokenize.kernels"
 PLANES = "resources.formats.kernels.planes"
 WRITING = (f"{PLANES}.split_planes",)
-MERGING = (*WRITING, f"{PLANES}.join_planes")
+READING = (f"{PLANES}.join_planes",)
 
 
-def of_rows(section: DatasetSection, layout: Layout) -> tuple[str, ...]:
-    """Returns what makes rows of token lists and counts what is in them."""
-    return (*_written(section, layout), *_counted(layout), *WRITING)
+def of_rows(section: DatasetSection, layout: Layout, backend: str) -> tuple[str, ...]:
+    """Returns what makes rows of texts and counts what is in them. backend: the configured library."""
+    unlike = () if backend == "tokenizers" else (f"{KERNELS}.unlike.marked_texts",)
+    return (*unlike, *_written(section, layout), *_counted(layout), *WRITING)
+
+
+def of_gathered(layout: Layout) -> tuple[str, ...]:
+    """Returns what merges rows and counts what is in them."""
+    return (*READING, *_counted(layout), *WRITING)
 
 
 def _written(section: DatasetSection, layout: Layout) -> tuple[str, ...]:

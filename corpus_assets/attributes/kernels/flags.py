@@ -1,5 +1,10 @@
 """Bits of the table of character properties, and the kinds of other tables."""
 
+from resources.jit import read_only
+
+CODES = read_only("uint32")
+"""The code points of a text, as kernels are compiled for them."""
+
 SPACE = 1
 """Whitespace of `str.split`, `str.strip` and `\\s` of `re`."""
 ALPHABETIC = 2

@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import SPACE
-from resources.jit import kernel
+from corpus_assets.attributes.kernels.flags import CODES, SPACE
+from resources.jit import ahead, kernel
 
 _NEWLINE = 10
 
 
+@ahead(f"{CODES}, uint8[::1], uint32[::1], int64")
 @kernel
 def measure_lines(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], endings: NDArray[np.uint32], fewest_words: int

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from corpus_assets.attributes.kernels.flags import CODES
+from resources.jit import ahead, inlined, kernel
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -43,6 +44,7 @@ def _same(codes: NDArray[np.uint32], first: int, second: int, length: int) -> bo
     return place == length
 
 
+@ahead(f"{CODES}, int64[::1], int64[::1]")
 @kernel
 def number_words(
     codes: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]
@@ -82,6 +84,7 @@ def number_words(
     return numbers, counts[:distinct].copy()
 
 
+@ahead("int32[::1], int32[::1], int64[::1]")
 @kernel
 def measure_ngrams(
     numbers: NDArray[np.int32], counts: NDArray[np.int32], lengths: NDArray[np.int64]

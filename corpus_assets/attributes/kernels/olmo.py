@@ -7,12 +7,13 @@ Punctuation marks and digits stand alone, with one space before them. The rest i
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import ALONE, WHITESPACE
-from resources.jit import inlined, kernel
+from corpus_assets.attributes.kernels.flags import ALONE, CODES, WHITESPACE
+from resources.jit import ahead, inlined, kernel
 
 _SPACE = 32
 
 
+@ahead(f"{CODES}, uint8[::1], int64[::1], int64[::1]")
 @kernel
 def count_olmo_pieces(
     codes: NDArray[np.uint32], kinds: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]

@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import UNICODE_SPACE, WORD
-from resources.jit import kernel
+from corpus_assets.attributes.kernels.flags import CODES, UNICODE_SPACE, WORD
+from resources.jit import ahead, kernel
 
 
+@ahead(f"{CODES}, uint8[::1], int64[::1], int64[::1]")
 @kernel
 def count_pieces(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]

@@ -10,8 +10,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import DIGIT, SPACE
-from resources.jit import inlined, kernel
+from corpus_assets.attributes.kernels.flags import CODES, DIGIT, SPACE
+from resources.jit import ahead, inlined, kernel
 
 _NEWLINE, _AT, _DOT, _OPEN, _CLOSE, _SPACE, _DASH = 10, 0x40, 0x2E, 0x28, 0x29, 0x20, 0x2D
 _COMMA, _QUESTION, _EXCLAMATION, _SEMICOLON, _COLON = 0x2C, 0x3F, 0x21, 0x3B, 0x3A
@@ -54,6 +54,7 @@ def _phone_end(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) 
     return place + 4 if _digits(codes, flags, place, 4) else _NONE
 
 
+@ahead(f"{CODES}, uint8[::1], boolean")
 @kernel
 def find_phones(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], by_paragraph: bool
@@ -102,6 +103,7 @@ def _octet(codes: NDArray[np.uint32], place: int) -> int:
     return place + 3 if longer else place + 2
 
 
+@ahead(CODES)
 @kernel
 def find_addresses(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns where IPv4 addresses begin and end."""
@@ -158,6 +160,7 @@ def _behind_at(codes: NDArray[np.uint32], flags: NDArray[np.uint8], at: int, sta
     return (end, end + 1) if space else (_NONE, _NONE)
 
 
+@ahead(f"{CODES}, uint8[::1], int64, int64")
 @kernel
 def find_emails(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, stop: int

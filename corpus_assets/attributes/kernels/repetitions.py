@@ -9,8 +9,8 @@ are measured by hashes of prefixes, and compared code point by code point before
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import SPACE
-from resources.jit import inlined, kernel
+from corpus_assets.attributes.kernels.flags import CODES, SPACE
+from resources.jit import ahead, inlined, kernel
 
 _NEWLINE = 10
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -98,6 +98,7 @@ def _prefix_hashes(codes: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArr
     return hashes, powers
 
 
+@ahead(f"{CODES}, uint8[::1], int64[::1], int64[::1]")
 @kernel
 def find_repetitions(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]

@@ -3,12 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import SPACE
-from resources.jit import inlined, kernel
+from corpus_assets.attributes.kernels.flags import CODES, SPACE
+from resources.jit import ahead, inlined, kernel
 
 _DOTTED_I, _I = 0x130, 0x69
 
 
+@ahead(
+    f"{CODES}, uint8[::1], Tuple((uint8[::1], uint16[:, ::1])), "
+    "Tuple((uint8[::1], uint8[::1], uint16[::1], uint16[::1]))"
+)
 @kernel
 def find_terms(
     codes: NDArray[np.uint32],

@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import SPACE
-from resources.jit import kernel
+from corpus_assets.attributes.kernels.flags import CODES, SPACE
+from resources.jit import ahead, kernel
 
 _NEWLINE = 10
 
 
+@ahead(f"{CODES}, uint8[::1]")
 @kernel
 def split_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns where the words of `str.split()` begin and end."""
@@ -31,6 +32,7 @@ def split_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8]) -> tuple[ND
     return starts[:count].copy(), ends[:count].copy()
 
 
+@ahead(f"{CODES}, uint8[::1]")
 @kernel
 def split_paragraphs(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8]
@@ -55,6 +57,7 @@ def split_paragraphs(
     return starts, ends, blank
 
 
+@ahead(f"{CODES}, uint8[::1], int64[::1], int64[::1]")
 @kernel
 def strip_parts(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]

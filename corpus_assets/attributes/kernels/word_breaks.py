@@ -24,8 +24,8 @@ from corpus_assets.attributes.kernels.break_classes import (
     SPACES,
     ZWJ,
 )
-from corpus_assets.attributes.kernels.flags import SPACE
-from resources.jit import inlined, kernel
+from corpus_assets.attributes.kernels.flags import CODES, SPACE
+from resources.jit import ahead, inlined, kernel
 
 _START = 30
 
@@ -64,6 +64,7 @@ def _next_kind(codes: NDArray[np.uint32], classes: NDArray[np.uint8], place: int
     return classes[codes[place]] & CLASS if place < end else _START
 
 
+@ahead(f"{CODES}, uint8[::1], uint8[::1], int64[::1], int64[::1]")
 @kernel
 def count_segments(
     codes: NDArray[np.uint32],

@@ -3,13 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import ALPHABETIC
-from resources.jit import inlined, kernel
+from corpus_assets.attributes.kernels.flags import ALPHABETIC, CODES
+from resources.jit import ahead, inlined, kernel
 
 _HASH, _ELLIPSIS = 0x23, 0x2026
 _LONGEST_REQUIRED = 4
 
 
+@ahead(f"{CODES}, uint8[::1], int64[::1], int64[::1], uint32[::1]")
 @kernel
 def measure_words(
     codes: NDArray[np.uint32],

@@ -7,7 +7,7 @@ from corpus_assets.dedup.kernels.compare import agreeing_bits
 from resources.jit import ahead, kernel
 
 
-@ahead("int64[::1], int64[::1], int64[::1], uint64[:, ::1], int64")
+@ahead("int64[::1], UniTuple(int64[::1], 2), uint64[:, ::1], int64, boolean")
 @kernel
 def grow(
     order: NDArray[np.int64],

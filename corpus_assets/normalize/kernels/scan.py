@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel, read_only
 
 DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
 """What cleaning makes of a code point: bits for one kept, for whitespace, for one more than one; LOOK_UP: see there."""
@@ -15,6 +15,7 @@ _ONE = U64(1)
 _TWO = U64(2)
 
 
+@ahead(f"{read_only('uint8')}, uint8[::1], uint8[::1]")
 @kernel
 def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: NDArray[np.uint8]) -> int:
     """Returns the number of code points of the cleaned form of a text.
@@ -38,6 +39,7 @@ def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: ND
     return int(kept + gaps)
 
 
+@ahead(f"{read_only('uint8')}, uint8[::1], int64[:, ::1]")
 @kernel
 def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArray[np.int64]) -> int:
     """Writes where a text may not be in a normalization form: spans (n, 2) of code points, ascending and apart.

@@ -3,13 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.jit import ahead, inlined, kernel
 
 BLOCK = 1 << 10
 Bytes = NDArray[np.uint8]
 Units = NDArray[np.uint16]
 
 
+@ahead("uint8[::1], int64[::1], UniTuple(uint16[::1], 2), boolean[::1], boolean[::1]")
 @kernel
 def marked_texts(
     data: Bytes,

@@ -1,0 +1,40 @@
+"""Which compiled functions the taggers call: a build compiles these, and no others, ahead."""
+
+from collections.abc import Iterable
+
+KERNELS = "corpus_assets.attributes.kernels"
+_WORDS = ("units.split_words",)
+_PARAGRAPHS = ("units.split_paragraphs",)
+_C4 = ("lines.measure_lines", "terms.find_terms")
+_GOPHER = (*_WORDS, "word_measures.measure_words", "ngrams.number_words", "ngrams.measure_ngrams")
+_SEGMENTS = ("units.strip_parts", "word_breaks.count_segments")
+_FOUND = ("pii.find_addresses", "pii.find_phones", "pii.find_emails")
+CALLED = {
+    "c4_v1": _C4,
+    "c4_v2": _C4,
+    "char_length_with_paragraphs_v1": _PARAGRAPHS,
+    "code_redpajama_taggers_v1": ("pieces.count_pieces",),
+    "gopher_v1": _GOPHER,
+    "gopher_v2": _GOPHER,
+    "not_alphanum_paragraph_v1": (*_PARAGRAPHS, "punctuation.are_punctuation"),
+    "olmo_pretokenizer_v1": ("olmo.count_olmo_pieces",),
+    "olmo_pretokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "olmo.count_olmo_pieces"),
+    "paragraph_repetitions_v1": (*_PARAGRAPHS, "repetitions.find_repetitions"),
+    "pii_regex_v1": (*_WORDS, *_FOUND),
+    "pii_regex_v2": (*_WORDS, *_FOUND),
+    "pii_regex_with_counts_fast_v2": _FOUND,
+    "pii_regex_with_counts_v2": (*_WORDS, *_FOUND),
+    "repetitions_v1": ("repetitions.find_repetitions",),
+    "uniseg_length_paragraphs_v1": (*_PARAGRAPHS, *_SEGMENTS),
+    "uniseg_length_paragraphs_with_doc_length_v1": (*_PARAGRAPHS, *_SEGMENTS),
+    "uniseg_length_paragraphs_with_empty_v1": (*_PARAGRAPHS, *_SEGMENTS),
+    "uniseg_length_v1": _SEGMENTS,
+    "whitespace_tokenizer_v1": ("pieces.count_pieces",),
+    "whitespace_tokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "pieces.count_pieces"),
+}
+"""Kernels of each built-in tagger that calls any."""
+
+
+def of_taggers(names: Iterable[str]) -> tuple[str, ...]:
+    """Returns what these taggers call."""
+    return tuple(f"{KERNELS}.{kernel}" for name in names for kernel in CALLED.get(name, ()))

@@ -1,0 +1,95 @@
+"""No stage and no tagger calls a kernel that it does not name, or one with types that are not compiled ahead."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus_assets.attributes.compiled import of_taggers
+from corpus_assets.attributes.registry import BUILT_IN
+from resources import compiling
+from resources.formats.documents import Document
+from resources.kernel_cache import KernelCache
+from resources.stage.declaration import Stage
+from resources.tagger import Text
+from tests.build.small import drive, opened, prose, write_config, write_raw, write_small
+from tests.build.test_datasets import CHANGES, DATASETS, write_own
+from tests.house import sources
+
+pytestmark = pytest.mark.slow
+CHAINED = {**DATASETS[3], "name": "nearest", "packing": "nearest_previous"}
+DEDUPLICATIONS: list[dict[str, Any]] = [
+    {"minhash.family": "affine32", "dedup.verify": "exact", "dedup.guard.action": "report"},
+    {"minhash.family": "legacy", "dedup.verify": "signature", "dedup.guard.action": "off"},
+    {"minhash.unit": "word", "dedup.verify": "none", "dedup.guard.resemblance": 1.0},
+]
+Calls = set[str]
+
+
+@pytest.fixture(scope="module")
+def kernels() -> dict[str, Any]:
+    """Every kernel of the project by module and name, compiled; those that only kernels call say no types."""
+    modules = [import_module(name) for name in sources() if ".kernels." in name]
+    found = {
+        f"{module.__name__}.{name}": function
+        for module in modules
+        for name, function in vars(module).items()
+        if isinstance(getattr(function, "_cache", None), KernelCache) and function.py_func.__module__ == module.__name__
+    }
+    compiling.compile_now(name for name, kernel in found.items() if hasattr(kernel, "ahead"))
+    return found
+
+
+def called(kernels: dict[str, Any], function: Callable[[], Any]) -> Calls:
+    """Returns the kernels that a function calls; with their types if these are not said."""
+    for kernel in kernels.values():
+        kernel._reset_overloads()
+    function()
+    return set(_called(kernels))
+
+
+def _called(kernels: dict[str, Any]) -> Iterator[str]:
+    for name, kernel in kernels.items():
+        said = {compiling._parsed(types) for types in getattr(kernel, "ahead", ())}
+        yield from (name if types in said else f"{name}{types}" for types in kernel.overloads)
+
+
+def built(kernels: dict[str, Any], folder: Path, *selected: str) -> Calls:
+    """Builds stage by stage; returns the kernels that were called."""
+    corpus = opened(folder)
+    reached: Calls = set()
+    failed: list[str] = []
+
+    def build(stage: Stage) -> None:
+        failed.extend(drive(corpus, [stage]).failed)
+
+    for stage in corpus.graph.select(selected) if selected else corpus.graph:
+        calls = called(kernels, partial(build, stage))
+        assert calls <= set(stage.kernels(corpus.settings.values) if stage.kernels else ()), stage.name
+        reached |= calls
+    assert failed == []
+    return reached
+
+
+def test_stages_call_what_they_name(tmp_path: Path, kernels: dict[str, Any]) -> None:
+    write_own(tmp_path)
+    write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED]})
+    write_raw(tmp_path, "books/accents.jsonl", [{"id": f"é{n}", "text": f"Élan, {prose(n)}"} for n in range(8)])
+    reached = built(kernels, tmp_path)
+    for changes in DEDUPLICATIONS:
+        write_config(tmp_path, changes)
+        reached |= built(kernels, tmp_path, "+components")
+    ahead = {name for name, kernel in kernels.items() if hasattr(kernel, "ahead")}
+    assert reached == {name for name in ahead if ".attributes." not in name}, "a kernel that no stage calls"
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_taggers_call_what_they_name(name: str, kernels: dict[str, Any]) -> None:
+    text = Text(Document("a", f"{prose(name)}\nb@c.de again b@c.de\n", "s"))
+    assert called(kernels, lambda: BUILT_IN[name].tag(text)) == set(of_taggers([name]))
+    if (dolma := BUILT_IN[name].dolma) and not name.startswith("cc_re"):
+        text = Text(Document("a", "\u0130 x@y.de", "s"))
+        assert called(kernels, lambda: dolma(text)) <= set(of_taggers([name]))
