@@ -26,6 +26,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import h5py
 import numpy as np
 import tiktoken
+from isal import isal_zlib
 from numpy.typing import NDArray
 from tokenizers import Tokenizer as Library
 
@@ -154,14 +155,28 @@ def vsl_fill(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[float, float]:
     return round(100 * statistics.fill, 3), statistics.sequences_per_row
 
 
-def write_ours(rows: NDArray[np.int32], path: Path, rows_per_chunk: int | None = None) -> None:
+def write_ours(rows: NDArray[np.int32], path: Path) -> None:
     with path.open("w+b") as file:
-        write_hdf5(file, [rows], {}, features=LM_FEATURES, sequence_length=LENGTH, rows_per_chunk=rows_per_chunk)
+        write_hdf5(file, [rows], {}, features=LM_FEATURES, sequence_length=LENGTH)
 
 
 def write_like_cerebras(rows: NDArray[np.int32], path: Path) -> None:
     with h5py.File(path, "w") as file:
         file.create_dataset("data", data=rows, chunks=(1, 3, LENGTH), compression="gzip")
+        file.attrs["n_examples"] = len(rows)
+
+
+def write_like_version_0_1(rows: NDArray[np.int32], path: Path) -> None:
+    """Rows in chunks of 384 KiB, each a plain stream of ISA-L's first level."""
+    per_chunk = LARGE_CHUNK // rows[0].size
+    with h5py.File(path, "w") as file:
+        options = {"chunks": (per_chunk, *rows.shape[1:]), "shuffle": True, "compression": 1}
+        data = file.create_dataset("data", shape=rows.shape, dtype="<i4", **options)
+        for first in range(0, len(rows), per_chunk):
+            chunk = np.zeros(data.chunks, np.int32)
+            chunk[: len(rows) - first] = rows[first : first + per_chunk]
+            planes = np.ascontiguousarray(chunk.view(np.uint8).reshape(-1, 4).T)
+            data.id.write_direct_chunk((first, 0, 0), isal_zlib.compress(planes.data, 1))
         file.attrs["n_examples"] = len(rows)
 
 
@@ -187,10 +202,10 @@ def read_in_order_by_h5py(path: Path) -> None:
 
 def layouts(rows: NDArray[np.int32], folder: Path, rounds: int) -> dict[str, float]:
     """Time per random row, time of all rows in order and size, of three layouts in one run."""
-    files = {name: folder / f"{name}.h5" for name in ("ours", "cerebras", "large_chunks")}
+    files = {name: folder / f"{name}.h5" for name in ("ours", "cerebras", "version_0_1")}
     write_ours(rows, files["ours"])
     write_like_cerebras(rows, files["cerebras"])
-    write_ours(rows, files["large_chunks"], LARGE_CHUNK // rows[0].size)
+    write_like_version_0_1(rows, files["version_0_1"])
     numbers = np.random.default_rng(0).permutation(len(rows))[:RANDOM_ROWS].tolist()
     found: dict[str, float] = {}
     for what, read in {
@@ -244,7 +259,7 @@ def measure(quick: bool, given: str | None = None) -> dict[str, Any]:
             1 if quick else ROUNDS,
         )
         blocks = lm_rows(encode_texts(texts, fast, WINDOWS, Statistics()), WINDOWS, reference.eos_id, reference.pad_id)
-        layout = layouts(np.concatenate(list(blocks)), Path(folder), 1 if quick else ROUNDS)
+        layout = layouts(np.concatenate(list(blocks)), Path(folder), ROUNDS)
     ours_whole, plain_whole = megabytes(texts) / steps["ours"], megabytes(few) / steps["plain"]
     fill, per_row = vsl_fill(fast, texts)
     return {

@@ -50,6 +50,17 @@ def test_plain_h5py_reads_the_same_rows(sizes: list[int], rows_per_chunk: int) -
         np.testing.assert_array_equal(data[:], np.concatenate([block(0), *blocks]))
 
 
+@given(st.lists(st.sampled_from([0, 1, 0xFF, 0x100, 0xFFFF, 0x10000, 0xFFFFFF, 0x1000000, -1]), max_size=9))
+def test_every_width_of_ids_is_read_by_every_reader(largest: list[int]) -> None:
+    rows = np.array(largest, np.int32)[:, None, None] & block(len(largest))
+    raw, summary = written([rows], rows_per_chunk=2)
+    with h5py.File(io.BytesIO(raw)) as file:
+        np.testing.assert_array_equal(file["data"][:], rows)
+    with read_hdf5(io.BytesIO(raw)) as ours:
+        np.testing.assert_array_equal(ours[:], rows)
+        assert ours.digest() == summary.content_digest
+
+
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_bytes_and_digest_do_not_depend_on_blocks(rows: int, step: int) -> None:
     whole = block(rows)

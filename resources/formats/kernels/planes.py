@@ -8,18 +8,24 @@ from resources.jit import ahead, kernel
 
 @ahead("int32[::1], uint8[:, ::1], int64")
 @kernel
-def split_planes(values: NDArray[np.int32], planes: NDArray[np.uint8], first: int) -> None:
-    """Writes the bytes of `values` (n,) into `planes` (4, first + n or more), from column `first` on."""
+def split_planes(values: NDArray[np.int32], planes: NDArray[np.uint8], first: int) -> np.uint32:
+    """Writes the bytes of `values` (n,) into `planes` (4, first + n or more), from column `first` on.
+
+    Returns the bits that any value has.
+    """
     # Slices let the compiler see plain arrays and work on many values at once.
     size = values.size
     lowest, low = planes[0, first : first + size], planes[1, first : first + size]
     high, highest = planes[2, first : first + size], planes[3, first : first + size]
+    bits = np.int32(0)
     for i in range(size):
         value = values[i]
+        bits |= value
         lowest[i] = value & 0xFF
         low[i] = (value >> 8) & 0xFF
         high[i] = (value >> 16) & 0xFF
         highest[i] = (value >> 24) & 0xFF
+    return np.uint32(bits)
 
 
 @ahead("Array(uint8, 2, 'C', readonly=True), int64, int32[::1]")
