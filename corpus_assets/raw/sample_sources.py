@@ -11,7 +11,6 @@ import re
 import sys
 import sysconfig
 import unicodedata
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from corpus_assets.raw.python_syntax import docstrings_of_files, nodes, read_source, statements
 from resources.formats.documents import Document
 from resources.hashing import content_digest, keyed_hash
 
@@ -44,10 +44,6 @@ COMMENT_MARKS = re.compile(r"^[ \t]*(?:#+|//+|/?\*+/?)[ \t]?|[ \t]+$", re.MULTIL
 NUMBERS = re.compile(r"\d+")
 MODULE_DOCSTRING = re.compile(r"(?:[ \t]*(?:#.*)?\n)*([rR]?(\"{3}|'{3})(?s:.*?)\2)")
 NOT_CODE = frozenset({"__pycache__", "site-packages", "dist-packages", "test", "tests", "idle_test", "ensurepip"})
-
-
-_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_BLOCKS = {"body", "handlers", "orelse", "finalbody", "cases"}  # the fields of a syntax tree that hold statements
 
 
 @dataclass(frozen=True)
@@ -160,11 +156,7 @@ def _ranked(files: Iterable[InstalledFile], suffixes: frozenset[str]) -> list[In
 
 
 def _read(file: InstalledFile) -> str:
-    """Returns the file's text; empty, so that it gives no document, if it is gone, unreadable or not UTF-8."""
-    try:
-        return file.path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    return read_source(file.path)
 
 
 def _document(name: str, text: str, origin: Origin) -> Document:
@@ -205,17 +197,17 @@ Turns = list[tuple[str, str]]
 
 def docstrings(installed: Installation) -> Iterator[Document]:
     """Yields one document per docstring of a class or function, of a few characters up to many pages."""
-    for file in _ranked([*installed.standard, *installed.packages], PYTHON):
-        for node in _statements(_read(file)):
-            if isinstance(node, _DEFINITIONS):
-                yield _document(f"{file.name}:{node.lineno}", ast.get_docstring(node) or "", file.origin)
+    files = _ranked([*installed.standard, *installed.packages], PYTHON)
+    for file, found in zip(files, docstrings_of_files([file.path for file in files]), strict=True):
+        for line, text in found:
+            yield _document(f"{file.name}:{line}", text, file.origin)
 
 
 def conversations(installed: Installation) -> Iterator[Turns]:
     """Yields questions about functions of the standard library, answered by the paragraphs of their docstrings."""
     for file in _ranked(installed.standard, PYTHON):
         module = file.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for node in _statements(_read(file)):
+        for node in statements(_read(file)):
             if isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)):
                 first, *others = text.split("\n\n")
                 turns = [("user", f"What does `{module}.{node.name}` do?"), ("assistant", first)]
@@ -255,34 +247,10 @@ def reference(installed: Installation) -> Iterator[Document]:
     yield from sorted(texts, key=lambda document: keyed_hash("sample", 0, document.id))
 
 
-def _statements(text: str) -> Iterator[ast.AST]:
-    """Yields the blocks and statements of a module in the order of `ast.walk`, which also visits all expressions."""
-    level = list(_parsed(text))
-    while level:
-        yield from level
-        lists = (getattr(node, name, None) for node in level for name in node._fields if name in _BLOCKS)
-        level = [node for found in lists if isinstance(found, list) for node in found]
-
-
-def _nodes(text: str) -> Iterator[ast.AST]:
-    return (node for tree in _parsed(text) for node in ast.walk(tree))
-
-
-def _parsed(text: str) -> Iterator[ast.Module]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    # Some packages have sources for other Python versions, or test files that no parser accepts.
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    yield tree
-
-
 def _module_docstring(text: str) -> str:
     """Returns a module's docstring, found by its place: parsing whole modules would take most of the sample's time."""
     found = MODULE_DOCSTRING.match(text)
-    modules = (node for node in _nodes(found[1]) if isinstance(node, ast.Module)) if found else ()
+    modules = (node for node in nodes(found[1]) if isinstance(node, ast.Module)) if found else ()
     return next((ast.get_docstring(node) or "" for node in modules), "")
 
 
@@ -301,7 +269,7 @@ def _wording(header: str, file_name: str) -> str:
 def _topics(standard: Iterable[InstalledFile]) -> Iterator[tuple[str, str]]:
     for file in standard:
         if file.name == "pydoc_data/topics.py":
-            dicts = [node for node in _nodes(_read(file)) if isinstance(node, ast.Dict)]
+            dicts = [node for node in nodes(_read(file)) if isinstance(node, ast.Dict)]
             for table in dicts:
                 yield from sorted(ast.literal_eval(table).items())
 

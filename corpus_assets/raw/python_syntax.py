@@ -1,0 +1,72 @@
+"""Docstrings and statements of Python source, from its syntax tree; nothing is imported or executed."""
+
+import ast
+import gc
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_BLOCKS = {"body", "handlers", "orelse", "finalbody", "cases"}  # the fields of a syntax tree that hold statements
+_PROCESSES, _FILES_AT_ONCE = 2, 32
+
+Docstrings = list[tuple[int, str]]
+"""Line and text of every class or function; an empty text for none."""
+
+
+def read_source(path: Path) -> str:
+    """Returns the file's text; empty, so that it gives no document, if it is gone, unreadable or not UTF-8."""
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def docstrings_of_files(paths: Sequence[Path]) -> Iterator[Docstrings]:
+    """Yields the docstrings of each file, in order. Two processes parse, a few dozen files ahead of the caller."""
+    batches = (paths[start : start + _FILES_AT_ONCE] for start in range(0, len(paths), _FILES_AT_ONCE))
+    waiting: deque[Future[list[Docstrings]]] = deque()
+    with ProcessPoolExecutor(_PROCESSES, get_context("spawn"), gc.disable) as pool:
+        for batch in batches:
+            waiting.append(pool.submit(_docstrings_of_batch, batch))
+            if len(waiting) > 2 * _PROCESSES:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+
+
+def _docstrings_of_batch(paths: Sequence[Path]) -> list[Docstrings]:
+    return [_docstrings(read_source(path)) for path in paths]
+
+
+def _docstrings(text: str) -> Docstrings:
+    nodes = (node for node in statements(text) if isinstance(node, _DEFINITIONS))
+    return [(node.lineno, ast.get_docstring(node) or "") for node in nodes]
+
+
+def statements(text: str) -> Iterator[ast.AST]:
+    """Yields the blocks and statements of a module in the order of `ast.walk`, which also visits all expressions."""
+    level = list(_parsed(text))
+    while level:
+        yield from level
+        lists = (getattr(node, name, None) for node in level for name in node._fields if name in _BLOCKS)
+        level = [node for found in lists if isinstance(found, list) for node in found]
+
+
+def nodes(text: str) -> Iterator[ast.AST]:
+    """Yields every node of a module; none if it cannot be parsed."""
+    return (node for tree in _parsed(text) for node in ast.walk(tree))
+
+
+def _parsed(text: str) -> Iterator[ast.AST]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    # Some packages have sources for other Python versions, or test files that no parser accepts.
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    yield tree
