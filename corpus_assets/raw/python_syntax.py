@@ -4,42 +4,35 @@ import ast
 import gc
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
+from typing import TypeVar
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = {"body", "handlers", "orelse", "finalbody", "cases"}  # the fields of a syntax tree that hold statements
 _PROCESSES, _FILES_AT_ONCE = 2, 32
 
+File = TypeVar("File")
 Docstrings = list[tuple[int, str]]
 """Line and text of every class or function; an empty text for none."""
 
 
-def read_source(path: Path) -> str:
-    """Returns the file's text; empty, so that it gives no document, if it is gone, unreadable or not UTF-8."""
-    try:
-        return path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def docstrings_of_files(paths: Sequence[Path]) -> Iterator[Docstrings]:
-    """Yields the docstrings of each file, in order. Two processes parse, a few dozen files ahead of the caller."""
-    batches = (paths[start : start + _FILES_AT_ONCE] for start in range(0, len(paths), _FILES_AT_ONCE))
+def docstrings_of(files: Sequence[File], read: Callable[[File], str]) -> Iterator[Docstrings]:
+    """Yields the docstrings of each file, in order. Two processes read and parse, a few dozen files ahead."""
+    batches = (files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE))
     waiting: deque[Future[list[Docstrings]]] = deque()
     with ProcessPoolExecutor(_PROCESSES, get_context("spawn"), gc.disable) as pool:
         for batch in batches:
-            waiting.append(pool.submit(_docstrings_of_batch, batch))
+            waiting.append(pool.submit(_docstrings_of_batch, batch, read))
             if len(waiting) > 2 * _PROCESSES:
                 yield from waiting.popleft().result()
         while waiting:
             yield from waiting.popleft().result()
 
 
-def _docstrings_of_batch(paths: Sequence[Path]) -> list[Docstrings]:
-    return [_docstrings(read_source(path)) for path in paths]
+def _docstrings_of_batch(files: Sequence[File], read: Callable[[File], str]) -> list[Docstrings]:
+    return [_docstrings(read(file)) for file in files]
 
 
 def _docstrings(text: str) -> Docstrings:

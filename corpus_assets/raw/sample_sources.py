@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from corpus_assets.raw.python_syntax import docstrings_of_files, nodes, read_source, statements
+from corpus_assets.raw.python_syntax import docstrings_of, nodes, statements
 from resources.formats.documents import Document
 from resources.hashing import content_digest, keyed_hash
 
@@ -156,7 +156,11 @@ def _ranked(files: Iterable[InstalledFile], suffixes: frozenset[str]) -> list[In
 
 
 def _read(file: InstalledFile) -> str:
-    return read_source(file.path)
+    """Returns the file's text; empty, so that it gives no document, if it is gone, unreadable or not UTF-8."""
+    try:
+        return file.path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _document(name: str, text: str, origin: Origin) -> Document:
@@ -198,7 +202,7 @@ Turns = list[tuple[str, str]]
 def docstrings(installed: Installation) -> Iterator[Document]:
     """Yields one document per docstring of a class or function, of a few characters up to many pages."""
     files = _ranked([*installed.standard, *installed.packages], PYTHON)
-    for file, found in zip(files, docstrings_of_files([file.path for file in files]), strict=True):
+    for file, found in zip(files, docstrings_of(files, _read), strict=True):
         for line, text in found:
             yield _document(f"{file.name}:{line}", text, file.origin)
 
