@@ -84,7 +84,7 @@ class UnlikeCharacters:
         np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
         found = np.zeros(len(texts), bool)
         marked_texts(np.frombuffer(b"".join(texts), np.uint8), offsets, self._openings, self._marked, found)
-        return (places[number] for number in np.flatnonzero(found))
+        return (places[number] for number in np.flatnonzero(found).tolist())
 
 
 def utf8_texts(texts: Sequence[str]) -> list[bytes | None]:
