@@ -1,7 +1,7 @@
 """Fast libraries are used where they are equal, and left where they are not."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.tokenize.encode import backends, fast_libraries
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers, LibraryName, accelerate, difference
-from corpus_assets.tokenize.encode.fast_libraries import put_around
+from corpus_assets.tokenize.encode.fast_libraries import Texts, put_around
 from corpus_assets.tokenize.encode.probe import probe_texts
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
@@ -21,7 +21,7 @@ from tests.golden import shared
 
 FAST: tuple[LibraryName, ...] = ("gigatoken", "fastokens")
 NAMES = ("gpt2", "llama", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma")
-Encode = Callable[[Sequence[str]], Ragged]
+Encode = Callable[[Texts], Ragged]
 
 
 @cache
@@ -79,9 +79,9 @@ def broken(monkeypatch: pytest.MonkeyPatch, name: str, marker: str) -> None:
     def loader(definition: str) -> Encode:
         encode = load(definition)
 
-        def wrong(texts: Sequence[str]) -> Ragged:
-            lists = [ids + (marker in text) for ids, text in zip(encode(texts), texts, strict=True)]
-            return Ragged.of(lists)
+        def wrong(texts: Texts) -> Ragged:
+            given = [text if isinstance(text, str) else text.decode() for text in texts]
+            return Ragged.of([ids + (marker in text) for ids, text in zip(encode(texts), given, strict=True)])
 
         return wrong
 

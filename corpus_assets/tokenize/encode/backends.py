@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, UnusableError, fast_library
+from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, Texts, UnusableError, fast_library
 from corpus_assets.tokenize.encode.probe import probe_texts
+from corpus_assets.tokenize.encode.unicode_tables import utf8_texts
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError, CorpusError
@@ -33,7 +34,8 @@ FIRST_CREDIT, LEAST_CREDIT = 1 << 14, 1 << 10
 MOST_SPECIAL_TOKENS = 300
 EXCERPT = 200
 _FAST = ("gigatoken", "fastokens")
-_Encode = Callable[[Sequence[str]], Ragged]
+_Encode = Callable[[Texts], Ragged]
+_Reference = Callable[[Sequence[str]], Ragged]
 _LOG = logging.getLogger(__name__)
 
 
@@ -71,7 +73,7 @@ def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str])
         fast.fault = _compare(fast, tokenizer, texts)
         fast.probed = len(texts)
     try:
-        unlike = {*fast.unlike.among(first_texts)}
+        unlike = {*fast.unlike.among(first_texts, utf8_texts(first_texts))}
     except UnusableError as failure:
         fast.fault = fast.fault or str(failure)
         raise
@@ -159,21 +161,28 @@ class Accelerated(Tokenizer):
             return self.reference.encode_plain(texts)
         return self._divided(texts, self._fast, self._fast.encode_plain, self.reference.encode_plain)
 
-    def _divided(self, texts: Sequence[str], fast: FastLibrary, encode: _Encode, reference: _Encode) -> Ragged:
+    def _divided(self, texts: Sequence[str], fast: FastLibrary, encode: _Encode, reference: _Reference) -> Ragged:
         """Returns the ids: of the reference for texts with a character that the library may see otherwise."""
-        unlike = fast.unlike.among(texts)
+        stored = utf8_texts(texts)
+        given: Sequence[str | bytes | None] = stored if fast.reads_utf8 else texts
+        unlike = fast.unlike.among(texts, stored)
         if not unlike:
-            return self._checked(texts, encode, reference)
+            return self._checked(texts, cast(Texts, given), encode, reference)
         self._unlike_documents += len(unlike)
         slow = dict(zip(unlike, reference([texts[place] for place in unlike]), strict=True))
-        others = [text for place, text in enumerate(texts) if place not in slow]
-        rest = iter(self._checked(others, encode, reference) if others else ())
+        others = [place for place in range(len(texts)) if place not in slow]
+        fast_texts = [texts[place] for place in others]
+        fast_given = cast(Texts, [given[place] for place in others])
+        rest = iter(self._checked(fast_texts, fast_given, encode, reference) if others else ())
         return Ragged.of([slow[place] if place in slow else next(rest) for place in range(len(texts))])
 
-    def _checked(self, texts: Sequence[str], encode: _Encode, reference: _Encode) -> Ragged:
-        """Returns the ids, after comparing the text that a keyed hash picks, if the share of checked text has room."""
+    def _checked(self, texts: Sequence[str], given: Texts, encode: _Encode, reference: _Reference) -> Ragged:
+        """Returns the ids, after comparing the text that a keyed hash picks, if the share of checked text has room.
+
+        given: the texts as the library takes them.
+        """
         try:
-            ids = encode(texts)
+            ids = encode(given)
         except UnusableError as fault:
             raise self._differs(str(fault)) from fault
         self._credit = min(self._credit + CHECKED_SHARE * sum(map(len, texts)), LONGEST_CHECKED)

@@ -20,7 +20,9 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 RELOAD_CHARACTERS = 1 << 26
 RELOAD_MEMORY = 1 << 29
 MOST_LIBRARIES = 4
-_Encode = Callable[[Sequence[str]], Ragged]
+Texts = Sequence[str] | Sequence[bytes]
+"""Texts, or their UTF-8."""
+_Encode = Callable[[Texts], Ragged]
 _LOADED: dict[tuple[str, str], "FastLibrary"] = {}
 
 
@@ -36,6 +38,7 @@ class FastLibrary:
     `RELOAD_MEMORY` bytes, at most once in `RELOAD_CHARACTERS` characters.
 
     probed, fault: number of probe texts that were compared, None before, and the first difference among them.
+    reads_utf8: whether it takes UTF-8 as well as text, without making text of it.
     unlike: the characters whose texts the library may not have, known as soon as they are looked for.
     """
 
@@ -43,6 +46,7 @@ class FastLibrary:
         self.name = name
         self.probed: int | None = None
         self.fault: str | None = None
+        self.reads_utf8 = name in _READS_UTF8
         self._load = _LOADERS[name]
         self._plain, self._matching = _definitions(tokenizer)
         if (marks := around(tokenizer)) is None:
@@ -57,15 +61,15 @@ class FastLibrary:
         with _usable():
             return unlike_characters(self.name, self._load, self._plain)
 
-    def encode_batch(self, texts: Sequence[str]) -> Ragged:
+    def encode_batch(self, texts: Texts) -> Ragged:
         """Returns the ids of `Tokenizer.encode_batch`. Raises UnusableError when the library fails."""
         return put_around(self._encode(self._matching or self._plain, texts), self._before, self._after)
 
-    def encode_plain(self, texts: Sequence[str]) -> Ragged:
+    def encode_plain(self, texts: Texts) -> Ragged:
         """Returns the ids of `Tokenizer.encode_plain`. Raises UnusableError when the library fails."""
         return self._encode(self._plain, texts)
 
-    def _encode(self, definition: str, texts: Sequence[str]) -> Ragged:
+    def _encode(self, definition: str, texts: Texts) -> Ragged:
         if self._seen > RELOAD_CHARACTERS:
             self._seen = 0
             if _memory() > self._memory + RELOAD_MEMORY:
@@ -148,9 +152,8 @@ def _bare(definition: Json, special: bool) -> str:
 def _gigatoken(definition: str) -> _Encode:
     encoder = import_module("gigatoken").Tokenizer.from_json(definition).backend
 
-    def encode(texts: Sequence[str]) -> Ragged:
-        # It makes UTF-8 of text anew, which costs a tenth of its time; Python keeps that of the search before.
-        layout = encoder.encode_batch([text.encode() for text in texts], parallel=False).layout
+    def encode(texts: Texts) -> Ragged:
+        layout = encoder.encode_batch(list(texts), parallel=False).layout
         return Ragged(layout.content.data.view(np.int32), layout.offsets.data)
 
     return encode
@@ -159,7 +162,7 @@ def _gigatoken(definition: str) -> _Encode:
 def _fastokens(definition: str) -> _Encode:
     encoder = import_module("fastokens").Tokenizer.from_json_str(definition)
 
-    def encode(texts: Sequence[str]) -> Ragged:
+    def encode(texts: Texts) -> Ragged:
         ids, offsets = encoder.encode_batch_flat(list(texts))
         return Ragged(np.frombuffer(ids, np.int32), np.frombuffer(offsets, np.int64))
 
@@ -168,3 +171,4 @@ def _fastokens(definition: str) -> _Encode:
 
 _LOADERS: dict[str, Callable[[str], _Encode]] = {"gigatoken": _gigatoken, "fastokens": _fastokens}
 LIBRARIES = tuple(_LOADERS)
+_READS_UTF8 = {"gigatoken"}

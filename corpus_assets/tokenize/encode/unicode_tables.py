@@ -13,8 +13,6 @@ from importlib.metadata import version
 from itertools import product
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 from tokenizers import Tokenizer as Encoder
 
 from corpus_assets.tokenize.ragged import Ragged
@@ -63,31 +61,38 @@ class UnlikeCharacters:
         firsts, lasts = np.array(openings, np.uint16).reshape(-1, 2).T
         self._openings = firsts.copy(), lasts.copy()
 
-    def among(self, texts: Sequence[str]) -> list[int]:
-        """Returns the places of the texts that hold one, or half of a surrogate pair, which is no character."""
-        places = [place for place, text in enumerate(texts) if not text.isascii()]
-        if not places or not self.ranges:
-            return []
-        return [places[number] for number in np.flatnonzero(self._held([texts[place] for place in places]))]
+    def among(self, texts: Sequence[str], stored: Sequence[bytes | None]) -> list[int]:
+        """Returns the places of the texts that hold one, or half of a surrogate pair, which is no character.
+
+        stored: `utf8_texts` of them.
+        """
+        wide = [place for place, text in enumerate(texts) if not text.isascii()]
+        found = [place for place in wide if stored[place] is None]
+        if wide and self.ranges:
+            found += self._marked_places([place for place in wide if stored[place] is not None], stored)
+        return sorted(found)
 
     def holds(self, text: str) -> bool:
         """True for a text with such a character."""
-        return bool(self.among([text]))
+        return bool(self.among([text], utf8_texts([text])))
 
-    def _held(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+    def _marked_places(self, places: Sequence[int], stored: Sequence[bytes | None]) -> Iterator[int]:
         from corpus_assets.tokenize.kernels.unlike import marked_texts
 
-        try:
-            # Python keeps the UTF-8 of a text, which the library asks for next.
-            stored = pa.array(texts, pa.large_string())
-        except UnicodeEncodeError:
-            return np.array([_is_broken(text) or self.holds(text) for text in texts])
-        _, offsets, data = stored.buffers()
+        texts = [stored[place] or b"" for place in places]
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
         found = np.zeros(len(texts), bool)
-        marked_texts(
-            np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int64), self._openings, self._marked, found
-        )
-        return found
+        marked_texts(np.frombuffer(b"".join(texts), np.uint8), offsets, self._openings, self._marked, found)
+        return (places[number] for number in np.flatnonzero(found).tolist())
+
+
+def utf8_texts(texts: Sequence[str]) -> list[bytes | None]:
+    """Returns the UTF-8 of each text; None for one with half of a surrogate pair, which has none."""
+    try:
+        return [text.encode() for text in texts]
+    except UnicodeEncodeError:
+        return [None if _is_broken(text) else text.encode() for text in texts]
 
 
 def _is_broken(text: str) -> bool:
