@@ -151,10 +151,10 @@ def test_a_crash_while_records_are_taken_over_loses_none(folder: Path, monkeypat
             raise KeyboardInterrupt
         forget(self, asset, partition)
 
-    monkeypatch.setattr(type(corpus.ledger), "forget", dies)
-    with pytest.raises(KeyboardInterrupt), corpus.exclusive():
-        pass
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(corpus.ledger), "forget", dies)
+        with pytest.raises(KeyboardInterrupt), corpus.exclusive():
+            pass
     assert statuses(Corpus.open(folder / "corpus.yaml").planner().plan()) == {}
     with opened(folder).exclusive():
         pass
