@@ -11,6 +11,8 @@ import signal
 from corpus_assets.orchestration.runner import Runner
 
 settled = Runner.settled
+# A shell that starts the tests in the background ignores Ctrl-C, and so would what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def interrupted(*arguments):
