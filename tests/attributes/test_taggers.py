@@ -40,6 +40,7 @@ REPEATING = st.one_of(few("ab \n"), few("ab"), few(" \n\t"), few("aab  \u2028\x1
 @given(REPEATING, st.integers(1, 6))
 @example("ab\nab\nab\nab\n", 1)
 @example("    x     ", 1)
+@example("aaa  " + "a" * 27, 4)
 def test_repetitions(text: str, times: int) -> None:
     text = text * times
     assert list(tagged("repetitions_v1", text).get("repetition", [])) == oracles.repetitions(text)

@@ -15,8 +15,8 @@ from resources.jit import ahead, inlined, kernel
 _NEWLINE = 10
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _COPIES = 4
-_PLAIN = 24
-"""Code points that are compared one by one before hashes are."""
+_PLAIN = 32
+"""Code points that are compared one by one before hashes are; a power of two, so that steps can be halved down to 1."""
 _Hashed = tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]
 """Code points, hashes of all prefixes, and powers of the base."""
 
