@@ -13,6 +13,7 @@ from pathlib import Path
 import dagster as dg
 import psutil
 import yaml
+from dagster._core.storage.event_log import SqliteEventLogStorage
 
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.home import FOLDER, dagster_home
@@ -71,8 +72,17 @@ def project_instance(folder: Path) -> dg.DagsterInstance:
     """Returns the instance that records runs and that the web UI shows."""
     with usable(prepare(folder)):
         instance = dg.DagsterInstance.get()
+        _complete_tables(instance)
         close_abandoned_runs(instance)
         return instance
+
+
+def _complete_tables(instance: dg.DagsterInstance) -> None:
+    """Makes the tables that are missing since a build was killed while Dagster made them; else it refuses the rest."""
+    storage = instance.event_log_storage
+    if isinstance(storage, SqliteEventLogStorage):
+        with storage.index_connection():  # Its first connection makes what is missing.
+            pass
 
 
 def process_tags() -> dict[str, str]:

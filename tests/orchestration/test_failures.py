@@ -1,8 +1,9 @@
 """Failures that are kept, the wait for the store, and errors in words."""
 
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from sqlite3 import OperationalError
@@ -147,3 +148,17 @@ def test_a_home_that_cannot_be_used_is_one_sentence(tmp_path: Path, monkeypatch:
         raise KeyError("a fault of ours")
     with pytest.raises(ConfigError), usable(tmp_path):
         raise ConfigError("a fault of the user")
+
+
+def test_a_database_of_events_that_was_cut_off_while_it_was_made_is_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    project_instance(tmp_path).dispose()
+    (database,) = (tmp_path / "home").rglob("index.db")
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript("DROP TABLE dynamic_partitions; DROP TABLE alembic_version; DROP TABLE asset_keys;")
+    with project_instance(tmp_path) as instance:
+        instance.add_dynamic_partitions("shards", ["one"])
+        assert instance.get_dynamic_partitions("shards") == ["one"]
