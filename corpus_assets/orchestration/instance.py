@@ -19,6 +19,7 @@ from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.home import FOLDER, dagster_home
 from partitions.shards import register_shards
 from resources.errors import ConfigError, CorpusError, StorageError
+from resources.processes import start_time
 
 DEFAULTS = {
     "telemetry": {"enabled": False},
@@ -106,10 +107,7 @@ def _runs(process: str) -> bool:
     host, pid, started = process.rsplit(" ", 2)
     if host != socket.gethostname():
         return True
-    try:
-        return f"{psutil.Process(int(pid)).create_time():.2f}" == started
-    except psutil.NoSuchProcess:
-        return False
+    return f"{start_time(int(pid)) or 0:.2f}" == started
 
 
 def _check_port(host: str, port: int) -> None:

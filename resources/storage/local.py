@@ -19,11 +19,13 @@ from typing import Any, BinaryIO
 from typing_extensions import override
 
 from resources.errors import StorageError
+from resources.processes import start_time
 from resources.storage.interface import Entry, Storage, Unpublished
 
 TEMPORARY = ".tmp"
 LOCK = ".lock"
 _DAY = 24 * 60 * 60
+_CLOCK_STEP = 60 * 60  # A clock set by more than this, while a partition is written, is not thought of.
 _HELD: dict[Path, int] = {}
 _OWNER = re.compile(r"(?P<host>.+)\.(?P<pid>\d+)\.[0-9a-f]+")
 
@@ -271,13 +273,12 @@ def _alive(folder: Path) -> bool:
         with suppress(FileNotFoundError):
             return time.time() - max(item.stat().st_mtime for item in (folder, *folder.iterdir())) < _DAY
         return False
+    started = start_time(int(owner["pid"]))
     try:
-        os.kill(int(owner["pid"]), 0)
-    except ProcessLookupError:
+        # A process that began later than the folder was last written to was given the number of the one that wrote.
+        return started is not None and started < folder.stat().st_mtime + _CLOCK_STEP
+    except FileNotFoundError:
         return False
-    except PermissionError:
-        return True
-    return True
 
 
 def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStorage:

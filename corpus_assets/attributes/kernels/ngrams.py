@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES
+from corpus_assets.attributes.kernels.stretches import same
 from resources.jit import ahead, inlined, kernel
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -34,14 +35,6 @@ def _word_hash(codes: NDArray[np.uint32], start: int, end: int) -> np.uint64:
         value = (value ^ np.uint64(codes[place])) * _MULTIPLIER
         value ^= value >> _SHIFT
     return value
-
-
-@inlined
-def _same(codes: NDArray[np.uint32], first: int, second: int, length: int) -> bool:
-    place = 0
-    while place < length and codes[first + place] == codes[second + place]:
-        place += 1
-    return place == length
 
 
 @ahead(f"{CODES}, int64[::1], int64[::1]")
@@ -76,7 +69,7 @@ def number_words(
                 break
             if hashes[number] == value:
                 other = firsts[number]
-                if ends[other] - starts[other] == end - start and _same(codes, starts[other], start, end - start):
+                if ends[other] - starts[other] == end - start and same(codes, starts[other], start, end - start):
                     break
             slot = (slot + np.uint64(1)) & mask
         numbers[word] = number

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, SPACE
+from corpus_assets.attributes.kernels.stretches import same
 from resources.jit import ahead, inlined, kernel
 
 _NEWLINE = 10
@@ -67,14 +68,6 @@ def _equal_behind(text: _Hashed, one: int, other: int, most: int) -> int:
             length += step
         step //= 2
     return length
-
-
-@inlined
-def _same(codes: NDArray[np.uint32], one: int, other: int, length: int) -> bool:
-    place = 0
-    while place < length and codes[one + place] == codes[other + place]:
-        place += 1
-    return place == length
 
 
 @kernel
@@ -166,6 +159,14 @@ def _may_be_copied(codes: NDArray[np.uint32], place: int, length: int) -> bool:
     return code in (codes[fourth], codes[fourth + 1], codes[fourth + 2], codes[fourth + 3])
 
 
+@inlined
+def _distances(length: int, gaps: int) -> tuple[int, int, int]:
+    """Returns how far three copies of a unit are from it. gaps: a bit for each that whitespace goes before."""
+    second = length + (gaps & 1)
+    third = second + length + (gaps >> 1 & 1)
+    return second, third, third + length + (gaps >> 2)
+
+
 @kernel
 def _try_gaps(
     text: _Hashed,
@@ -182,9 +183,7 @@ def _try_gaps(
     place, length, first, last, stop = where
     code = codes[place]
     for gaps in range(8):
-        second = length + (gaps & 1)
-        third = second + length + (gaps >> 1 & 1)
-        fourth = third + length + (gaps >> 2)
+        second, third, fourth = _distances(length, gaps)
         latest = min(last, stop - fourth - length)
         if latest < first or code != codes[place + second]:
             continue
@@ -214,9 +213,7 @@ def _set_units(
     where: the stretch that is equal to three others, the length of the unit, and which gaps are between the copies.
     """
     start, end, length, gaps = where
-    second = length + (gaps & 1)
-    third = second + length + (gaps >> 1 & 1)
-    fourth = third + length + (gaps >> 2)
+    second, third, fourth = _distances(length, gaps)
     compared = False
     place = _free(following, start)
     while place <= end - length:
@@ -226,7 +223,7 @@ def _set_units(
         if spaced:
             if not compared:
                 for distance in (second, third, fourth):
-                    if not _same(codes, place, place + distance, end - place):
+                    if not same(codes, place, place + distance, end - place):
                         return
                 compared = True
             units[place] = length
@@ -247,7 +244,7 @@ def _copy_end(
         if place >= stop or flags[codes[place]] & SPACE == 0:
             return -1
         place += 1
-    return place + length if place + length <= stop and _same(codes, start, place, length) else -1
+    return place + length if place + length <= stop and same(codes, start, place, length) else -1
 
 
 @kernel

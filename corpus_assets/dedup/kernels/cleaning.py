@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from resources.formats.kernels.utf8 import decoded
 from resources.jit import ahead, inlined, kernel
 
 _SPACE = 32
@@ -37,7 +38,7 @@ def _clean(text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.u
             value = classes[text[position]]
             position += 1
         else:
-            point, position = _decoded(text, position)
+            point, position = decoded(text, position)
             value = classes[point] if point < classes.size else np.uint32(point)
             if 0x80 <= value <= _LAST_POINT:
                 length = _encoded(int(value), text, length)
@@ -50,22 +51,6 @@ def _clean(text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.u
         length += is_kept & ~(is_space & after_space)
         after_space = is_space | (after_space & ~is_kept)
     return length - int(length > first and text[length - 1] == _SPACE)
-
-
-@inlined
-def _decoded(text: NDArray[np.uint8], position: int) -> tuple[int, int]:
-    """Returns the code point at `position` of valid UTF-8, and where the next one starts."""
-    lead = int(text[position])
-    if lead < 0x80:
-        return lead, position + 1
-    second = int(text[position + 1]) & 0x3F
-    if lead < 0xE0:
-        return (lead & 0x1F) << 6 | second, position + 2
-    third = int(text[position + 2]) & 0x3F
-    if lead < 0xF0:
-        return (lead & 0x0F) << 12 | second << 6 | third, position + 3
-    fourth = int(text[position + 3]) & 0x3F
-    return (lead & 0x07) << 18 | second << 12 | third << 6 | fourth, position + 4
 
 
 @inlined

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, inlined, kernel, read_only
+from resources.formats.kernels.utf8 import decoded
+from resources.jit import ahead, kernel, read_only
 
 DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
 """What cleaning makes of a code point: bits for one kept, for whitespace, for one more than one; LOOK_UP: see there."""
@@ -27,7 +28,7 @@ def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: ND
     for position in range(text.size):
         found = leads[text[position]]
         if found == LOOK_UP:
-            point, _ = _decoded(text, position)
+            point, _ = decoded(text, position)
             found = points[point] if point < points.size else np.uint8(KEPT)
             kept += U64(found == DOUBLED)
         # Without branches: the processor cannot predict where spaces and punctuation come.
@@ -60,7 +61,7 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
         class_ = np.uint8(0)
         if run == 0:
             run = 1
-            point, position = _decoded(text, position)
+            point, position = decoded(text, position)
             if point < classes.size:
                 class_ = classes[point]
         if class_ == 0:
@@ -84,16 +85,3 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
         spans[found, 1] = index
         found += 1
     return found
-
-
-@inlined
-def _decoded(text: NDArray[np.uint8], position: int) -> tuple[int, int]:
-    """Returns the code point beyond ASCII that begins at `position` of valid UTF-8, and where the next one does."""
-    lead, second = int(text[position]), int(text[position + 1]) & 0x3F
-    if lead < 0xE0:
-        return (lead & 0x1F) << 6 | second, position + 2
-    third = int(text[position + 2]) & 0x3F
-    if lead < 0xF0:
-        return (lead & 0x0F) << 12 | second << 6 | third, position + 3
-    fourth = int(text[position + 3]) & 0x3F
-    return (lead & 0x07) << 18 | second << 12 | third << 6 | fourth, position + 4

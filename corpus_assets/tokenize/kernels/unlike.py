@@ -3,14 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, inlined, kernel
+from resources.formats.kernels.utf8 import decoded
+from resources.jit import ahead, inlined, kernel, read_only
 
 BLOCK = 1 << 10
 Bytes = NDArray[np.uint8]
 Units = NDArray[np.uint16]
 
 
-@ahead("uint8[::1], int64[::1], UniTuple(uint16[::1], 2), boolean[::1], boolean[::1]")
+@ahead(f"{read_only('uint8')}, int64[::1], UniTuple(uint16[::1], 2), boolean[::1], boolean[::1]")
 @kernel
 def marked_texts(
     data: Bytes,
@@ -80,17 +81,8 @@ def _any_within(units: Units, first: np.uint16, span: np.uint16) -> bool:
 def _holds(data: Bytes, begin: int, end: int, marked: NDArray[np.bool_]) -> bool:
     """Returns whether a character that begins in a block is marked."""
     for place in range(begin, end):
-        lead = np.int64(data[place])
-        if lead < 0xC0:
-            continue
-        code = np.int64(data[place + 1]) & 0x3F
-        if lead < 0xE0:
-            code |= (lead & 0x1F) << 6
-        elif lead < 0xF0:
-            code = (lead & 0x0F) << 12 | code << 6 | np.int64(data[place + 2]) & 0x3F
-        else:
-            low = (np.int64(data[place + 2]) & 0x3F) << 6 | np.int64(data[place + 3]) & 0x3F
-            code = (lead & 0x07) << 18 | code << 12 | low
-        if marked[code]:
-            return True
+        if data[place] >= 0xC0:
+            code, _ = decoded(data, place)
+            if marked[code]:
+                return True
     return False

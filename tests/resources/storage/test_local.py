@@ -87,6 +87,27 @@ def test_temporary_folders_of_dead_writers_are_removed_and_no_others(storage: Lo
     assert storage.stat("mine") is not None
 
 
+def test_a_writer_that_ended_and_was_not_waited_for_is_dead(storage: LocalStorage) -> None:
+    child = os.fork()
+    if not child:
+        storage.begin().create("half")
+        os._exit(0)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    try:
+        assert [Path(path).name.split(".")[-2] for path in storage.abandoned()] == [str(child)]
+        assert storage.remove_abandoned() == 1
+    finally:
+        os.waitpid(child, 0)
+
+
+def test_a_number_given_to_a_later_process_is_not_the_writer(storage: LocalStorage) -> None:
+    folder = storage.root / TEMPORARY / f"{socket.gethostname()}.{os.getpid()}.{'0' * 16}"
+    folder.mkdir(parents=True)
+    assert storage.abandoned() == []
+    os.utime(folder, (0, 0))
+    assert storage.abandoned() == [f"{TEMPORARY}/{folder.name}"]
+
+
 def test_temporary_folders_of_other_hosts_go_when_nothing_was_written_for_a_day(storage: LocalStorage) -> None:
     names = [f"elsewhere.1.{digit * 16}" for digit in "012"]
     for name in names:
