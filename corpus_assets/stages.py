@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from corpus_assets.attributes.assets import attribute_stages
+from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
@@ -27,7 +28,8 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> Iterator[Stage]:
     tagged = [entry.model_dump() for entry in config.attributes]
     attributes = attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    corpus = (*RAW, *NORMALIZE, *attributes, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
+    dedupers = deduper_stages(config.dedupers)
+    corpus = (*RAW, *NORMALIZE, *attributes, *dedupers, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
     yield from corpus if config.sources else (stage for stage in RAW if stage.lists_shards)
     yield from example_stages(datasets)
     yield from token_stages(datasets, config.tokenizer.kind)
