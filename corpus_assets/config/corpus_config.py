@@ -69,13 +69,11 @@ class CorpusConfig(Section):
     @model_validator(mode="after")
     def _unlike_attributes(self) -> "CorpusConfig":
         known: dict[str, str] = {}
-        for section, entry in (
-            *(("attributes", e) for e in self.attributes),
-            *(("dedupers", e) for e in self.dedupers),
-        ):
-            if other := known.get(entry.prefix):
-                raise ValueError(f"{section}: {other!r} and {entry.name!r} have the same keys; names must differ")
-            known[entry.prefix] = entry.name
+        named = [("attributes", entry.prefix, entry.name) for entry in self.attributes]
+        for section, prefix, name in [*named, *(("dedupers", entry.prefix, entry.name) for entry in self.dedupers)]:
+            if other := known.get(prefix):
+                raise ValueError(f"{section}: {other!r} and {name!r} have the same keys; names must differ")
+            known[prefix] = name
             if not self.sources:
                 raise ValueError(f"{section}: there are no sources whose documents they could describe; give a source")
         return self
@@ -85,8 +83,8 @@ class CorpusConfig(Section):
         for place, entry in enumerate(self.dedupers):
             if entry.bloom and entry.bloom.bytes > self.engine.memory:
                 raise ValueError(
-                    f"dedupers.{place}.bloom: {entry.bloom.bytes:,} bytes for {entry.bloom.items:,} items with an error "
-                    f"of {entry.bloom.error:.1e}, which is over engine.memory ({self.engine.memory:,} bytes)"
+                    f"dedupers.{place}.bloom: the filter has {entry.bloom.bytes:,} bytes, which is over engine.memory "
+                    f"({self.engine.memory:,}); valid: fewer items, a larger error, or no filter"
                 )
         return self
 

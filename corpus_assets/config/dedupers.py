@@ -70,8 +70,8 @@ class Bloom(Section):
     def _large_enough(self) -> "Bloom":
         if self.bytes < self.least:
             raise ValueError(
-                f"size {self.size:,} bytes gives an error of {self.error_of(self.bytes):.1e} with {self.items:,} items; "
-                f"an error of {self.error:.1e} needs {self.least:,} bytes"
+                f"size {self.size:,} bytes gives an error of {self.error_of(self.bytes):.1e} with {self.items:,} "
+                f"items; an error of {self.error:.1e} needs {self.least:,} bytes"
             )
         return self
 

@@ -109,9 +109,10 @@ def _named(_: _Values, values: Callable[[Deduper], dict[str, Any]], rule: Dedupe
 
 def _compared(settings: _Values, rule: Deduper) -> dict[str, Any]:
     """Returns the order of sources, which decides which copy is the first, and the Bloom filter."""
-    bloom = rule.bloom and {"items": rule.bloom.items, "bytes": rule.bloom.bytes, "functions": rule.bloom.functions}
+    size, functions = (rule.bloom.bytes, rule.bloom.functions) if rule.bloom else (None, None)
+    key = f"dedupers.{rule.name}.bloom"
     order = [source["name"] for source in settings["sources"]]
-    return {"order of sources": order, f"dedupers.{rule.name}.bloom": bloom}
+    return {"order of sources": order, f"{key}.bytes": size, f"{key}.functions": functions}
 
 
 def _kernels(_: _Values, of: Callable[[Deduper], tuple[str, ...]], rule: Deduper) -> tuple[str, ...]:

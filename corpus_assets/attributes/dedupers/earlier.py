@@ -109,7 +109,7 @@ def seen_in(whole: Partition, hashes: Partition) -> NDArray[np.bool_]:
     start = 0
     for row in whole.json("shards.json"):
         if row["shard"] == hashes.key:
-            count = hashes.file(".hashes.npy").rows
+            count = hashes.file(".hashes.npy").rows or 0
             if row["hashes"] != count:
                 break
             bits = whole.array_rows("seen.npy", start, start + -(-count // 8))

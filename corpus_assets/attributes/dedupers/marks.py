@@ -61,7 +61,7 @@ def marks(task: Task, rule: Deduper) -> None:
 
 
 def _sizes(parts: NDArray[np.void]) -> NDArray[np.int64]:
-    return parts["end"].astype(np.int64) - parts["start"]
+    return np.asarray(parts["end"].astype(np.int64) - parts["start"])
 
 
 def _empty_list(rule: Deduper, compared: bool, size: int) -> bool:

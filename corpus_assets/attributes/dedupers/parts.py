@@ -57,30 +57,35 @@ class _Words(NamedTuple):
 def parts_of(block: Block, rule: Deduper) -> Found:
     """Returns the parts of a block's subjects that a rule compares, in order, and their hashes."""
     codes = code_points("".join(block.subjects))
-    bounds = np.concatenate([[0], np.cumsum(np.fromiter(map(len, block.subjects), np.int64, len(block.subjects)))])
-    parts = _paragraphs(codes, bounds, block, rule) if rule.by in PARTS else _subjects(bounds, block, rule)
-    total = len(parts.rows)
-    parts = parts.where(_long_enough(parts, block, rule))
-    short, rest = total - len(parts.rows), len(parts.rows)
-    if rule.skip_empty:
-        parts = parts.where(~_blank(codes, parts, rule))
-    empty, rest = rest - len(parts.rows), len(parts.rows)
-    words = _words(codes, parts) if rule.min_words or rule.by == "ngrams" else None
-    if words is not None and rule.min_words:
-        enough = words.counts >= rule.min_words
-        inside = np.repeat(enough, words.counts)
-        parts = parts.where(enough)
-        words = _Words(words.starts[inside], words.ends[inside], words.counts[enough])
-    few, rest = rest - len(parts.rows), len(parts.rows)
-    if rule.by == "ngrams":
-        assert words is not None
-        hashes, sizes, counted = _ngrams(codes, parts, words, rule)
-        parts, sizes, counted = parts.where(sizes > 0), sizes[sizes > 0], counted[sizes > 0]
-    else:
-        hashes = _hashes(codes, parts.starts, parts.ends)
-        sizes = counted = np.ones(len(parts.rows), dtype=np.int64)
-    left_out = {"absent": block.absent, "empty": empty, "short": short, "few_words": few}
-    return Found(_table(parts, sizes, counted), hashes, {**left_out, "without_ngram": rest - len(parts.rows)})
+    lengths = np.fromiter(map(len, block.subjects), np.int64, len(block.subjects))
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    found = _paragraphs(codes, bounds, block, rule) if rule.by in PARTS else _subjects(bounds, block, rule)
+    long = found.where(_long_enough(found, block, rule))
+    full = long.where(~_blank(codes, long, rule)) if rule.skip_empty else long
+    parts, words = _with_words(codes, full, rule)
+    left_out = {
+        "absent": block.absent,
+        "short": len(found.rows) - len(long.rows),
+        "empty": len(long.rows) - len(full.rows),
+        "few_words": len(full.rows) - len(parts.rows),
+    }
+    if words is None or rule.by != "ngrams":
+        ones = np.ones(len(parts.rows), dtype=np.int64)
+        return Found(_table(parts, ones, ones), _hashes(codes, parts.starts, parts.ends), left_out)
+    hashes, sizes, counted = _ngrams(codes, parts, words, rule)
+    any_hash = sizes > 0
+    table = _table(parts.where(any_hash), sizes[any_hash], counted[any_hash])
+    return Found(table, hashes, {**left_out, "without_ngram": len(parts.rows) - len(table)})
+
+
+def _with_words(codes: Codes, parts: _Parts, rule: Deduper) -> tuple[_Parts, _Words | None]:
+    """Returns the parts that have enough words, and these words if they are needed."""
+    if not rule.min_words and rule.by != "ngrams":
+        return parts, None
+    words = _words(codes, parts)
+    enough = words.counts >= rule.min_words
+    inside = np.repeat(enough, words.counts)
+    return parts.where(enough), _Words(words.starts[inside], words.ends[inside], words.counts[enough])
 
 
 def _table(parts: _Parts, sizes: Places, counted: Places) -> NDArray[np.void]:

@@ -10,12 +10,12 @@ from resources.jit import ahead, inlined, kernel
 @inlined
 def _begins(codes: NDArray[np.uint32], place: int, end: int, separator: NDArray[np.uint32]) -> bool:
     """Returns whether the separator stands at a place of a text that ends at `end`."""
-    if codes[place] != separator[0] or place + separator.size > end:
+    if place + separator.size > end:
         return False
-    for offset in range(1, separator.size):
-        if codes[place + offset] != separator[offset]:
-            return False
-    return True
+    offset = 0
+    while offset < separator.size and codes[place + offset] == separator[offset]:
+        offset += 1
+    return offset == separator.size
 
 
 @ahead(f"{CODES}, int64[::1], {CODES}")

@@ -70,7 +70,10 @@ def set_bits(bits: NDArray[np.uint8], places: NDArray[np.int64]) -> None:
 def count_bits(
     bits: NDArray[np.uint8], start: int, sizes: NDArray[np.uint32], counted: NDArray[np.uint32]
 ) -> NDArray[np.int64]:
-    """Returns how many bits are set of each part's last `counted` ones; parts of `sizes` bits lie from bit `start` on."""
+    """Returns how many of the last `counted` bits of each part are set; its `sizes` bits follow those before it.
+
+    start: first bit of the first part.
+    """
     counts = np.zeros(sizes.size, dtype=np.int64)
     end = start
     for part in range(sizes.size):
