@@ -11,6 +11,8 @@ from corpus_assets.config.section import Bytes, Name, Section
 
 _PARTS = ("paragraphs", "ngrams")
 _WORD_BITS = 64
+_LARGEST = 32 << 30
+"""Bytes of a filter whose words 32 bits can name."""
 
 
 def _subject(value: str) -> str:
@@ -73,6 +75,8 @@ class Bloom(Section):
                 f"size {self.size:,} bytes gives an error of {self.error_of(self.bytes):.1e} with {self.items:,} "
                 f"items; an error of {self.error:.1e} needs {self.least:,} bytes"
             )
+        if self.bytes > _LARGEST:
+            raise ValueError(f"a filter of {self.bytes:,} bytes; valid: at most {_LARGEST:,} bytes, or no filter")
         return self
 
 

@@ -1,6 +1,6 @@
 """The different hashes of a shard, sorted, and which of all its hashes came before in it; beyond memory on disk."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,13 @@ RANGES = 1 << 12
 BYTES_PER_HASH = 256
 """Memory that one hash takes while it is compared, at most."""
 
-_SHIFT = np.uint64(52)
+_RANGE_SHIFT = np.uint64(64 - 12)
+_BUCKETS = 1 << 10
+_BUCKET_SHIFT = np.uint64(64 - 10)
 _ROW = np.dtype([("hash", "<u8", (2,)), ("place", "<u8")])
+
+Placed = tuple[Hashes, NDArray[np.uint64]]
+"""Hashes (n, 2), and the place of each among all hashes of the shard (n,)."""
 
 
 class Distinct:
@@ -26,8 +31,12 @@ class Distinct:
     """
 
     def __init__(self, memory: int, spill: Spill) -> None:
+        self._memory = memory
+        self._spill = spill
         self._limit = max(memory // 2 // BYTES_PER_HASH, 1 << 10)
-        self._buckets = Buckets(RANGES, _ROW, memory // 4, spill)
+        self._held: list[Placed] = []
+        self._held_rows = 0
+        self._buckets: Buckets | None = None
         self.total = 0
         self.again = np.empty(0, dtype=np.uint8)
         self.starts = np.zeros(RANGES + 1, dtype=np.uint64)
@@ -36,42 +45,69 @@ class Distinct:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._buckets.__exit__(None, None, None)
+        if self._buckets is not None:
+            self._buckets.__exit__(None, None, None)
 
     def add(self, hashes: Hashes) -> None:
         """Adds hashes (n, 2) behind those that were added before."""
-        rows = np.empty(len(hashes), dtype=_ROW)
-        rows["hash"] = hashes
-        rows["place"] = np.arange(self.total, self.total + len(hashes), dtype=np.uint64)
-        self._buckets.append(hashes[:, 0] >> _SHIFT, rows)
+        places = np.arange(self.total, self.total + len(hashes), dtype=np.uint64)
+        self._held.append((hashes, places))
+        self._held_rows += len(hashes)
         self.total += len(hashes)
+        if self._held_rows > self._limit:
+            self._to_buckets()
 
-    def blocks(self) -> Iterator[tuple[Hashes, NDArray[np.uint64]]]:
-        """Yields the different hashes (n, 2) by their first word, and the place of the first of each in the shard."""
-        from corpus_assets.attributes.dedupers.kernels.seen import set_bits
+    def _to_buckets(self) -> Buckets:
+        """Moves what is held to the buckets, which go to a file when they have grown."""
+        if self._buckets is None:
+            self._buckets = Buckets(_BUCKETS, _ROW, self._memory // 4, self._spill)
+        for hashes, places in self._held:
+            rows = np.empty(len(hashes), dtype=_ROW)
+            rows["hash"], rows["place"] = hashes, places
+            self._buckets.append(hashes[:, 0] >> _BUCKET_SHIFT, rows)
+        self._held, self._held_rows = [], 0
+        return self._buckets
 
+    def blocks(self) -> Iterator[Placed]:
+        """Yields the different hashes by their first word, each with the place of its first copy in the shard."""
         self.again = np.zeros(-(-self.total // 8), dtype=np.uint8)
         for group in self._groups():
-            seen = SeenHashes()
-            kept = [np.empty(0, dtype=_ROW)]
-            for number in group:
-                for rows in self._buckets.rows(number):
-                    known = seen.mark(np.ascontiguousarray(rows["hash"]))
-                    set_bits(self.again, rows["place"][known].astype(np.int64))
-                    kept.append(rows[~known])
-            found = np.concatenate(kept)
-            found = found[np.argsort(found["hash"][:, 0], kind="stable")]
-            sizes = np.bincount((found["hash"][:, 0] >> _SHIFT).astype(np.int64), minlength=RANGES)
+            hashes, places = self._different(group)
+            order = np.argsort(hashes[:, 0], kind="stable")
+            hashes = hashes[order]
+            sizes = np.bincount((hashes[:, 0] >> _RANGE_SHIFT).astype(np.int64), minlength=RANGES)
             self.starts[1:] += np.cumsum(sizes, dtype=np.uint64)
-            yield np.ascontiguousarray(found["hash"]), np.ascontiguousarray(found["place"])
+            yield hashes, places[order]
 
-    def _groups(self) -> Iterator[range]:
-        """Yields the ranges that are compared together: as many as have no more hashes than fit, or one."""
+    def _different(self, group: Iterable[Placed]) -> Placed:
+        """Returns the first copies of a group in their order, and marks the others."""
+        from corpus_assets.attributes.dedupers.kernels.seen import set_bits
+
+        seen = SeenHashes()
+        kept: list[Placed] = [(np.empty((0, 2), dtype=np.uint64), np.empty(0, dtype=np.uint64))]
+        for hashes, places in group:
+            known = seen.mark(hashes)
+            set_bits(self.again, places[known].astype(np.int64))
+            kept.append((hashes[~known], places[~known]))
+        return np.concatenate([hashes for hashes, _ in kept]), np.concatenate([places for _, places in kept])
+
+    def _groups(self) -> Iterator[Iterable[Placed]]:
+        """Yields what is compared together: all, or as many buckets as have no more hashes than fit, or one."""
+        if self._buckets is None:
+            yield self._held
+            return
+        buckets = self._to_buckets()
         first = held = 0
-        for number in range(RANGES):
-            size = self._buckets.size(number)
+        for number in range(_BUCKETS):
+            size = buckets.size(number)
             if number > first and held + size > self._limit:
-                yield range(first, number)
+                yield _rows(buckets, range(first, number))
                 first, held = number, 0
             held += size
-        yield range(first, RANGES)
+        yield _rows(buckets, range(first, _BUCKETS))
+
+
+def _rows(buckets: Buckets, numbers: Iterable[int]) -> Iterator[Placed]:
+    for number in numbers:
+        for rows in buckets.rows(number):
+            yield np.ascontiguousarray(rows["hash"]), np.ascontiguousarray(rows["place"])

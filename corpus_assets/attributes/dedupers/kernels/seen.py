@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from resources.jit import ahead, kernel
 
 _ONE = np.uint64(1)
-_WORD = np.uint64(6)
+_HALF = np.uint64(32)
 _BIT = np.uint64(63)
 
 
@@ -38,16 +38,16 @@ def mark_in_filter(
 ) -> int:
     """As `mark_seen`, with a Bloom filter; it is made of words of 64 bits.
 
-    Probe i looks at bit (first + i * second) of the filter (Kirsch and Mitzenmacher 2006).
+    Probe i is made of first + i * second (Kirsch and Mitzenmacher 2006): its upper half chooses a word in proportion,
+    its lowest bits one bit of the word.
     """
-    bits = np.uint64(words.size) << _WORD
+    size = np.uint64(words.size)
     new = 0
     for row in range(hashes.shape[0]):
         place, step = hashes[row, 0], hashes[row, 1] | _ONE
         known = True
         for _ in range(functions):
-            bit = place % bits
-            word, flag = bit >> _WORD, _ONE << (bit & _BIT)
+            word, flag = ((place >> _HALF) * size) >> _HALF, _ONE << (place & _BIT)
             if words[word] & flag == 0:
                 known = False
                 words[word] |= flag
