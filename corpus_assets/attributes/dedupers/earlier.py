@@ -44,6 +44,8 @@ def seen(task: Task, rule: Deduper) -> None:
     table = [{"shard": shard.key, "hashes": count} for shard, count in zip(shards, rows, strict=True)]
     task.save_json(f"dedupers/{rule.name}/shards.json", table, rows=len(shards))
     task.count(rows_in=sum(rows), rows_out=sum(rows), seen=total)
+    if rule.bloom:
+        task.count(filter=rule.bloom.described(rule.name))
 
 
 def _by_filter(shards: Sequence[Partition], rows: Sequence[int], rule: Deduper) -> Iterator[Iterator[Flags]]:

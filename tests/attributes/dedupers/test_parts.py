@@ -67,6 +67,28 @@ def test_parts_are_those_of_the_definition(values: dict[str, Any], texts: list[s
             assert (names.setdefault(one, key), keys.setdefault(key, one)) == (key, one)
 
 
+def dolma_spans(text: str, separator: str) -> list[tuple[int, int]]:
+    """Spans of all paragraphs as Dolma 1.2.1 counts them: code points, compared with bytes."""
+    found, offset = [], 0
+    for part in text.split(separator) if text else []:
+        start = offset
+        offset += len(part)
+        offset += offset < len(text.encode()) - 1
+        found.append((start, offset))
+    return found
+
+
+@given(texts=st.lists(PIECES.map("".join), max_size=5), separator=st.sampled_from(["\n", "\n\n", "a"]))
+@example(texts=[], separator="\n")
+@example(texts=["", "a\n", "\n", "é", "aé\n\n"], separator="\n")
+def test_spans_of_paragraphs_as_dolma_counts_them(texts: list[str], separator: str) -> None:
+    rule = rule_of({"by": "paragraphs", "separator": separator, "skip_empty": False, "compat": "dolma"})
+    documents = [Document(str(row), text, "s") for row, text in enumerate(texts)]
+    (block,) = blocks(documents, rule.by)
+    found = [(row, start, end) for row, start, end, *_ in parts_of(block, rule).parts.tolist()]
+    assert found == [(row, *span) for row, text in enumerate(texts) for span in dolma_spans(text, separator)]
+
+
 @given(TEXTS)
 def test_words_lie_in_order_and_hold_all_that_is_visible(text: str) -> None:
     found = words(text)

@@ -1,14 +1,17 @@
 """Entries of `dedupers` as assets: what they mark, what recomputes them, and what is refused."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from corpus_assets.config.dedupers import Deduper
 from corpus_assets.corpus import Corpus
+from docs.generate import FOLDER
 from resources.errors import ConfigError
 from resources.formats.attributes import AttributeRow, attribute_rows
 from resources.formats.documents import Document
@@ -238,6 +241,16 @@ def test_an_entry_that_cannot_be_is_refused(tmp_path: Path, entry: Mapping[str, 
         write_config(tmp_path, {"attributes": tagged, "dedupers": [{**TEXT, **entry}]})
         opened(tmp_path)
     assert message in str(found.value)
+
+
+def test_the_page_says_what_works(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    page = (FOLDER / "dedupers.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        write_config(tmp_path, yaml.safe_load(block))
+        assert "overlap_attributes" in opened(tmp_path).graph.stages
 
 
 def test_without_entries_the_graph_is_as_it_was(tmp_path: Path) -> None:
