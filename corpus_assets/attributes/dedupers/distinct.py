@@ -23,6 +23,11 @@ Placed = tuple[Hashes, NDArray[np.uint64]]
 """Hashes (n, 2), and the place of each among all hashes of the shard (n,)."""
 
 
+def range_starts(hashes: Hashes) -> NDArray[np.int64]:
+    """Returns where each range begins among hashes (n, 2) that are sorted by their first word (RANGES + 1,)."""
+    return np.searchsorted(hashes[:, 0] >> _RANGE_SHIFT, np.arange(RANGES + 1, dtype=np.uint64))
+
+
 class Distinct:
     """Collects the hashes of a shard in their order, then gives the different ones.
 
@@ -33,13 +38,13 @@ class Distinct:
     def __init__(self, memory: int, spill: Spill) -> None:
         self._memory = memory
         self._spill = spill
-        self._limit = max(memory // 2 // BYTES_PER_HASH, 1 << 10)
+        self._limit = max(memory // 2 // BYTES_PER_HASH, 1)
         self._held: list[Placed] = []
         self._held_rows = 0
         self._buckets: Buckets | None = None
         self.total = 0
         self.again = np.empty(0, dtype=np.uint8)
-        self.starts = np.zeros(RANGES + 1, dtype=np.uint64)
+        self.starts = np.zeros(RANGES + 1, dtype=np.int64)
 
     def __enter__(self) -> "Distinct":
         return self
@@ -75,8 +80,7 @@ class Distinct:
             hashes, places = self._different(group)
             order = np.argsort(hashes[:, 0], kind="stable")
             hashes = hashes[order]
-            sizes = np.bincount((hashes[:, 0] >> _RANGE_SHIFT).astype(np.int64), minlength=RANGES)
-            self.starts[1:] += np.cumsum(sizes, dtype=np.uint64)
+            self.starts += range_starts(hashes)
             yield hashes, places[order]
 
     def _different(self, group: Iterable[Placed]) -> Placed:

@@ -9,7 +9,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.dedupers.distinct import BYTES_PER_HASH, RANGES
+from corpus_assets.attributes.dedupers.distinct import BYTES_PER_HASH, RANGES, range_starts
 from corpus_assets.attributes.dedupers.first_seen import SeenHashes, SeenInFilter
 from corpus_assets.config.dedupers import Deduper
 from resources.errors import LedgerError
@@ -65,7 +65,7 @@ def _exactly(task: Task, shards: Sequence[Partition], rows: Sequence[int]) -> It
     offsets = np.concatenate([[0], np.cumsum(np.array(rows, dtype=np.int64))]).tolist()
     with task.scratch() as opened:
         file = cast(BufferedIOBase, opened)
-        for first, last in _ranges(shards, rows, task.memory // 2 // BYTES_PER_HASH):
+        for first, last in _ranges(shards, rows, max(task.memory // 2 // BYTES_PER_HASH, 1)):
             known = SeenHashes()
             for shard, count, offset in zip(shards, rows, offsets, strict=False):
                 start, end = _bounds(shard, count, first, last)
@@ -88,8 +88,8 @@ def _ranges(shards: Sequence[Partition], rows: Sequence[int], limit: int) -> Ite
         yield 0, RANGES
         return
     starts = np.zeros(RANGES + 1, dtype=np.int64)
-    for shard in shards:
-        starts += shard.array(".starts.npy").astype(np.int64)
+    for shard, count in zip(shards, rows, strict=True):
+        starts += _starts(shard, count)
     first = 0
     while first < RANGES:
         last = int(np.searchsorted(starts, starts[first] + limit, side="right")) - 1
@@ -102,8 +102,15 @@ def _bounds(shard: Partition, count: int, first: int, last: int) -> tuple[int, i
     """Returns the rows of a shard's hashes in some ranges."""
     if (first, last) == (0, RANGES):
         return 0, count
-    ends = shard.array(".starts.npy")
-    return int(ends[first]), int(ends[last])
+    starts = _starts(shard, count)
+    return int(starts[first]), int(starts[last])
+
+
+def _starts(shard: Partition, count: int) -> NDArray[np.int64]:
+    """Returns where each range begins among a shard's hashes."""
+    if shard.has(".starts.npy"):
+        return shard.array(".starts.npy")
+    return range_starts(shard.array_rows(".hashes.npy", 0, count))
 
 
 def seen_in(whole: Partition, hashes: Partition) -> NDArray[np.bool_]:

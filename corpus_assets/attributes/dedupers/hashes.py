@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from corpus_assets.attributes.dedupers.distinct import Distinct
+from corpus_assets.attributes.dedupers.distinct import RANGES, Distinct
 from corpus_assets.attributes.dedupers.parts import PART, parts_of
 from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, blocks
 from corpus_assets.config.dedupers import Deduper
@@ -36,7 +36,8 @@ def hashes(task: Task, rule: Deduper) -> None:
                 places.append(firsts)
     task.segments[HASHES] = out.written.digest
     task.save_array(f"{path}.again.npy", distinct.again)
-    task.save_array(f"{path}.starts.npy", distinct.starts, derived=True)
+    if out.written.rows > RANGES:  # Of fewer, they are found as soon as read.
+        task.save_array(f"{path}.starts.npy", distinct.starts, derived=True)
     rows = task.input("normalized_documents").file(".jsonl.gz").rows
     task.count(rows_in=rows, rows_out=parts.written.rows, hashes=distinct.total, different=out.written.rows)
     task.count(left_out={reason: count for reason, count in left_out.items() if count})

@@ -124,7 +124,7 @@ def test_what_was_seen(hashes: np.ndarray[Any, Any], cut: int) -> None:
     assert np.concatenate([np.empty(0, bool), *found]).tolist() == plain_seen(hashes)
 
 
-@given(HASHES, st.integers(1, 20), st.sampled_from([1 << 10, 1 << 24]))
+@given(HASHES, st.integers(1, 20), st.sampled_from([1 << 12, 1 << 24]))
 def test_different_hashes_of_a_shard(hashes: np.ndarray[Any, Any], cut: int, memory: int) -> None:
     with Distinct(memory, io.BytesIO) as distinct:
         for start in range(0, len(hashes), cut):
@@ -142,13 +142,18 @@ def test_different_hashes_of_a_shard(hashes: np.ndarray[Any, Any], cut: int, mem
 
 
 def test_a_table_grows_and_a_large_shard_is_compared_in_ranges() -> None:
-    hashes = np.random.default_rng(1).integers(1, 1 << 62, (20_000, 2), dtype=np.uint64) << np.uint64(1)
+    hashes = np.random.default_rng(1).integers(1, 1 << 62, (3000, 2), dtype=np.uint64) << np.uint64(1)
     twice = np.concatenate([hashes, hashes[::-1]])
-    with Distinct(1 << 16, io.BytesIO) as distinct:
-        distinct.add(twice)
-        found = list(distinct.blocks())
-    assert len(found) > 10
-    assert sum(len(rows) for rows, _ in found) == len(hashes)
+    found = {}
+    for memory in (1 << 16, 1 << 30):
+        with Distinct(memory, io.BytesIO) as distinct:
+            for start in range(0, len(twice), 500):
+                distinct.add(twice[start : start + 500])
+            columns = list(zip(*distinct.blocks(), strict=True))
+        found[memory] = [np.concatenate(column).tolist() for column in columns], distinct.again.tolist()
+        assert (len(columns[0]) > 10) == (memory == 1 << 16)
+    assert found[1 << 16] == found[1 << 30]
+    assert len(found[1 << 30][0][0]) == len(hashes)
     known = SeenHashes()
     assert not known.mark(hashes).any()
     assert known.mark(twice).all()
