@@ -13,7 +13,8 @@ from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunctio
 from dagster._core.events.log import EventLogEntry
 from dagster_shared.error import SerializableErrorInfo
 
-from corpus_assets.checking import asset_key
+from corpus_assets.checking import AsPlanned, asset_key
+from corpus_assets.checks import corpus_checks
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.asset import failure, materialization, step_failure_message, step_name
@@ -76,7 +77,7 @@ class Runner:
         self._within = within if isinstance(within, JobStep) else None
         instance = within.instance if isinstance(within, JobStep) else within
         self._instance = instance or project_instance(corpus.folder)
-        self._assembly = assemble(corpus)
+        self._checks = corpus_checks(AsPlanned(corpus.graph, corpus.settings, corpus.storage, planner, corpus.engine))
         with usable(self._home):
             register_shards(planner, self._instance)
             killed = killed_builds(self._instance)
@@ -85,7 +86,7 @@ class Runner:
             self._run = (
                 self._within.run
                 if self._within
-                else add_run(self._instance, self._assembly.job(), list(committed), tags, corpus.folder)
+                else add_run(self._instance, assemble(corpus).job(), list(committed), tags, corpus.folder)
             )
             self._events = RunEvents(self._run.run_id, self._run.job_name)
             self._provenance = Provenance(self._instance)
@@ -194,7 +195,7 @@ class Runner:
         """Runs the asset checks of these assets and reports them; returns what failed, in words."""
         keys = {asset_key(name) for name in names}
         failed = []
-        for checks in self._assembly.checks:
+        for checks in self._checks:
             for key in checks.check_keys:
                 if key.asset_key in keys:
                     failed += self._check(checks, key)
