@@ -24,6 +24,7 @@ SIZES = {"memory", "sample", "longest_row"}
 INNER = {
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
+    "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
     "Files": "`datasets[].input` as files of its own",
 }

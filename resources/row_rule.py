@@ -90,6 +90,7 @@ class RuleSet:
         parameters and local files that are declared here.
     attributes: assets with a row of attributes for every document; rules find the spans in `row.attributes`.
     inputs: further edges: `same`, `every`, `own_segment`.
+    replaced: replaces pieces of a text in another way than by uniting those that overlap; for all rules of the filter.
     parameters, derived_parameters, local_files, check_before, kernels: as of a `Stage`.
 
         def too_loud(task: Task) -> list[RowRule]:
@@ -113,3 +114,4 @@ class RuleSet:
     local_files: Callable[[Values], Mapping[str, bytes]] | None = None
     check_before: Callable[[Values], None] | None = None
     kernels: Callable[[Values], Sequence[str]] | None = None
+    replaced: Callable[[str, Sequence[Replacement]], str] | None = None

@@ -7,6 +7,7 @@ import numpy as np
 
 from corpus_assets.filter.judging import Judged, RuleError, Rules
 from corpus_assets.filter.rows import Block, blocks
+from corpus_assets.filter.spans import replaced
 from corpus_assets.normalize.text_table import TextRow, TextTable, row_of
 from resources.errors import BadFileError
 from resources.formats.documents import encode_document
@@ -43,7 +44,8 @@ def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
     """Writes the documents that no rule drops, what the rules say of the others, and the tables beside documents."""
     documents = task.input("normalized_documents")
     attributes = [task.input(name) for name in attributes_of(sets)]
-    rules = Rules([rule for chosen in sets for rule in chosen.make(task)])
+    ways = [chosen.replaced for chosen in sets if chosen.replaced]
+    rules = Rules([rule for chosen in sets for rule in chosen.make(task)], ways[-1] if ways else replaced)
     path = f"filtered/{task.shard.source}/{task.shard.name}"
     with (
         task.array(f"{path}.lengths.npy", LENGTHS, derived=True) as lengths,

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from corpus_assets.filter.rules.conditions import conditions
 from corpus_assets.filter.rules.documents import discarded_fields, long_enough
 from corpus_assets.filter.rules.entries import Entries
 from corpus_assets.filter.rules.ranges import ranges
+from corpus_assets.filter.rules.replacements import replacements
 from resources.row_rule import RuleSet
 
 
@@ -19,6 +21,10 @@ def configured_rules(section: Mapping[str, Any] | None, entries: Entries) -> lis
     found = []
     if section["rules"]:
         found.append(ranges(section["rules"], entries))
+    if expressions := [*section["include"], *section["exclude"]]:
+        found.append(conditions(expressions, section["attributes"], entries))
+    if section["span_replacement"]:
+        found.append(replacements(section, entries))
     if section["discard_fields"]:
         found.append(discarded_fields())
     if section["min_text_length"]:

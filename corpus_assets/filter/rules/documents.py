@@ -5,19 +5,23 @@ from resources.stage.task import Task
 
 MIN_TEXT_LENGTH = "filter.min_text_length"
 DISCARD_FIELDS = "filter.discard_fields"
+COMPAT = "filter.compat"
+_WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""Code points that Unicode calls white space; Python strips four more."""
 
 
 def long_enough() -> RuleSet:
     """Returns the rule that drops texts that are too short, as all replacements leave them."""
-    return RuleSet("min_text_length", _long_enough, parameters=(MIN_TEXT_LENGTH,))
+    return RuleSet("min_text_length", _long_enough, parameters=(MIN_TEXT_LENGTH, COMPAT))
 
 
 def _long_enough(task: Task) -> list[RowRule]:
-    least = task[MIN_TEXT_LENGTH]
+    least, dolma = task[MIN_TEXT_LENGTH], task[COMPAT] == "dolma"
 
     def judge(row: Row) -> Verdict:
-        length = len(row.document.text.strip())
-        return Drop(f"{length} code points") if length < least else None
+        text = row.document.text
+        length = len(text.strip(_WHITE_SPACE).encode()) if dolma else len(text.strip())
+        return Drop(f"{length} {'bytes' if dolma else 'code points'}") if length < least else None
 
     return [RowRule("min_text_length", judge, last=True)]
 
