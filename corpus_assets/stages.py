@@ -8,8 +8,9 @@ from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
-from corpus_assets.filter.rules.configured import configured_rules
+from corpus_assets.filter.rules.configured import filter_rules
 from corpus_assets.filter.rules.entries import Entry
+from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
@@ -51,7 +52,7 @@ def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Ite
 def _rule_sets(config: CorpusConfig, own: Iterable[Stage]) -> list[RuleSet]:
     """Returns all sets of row rules that the configuration asks for, in the order in which the filter asks them."""
     return [
-        *configured_rules(config.filter.model_dump() if config.filter else None, _entries(config, own)),
+        *(filter_rules(RuleSection(config.filter.model_dump(), _entries(config, own))) if config.filter else ()),
     ]
 
 

@@ -4,44 +4,41 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from corpus_assets.filter.rules.entries import Entries, assets_named_in
+from corpus_assets.filter.rules.entries import assets_named_in
 from corpus_assets.filter.rules.expressions import Merged, Syntax, compiled, is_true, merged
+from corpus_assets.filter.rules.section import RuleSection
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
 from resources.stage.task import Task
 
-INCLUDE, EXCLUDE, SYNTAX = "filter.include", "filter.exclude", "filter.syntax"
 Test = Callable[[Merged], bool]
 
 
-def conditions(expressions: Sequence[str], chosen: Sequence[str] | None, entries: Entries) -> RuleSet:
-    """Returns the rules of `filter.include` and `filter.exclude`.
-
-    expressions: of both. chosen: the attributes that they see; None for those that they name.
-    """
+def conditions(section: RuleSection) -> RuleSet:
+    """Returns the rules of a section's `include` and `exclude`; `ConfigError` for an attribute that does not exist."""
+    expressions = [*section["include"], *section["exclude"]]
     return RuleSet(
         "conditions",
-        _made,
-        attributes=assets_named_in(expressions, chosen, entries),
-        parameters=(INCLUDE, EXCLUDE, SYNTAX),
-        check_before=_check,
+        partial(_made, section=section.values, where=section.where),
+        attributes=assets_named_in(expressions, section["attributes"], section.entries, section.where),
+        derived_parameters=section.parameters("include", "exclude", "syntax"),
+        check_before=partial(_check, section=section.values, where=section.where),
     )
 
 
-def _check(settings: Values) -> None:
+def _check(_: Values, section: Values, where: str) -> None:
     """Raises `ConfigError` for an expression that cannot be read."""
-    section = settings["filter"]
     for name in ("include", "exclude"):
         for place, expression in enumerate(section[name]):
-            compiled(expression, section["syntax"], f"filter.{name}.{place}")
+            compiled(expression, section["syntax"], f"{where}.{name}.{place}")
 
 
-def _made(task: Task) -> list[RowRule]:
-    syntax: Syntax = task[SYNTAX]
-    wanted = [_test(expression, syntax, all, f"{INCLUDE}.{n}") for n, expression in enumerate(task[INCLUDE])]
+def _made(_: Task, section: Values, where: str) -> list[RowRule]:
+    syntax: Syntax = section["syntax"]
+    wanted = [_test(text, syntax, all, f"{where}.include.{n}") for n, text in enumerate(section["include"])]
     rules = [RowRule("include", partial(_included, wanted))] if wanted else []
-    for place, expression in enumerate(task[EXCLUDE]):
-        unwanted = _test(expression, syntax, any, f"{EXCLUDE}.{place}")
+    for place, expression in enumerate(section["exclude"]):
+        unwanted = _test(expression, syntax, any, f"{where}.exclude.{place}")
         rules.append(RowRule(f"exclude.{place}", partial(_excluded, unwanted, expression)))
     return rules
 

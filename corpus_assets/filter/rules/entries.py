@@ -47,26 +47,31 @@ def source_of(name: str, entries: Entries, where: str) -> Source:
     return Source(entries[entry].asset, "__".join(map(_part, (entry, tagger, kind))))
 
 
-def assets_named_in(expressions: Sequence[str], chosen: Sequence[str] | None, entries: Entries) -> tuple[str, ...]:
+def assets_named_in(
+    expressions: Sequence[str], chosen: Sequence[str] | None, entries: Entries, where: str
+) -> tuple[str, ...]:
     """Returns the assets whose attributes expressions see: those of the chosen entries.
 
-    chosen: None for entries of which an expression names a key. `ConfigError` for one that does not exist.
+    chosen: None for entries of which an expression names a key. `ConfigError` for one that does not exist, with the
+    section `where`.
     """
     if chosen is None:
-        return tuple(dict.fromkeys(asset for text in expressions for asset in _named_in(text, entries)))
+        return tuple(dict.fromkeys(asset for text in expressions for asset in _named_in(text, entries, where)))
     for place, name in enumerate(chosen):
         if name not in entries:
             known = f"attributes are: {', '.join(entries)}" if entries else _NO_ENTRY
             near = did_you_mean(name, entries)
-            raise ConfigError(f"filter.attributes.{place}: no attribute named {name!r}{near}; {known}")
+            raise ConfigError(f"{where}.attributes.{place}: no attribute named {name!r}{near}; {known}")
     return tuple(entries[name].asset for name in chosen)
 
 
-def _named_in(expression: str, entries: Entries) -> list[str]:
+def _named_in(expression: str, entries: Entries, where: str) -> list[str]:
     found = [entry.asset for name, entry in entries.items() if f"{_part(name)}__" in expression]
     if not found and "attributes" in expression:
         known = f"keys begin with {', '.join(f'{_part(name)}__' for name in entries)}" if entries else _NO_ENTRY
-        raise ConfigError(f"filter: {expression!r} names no key of an attribute; {known} (or list `filter.attributes`)")
+        raise ConfigError(
+            f"{where}: {expression!r} names no key of an attribute; {known} (or list `{where}.attributes`)"
+        )
     return found
 
 

@@ -1,18 +1,18 @@
 """Rules `span_replacement`: pieces of the text that attributes mark are replaced."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from corpus_assets.filter.rules.entries import Entries, assets_named_in, source_of
+from corpus_assets.filter.rules.entries import assets_named_in, source_of
 from corpus_assets.filter.rules.expressions import compiled, merged
+from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.filter.spans import replaced_as_dolma
 from resources.errors import CorpusError
 from resources.row_rule import Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
 from resources.stage.task import Task
 
-REPLACEMENTS, COMPAT = "filter.span_replacement", "filter.compat"
 _COMPUTED, _ESCAPED = "$", "$$"
 Fill = Callable[[Row], str]
 Found = Callable[[Row], Sequence[Sequence[Any]]]
@@ -22,30 +22,28 @@ class SpanError(CorpusError):
     """An expression selected something that is no list of spans."""
 
 
-def replacements(section: Mapping[str, Any], entries: Entries) -> RuleSet:
-    """Returns the rules of `filter.span_replacement`; `ConfigError` for one that names no attribute.
-
-    section: `filter`, as plain values.
-    """
+def replacements(section: RuleSection) -> RuleSet:
+    """Returns the rules of a section's `span_replacement`; `ConfigError` for one that names no attribute."""
     keys: list[str | None] = []
     assets: list[str] = []
+    where = f"{section.where}.span_replacement"
     for place, wanted in enumerate(section["span_replacement"]):
         expressions = [wanted["replacement"]] if _is_computed(wanted["replacement"]) else []
         if wanted["syntax"] == "attribute":
-            source = source_of(wanted["span"], entries, f"{REPLACEMENTS}.{place}.span")
+            source = source_of(wanted["span"], section.entries, f"{where}.{place}.span")
             keys.append(source.key)
             assets.append(source.asset)
         else:
             keys.append(None)
             expressions.append(wanted["span"])
-        assets += assets_named_in(expressions, section["attributes"], entries)
+        assets += assets_named_in(expressions, section["attributes"], section.entries, section.where)
     dolma = section["compat"] == "dolma"
     return RuleSet(
         "span_replacement",
-        partial(_made, keys=tuple(keys)),
+        partial(_made, wanted=section["span_replacement"], keys=tuple(keys), where=where, dolma=dolma),
         attributes=tuple(dict.fromkeys(assets)),
-        parameters=(REPLACEMENTS, COMPAT),
-        check_before=_check,
+        derived_parameters=section.parameters("span_replacement", "compat"),
+        check_before=partial(_check, wanted=section["span_replacement"], where=where),
         replaced=replaced_as_dolma if dolma else None,
     )
 
@@ -54,24 +52,22 @@ def _is_computed(text: str) -> bool:
     return text.startswith(_COMPUTED) and not text.startswith(_ESCAPED)
 
 
-def _check(settings: Values) -> None:
+def _check(_: Values, wanted: Sequence[Values], where: str) -> None:
     """Raises `ConfigError` for an expression that cannot be read."""
-    for place, wanted in enumerate(settings["filter"]["span_replacement"]):
-        where = f"{REPLACEMENTS}.{place}"
-        if wanted["syntax"] != "attribute":
-            compiled(wanted["span"], wanted["syntax"], f"{where}.span")
-        if _is_computed(wanted["replacement"]):
-            compiled(wanted["replacement"][1:], "jq", f"{where}.replacement")
+    for place, one in enumerate(wanted):
+        if one["syntax"] != "attribute":
+            compiled(one["span"], one["syntax"], f"{where}.{place}.span")
+        if _is_computed(one["replacement"]):
+            compiled(one["replacement"][1:], "jq", f"{where}.{place}.replacement")
 
 
-def _made(task: Task, keys: Sequence[str | None]) -> list[RowRule]:
+def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: str, dolma: bool) -> list[RowRule]:
     rules = []
-    for place, (wanted, key) in enumerate(zip(task[REPLACEMENTS], keys, strict=True)):
-        where = f"{REPLACEMENTS}.{place}"
-        found = _selected(wanted["span"], wanted["syntax"], where) if key is None else partial(_beside, key)
-        fill = _filled(wanted["replacement"], where, compat=task[COMPAT])
-        least = float("-inf") if wanted["min_score"] is None else wanted["min_score"]
-        under = float("inf") if wanted["max_score"] is None else wanted["max_score"]
+    for place, (one, key) in enumerate(zip(wanted, keys, strict=True)):
+        found = _selected(one["span"], one["syntax"], f"{where}.{place}") if key is None else partial(_beside, key)
+        fill = _filled(one["replacement"], f"{where}.{place}", dolma=dolma)
+        least = float("-inf") if one["min_score"] is None else one["min_score"]
+        under = float("inf") if one["max_score"] is None else one["max_score"]
         rules.append(RowRule(f"span_replacement.{place}", partial(_judge, found, fill, (least, under))))
     return rules
 
@@ -107,9 +103,9 @@ def _spans(value: Any) -> Iterator[Sequence[Any]]:
         yield span
 
 
-def _filled(text: str, where: str, *, compat: str | None) -> Fill:
+def _filled(text: str, where: str, *, dolma: bool) -> Fill:
     """Returns what gives the text that comes in the stead of a row's spans."""
-    if not _is_computed(text) and not (compat == "dolma" and text.startswith(_COMPUTED)):
+    if not _is_computed(text) and not (dolma and text.startswith(_COMPUTED)):
         plain = text[1:] if text.startswith(_ESCAPED) else text
         return lambda _: plain
     compute = compiled(text[1:], "jq", f"{where}.replacement")
