@@ -9,13 +9,14 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
 from corpus_assets.filter.rules.configured import filter_rules
-from corpus_assets.filter.rules.entries import Entry
+from corpus_assets.filter.rules.entries import Entries, Entry
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.split.assets import STAGES as SPLIT
+from corpus_assets.streams.assets import stream_stages
 from corpus_assets.tokenize.assets import token_stages
 from resources.errors import ConfigError
 from resources.own_code import own_module
@@ -30,12 +31,15 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     folder: that of corpus.yaml, where modules of the user's own may lie.
     """
     own = list(_own_stages(config.stages, folder))
-    filters = filter_stages(_rule_sets(config, own)) if config.sources else []
+    entries = _entries(config, own)
+    filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
+    streams = [stream.model_dump() for stream in config.streams]
     return [
         *(_corpus(config, folder, filters) if config.sources else (stage for stage in RAW if stage.lists_shards)),
         *example_stages(datasets),
         *token_stages(datasets, config.tokenizer.kind),
+        *stream_stages(streams, entries, [source.name for source in config.sources], _rules_everywhere(config)),
         *own_after_filter(own, filters),
     ]
 
@@ -49,11 +53,15 @@ def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Ite
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
 
 
-def _rule_sets(config: CorpusConfig, own: Iterable[Stage]) -> list[RuleSet]:
-    """Returns all sets of row rules that the configuration asks for, in the order in which the filter asks them."""
-    return [
-        *(filter_rules(RuleSection(config.filter.model_dump(), _entries(config, own))) if config.filter else ()),
-    ]
+def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
+    """Returns all sets of row rules that the filter asks, in that order."""
+    section = config.filter and RuleSection(config.filter.model_dump(), entries)
+    return [*_rules_everywhere(config), *(filter_rules(section) if section else ())]
+
+
+def _rules_everywhere(_: CorpusConfig) -> list[RuleSet]:
+    """Returns the sets of row rules that the filter and every stream ask, before those of their own sections."""
+    return []
 
 
 def _entries(config: CorpusConfig, own: Iterable[Stage]) -> dict[str, Entry]:

@@ -11,6 +11,7 @@ from corpus_assets.config.dedup import Dedup, MinHash
 from corpus_assets.config.filter import Filter
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
+from corpus_assets.config.streams import Stream
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
 
 
@@ -32,6 +33,9 @@ class CorpusConfig(Section):
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
     taggers: list[str] = Field(default=[], description="modules with taggers of your own (docs/attributes.md)")
     filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    streams: list[Stream] = Field(
+        default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
+    )
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
@@ -50,6 +54,7 @@ class CorpusConfig(Section):
         for what, names in (
             ("sources", [s.name for s in self.sources]),
             ("datasets", [d.name for d in self.datasets]),
+            ("streams", [s.name for s in self.streams]),
         ):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -78,6 +83,13 @@ class CorpusConfig(Section):
     def _something_to_filter(self) -> "CorpusConfig":
         if self.filter and not self.sources:
             raise ValueError("filter: there are no sources whose documents it could filter; give a source")
+        names = [source.name for source in self.sources]
+        for place, stream in enumerate(self.streams):
+            if not names or (unknown := sorted(set(stream.sources or ()) - set(names))):
+                what = repr(unknown[0]) if names else "any"
+                raise ValueError(
+                    f"streams.{place}.sources: no source named {what}; valid: {', '.join(names) or 'none'}"
+                )
         return self
 
     @model_validator(mode="after")

@@ -85,11 +85,8 @@ class SpanReplacement(Section):
         return self
 
 
-_RULES = ("rules", "include", "exclude", "span_replacement", "discard_fields", "min_text_length")
-
-
-class Filter(Section):
-    """Which documents stay, and what of them (docs/filter.md). Rules are asked in the order of this table."""
+class RowRules(Section):
+    """The rules that `filter` and the entries of `streams` can have."""
 
     rules: dict[RuleKey, Range] = Field(
         default={}, description="ranges, each for one type of a tagger of an entry of `attributes`: `ENTRY.TAGGER.TYPE`"
@@ -104,15 +101,23 @@ class Filter(Section):
         description="entries of `attributes` that expressions see; by default those of which they name a key",
     )
     span_replacement: list[SpanReplacement] = Field(default=[], description="pieces of texts that are replaced")
-    discard_fields: list[OptionalField] = Field(
-        default=[], description="optional fields of documents that are left out: `added`, `created`, `metadata`"
-    )
     min_text_length: int | None = Field(
         None, ge=1, description="code points that a text has at least, without whitespace at both ends"
     )
     compat: Literal["dolma"] | None = Field(
         None,
         description="as Dolma 1.2.1: overlapping spans are not united, and `min_text_length` counts UTF-8 bytes",
+    )
+
+
+_RULES = ("rules", "include", "exclude", "span_replacement", "discard_fields", "min_text_length")
+
+
+class Filter(RowRules):
+    """Which documents stay, and what of them (docs/filter.md). Rules are asked in the order of this table."""
+
+    discard_fields: list[OptionalField] = Field(
+        default=[], description="optional fields of documents that are left out: `added`, `created`, `metadata`"
     )
 
     @model_validator(mode="after")

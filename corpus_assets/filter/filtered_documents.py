@@ -44,8 +44,7 @@ def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
     """Writes the documents that no rule drops, what the rules say of the others, and the tables beside documents."""
     documents = task.input("normalized_documents")
     attributes = [task.input(name) for name in attributes_of(sets)]
-    ways = [chosen.replaced for chosen in sets if chosen.replaced]
-    rules = Rules([rule for chosen in sets for rule in chosen.make(task)], ways[-1] if ways else replaced)
+    rules = rules_of(task, sets)
     path = f"filtered/{task.shard.source}/{task.shard.name}"
     with (
         task.array(f"{path}.lengths.npy", LENGTHS, derived=True) as lengths,
@@ -62,6 +61,12 @@ def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
     task.segments |= table.segments()
     rows_in = documents.file(".texts.npy").rows
     task.count(rows_in=rows_in, rows_out=kept.written.rows, text_bytes=table.text_bytes, **shard.statistics())
+
+
+def rules_of(task: Task, sets: Sequence[RuleSet]) -> Rules:
+    """Returns the rules of sets, in order, for the shard of a task."""
+    ways = [chosen.replaced for chosen in sets if chosen.replaced]
+    return Rules([rule for chosen in sets for rule in chosen.make(task)], ways[-1] if ways else replaced)
 
 
 def attributes_of(sets: Sequence[RuleSet]) -> list[str]:

@@ -242,13 +242,14 @@ def test_the_plan_says_what_changed(tmp_path: Path, key: str, value: Any, reason
 def test_the_page_says_what_can_be_written(tmp_path: Path) -> None:
     page = (FOLDER / "filter.md").read_text(encoding="utf-8")
     blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
-        corpus = small(tmp_path, block["filter"], **{name: block[name] for name in ("attributes",) if name in block})
-        stage = corpus.graph["filtered_documents"]
+        section = block.pop("filter", None)
+        corpus = small(tmp_path, section, **block)
+        stage = corpus.graph["filtered_documents" if section else "clean_stream_documents"]
         assert stage.check_before is not None
         stage.check_before(corpus.settings.values)
-        assert len(stage.inputs) == 2
+        assert stage.inputs[-1].asset.endswith("_attributes")
 
 
 def test_attributes_that_no_expression_names_are_not_read(tmp_path: Path) -> None:

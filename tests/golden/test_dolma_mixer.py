@@ -1,5 +1,6 @@
 """The filter keeps what the mixer of the Dolma toolkit keeps on the golden corpus, and leaves the same texts."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from corpus_assets.corpus import Corpus
+from resources.formats.codecs import open_zstd
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened
 from tests.golden.test_dolma import GOLDEN, lines_of
@@ -51,6 +54,24 @@ def runs() -> Iterator[str]:
             yield file.name
 
 
+def written(stream: dict[str, Any]) -> list[Path]:
+    """The files that the toolkit wrote for a stream, in their order."""
+    folder = GOLDEN / stream["output"]["path"]
+    return [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name.startswith(("part-", f"{stream['name']}-"))
+    ]
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    """The rows of a file that the toolkit wrote, in gzip or zstd."""
+    if file.suffix != ".zst":
+        return lines_of(file)
+    with file.open("rb") as raw, open_zstd(raw) as lines:
+        return [json.loads(line) for line in lines]
+
+
 def section_of(stream: dict[str, Any]) -> dict[str, Any]:
     """The section `filter` that says what a stream of the mixer says."""
     found = {**stream["filter"], "attributes": stream["attributes"], "compat": "dolma"}
@@ -74,26 +95,70 @@ def sources_of(stream: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("name", list(runs()))
-def test_the_same_documents_with_the_same_texts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (stream,) = yaml.safe_load((GOLDEN / "configs" / name).read_text(encoding="utf-8"))["streams"]
+def golden_corpus(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, stream: dict[str, Any], sections: dict[str, Any]
+) -> Corpus:
+    """The golden documents of a stream, with the attributes that the toolkit wrote for it."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "given_attributes", raising=False)
-    folder = str(GOLDEN / "corpus" / "attributes")
-    (tmp_path / "given_attributes.py").write_text(GIVEN.format(folder=folder, names=stream["attributes"]))
+    given = GIVEN.format(folder=str(GOLDEN / "corpus" / "attributes"), names=stream["attributes"])
+    (folder / "given_attributes.py").write_text(given)
     config = {
         "sources": sources_of(stream),
         "normalize": {"method": "none"},
         "stages": ["given_attributes"],
-        "filter": section_of(stream),
         "engine": {"workers": 0},
         "storage": {"sync": False},
+        **sections,
     }
-    (tmp_path / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    corpus = opened(tmp_path)
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    return opened(folder)
+
+
+@pytest.mark.parametrize("name", list(runs()))
+def test_the_same_documents_with_the_same_texts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (stream,) = yaml.safe_load((GOLDEN / "configs" / name).read_text(encoding="utf-8"))["streams"]
+    corpus = golden_corpus(tmp_path, monkeypatch, stream, {"filter": section_of(stream)})
     assert drive(corpus, corpus.graph.select(["+filtered_documents"])).failed == []
-    expected = [row for file in sorted((GOLDEN / stream["output"]["path"]).rglob("*.gz")) for row in lines_of(file)]
+    expected = [row for file in written(stream) for row in lines_of(file)]
     records = corpus.ledger.records("filtered_documents")
     keys = [shard.key for shard in corpus.listing().shards]
     found = [row for key in keys for row in Partition(corpus.storage, records[key]).documents()]
     assert [(row.id, row.text) for row in found] == [(row["id"], row["text"]) for row in expected] != []
+
+
+def all_streams() -> Iterator[tuple[str, int]]:
+    """Every stream of the golden runs: file of its configuration, and place there."""
+    for file in sorted((GOLDEN / "configs").glob("mix_*")) if GOLDEN.is_dir() else []:
+        yield from ((file.name, place) for place in range(len(yaml.safe_load(file.read_text("utf-8"))["streams"])))
+
+
+@pytest.mark.parametrize(("name", "place"), list(all_streams()))
+def test_a_stream_has_the_same_files(name: str, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = yaml.safe_load((GOLDEN / "configs" / name).read_text(encoding="utf-8"))
+    stream = config["streams"][place]
+    shuffled, output = config.get("shuffle", True), stream["output"]
+    section = {
+        **stream.get("filter", {}),
+        "name": stream["name"],
+        "attributes": stream["attributes"],
+        "span_replacement": stream.get("span_replacement", []),
+        "discard_fields": output.get("discard_fields", []),
+        "min_text_length": output.get("min_text_length"),
+        "max_size": output["max_size_in_bytes"] if shuffled else None,
+        "compat": "dolma",
+    }
+    corpus = golden_corpus(tmp_path, monkeypatch, stream, {"streams": [section]})
+    asset = f"{stream['name']}_stream" if shuffled else f"{stream['name']}_stream_documents"
+    assert drive(corpus, corpus.graph.select([f"+{asset}"])).failed == []
+    keys = [None] if shuffled else [shard.key for shard in corpus.listing().shards]
+    records = corpus.ledger.records(asset)
+    files = [
+        [json.loads(line) for line in Partition(corpus.storage, records[key]).lines(file.path)]
+        for key in keys
+        for file in records[key].files
+        if file.path.endswith(".jsonl.gz")
+    ]
+    expected = [rows_of(file) for file in written(stream)]
+    assert [len(rows) for rows in files] == [len(rows) for rows in expected] != []
+    assert files == expected

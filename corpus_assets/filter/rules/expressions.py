@@ -36,7 +36,9 @@ class Merged:
 @lru_cache(maxsize=1)
 def merged(row: Row) -> Merged:
     """Returns the document of a row with its attributes; all rules of a row share it."""
-    return Merged({**msgspec.json.decode(row.line), "attributes": row.attributes})
+    value = msgspec.json.decode(row.line)
+    held = value.get("attributes")
+    return Merged({**value, "attributes": {**(held if isinstance(held, dict) else {}), **row.attributes}})
 
 
 def compiled(expression: str, syntax: Syntax, where: str) -> Select:
