@@ -34,13 +34,15 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     entries = _entries(config, own)
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    streams = [stream.model_dump() for stream in config.streams]
+    names = [source.name for source in config.sources]
+    sections = [stream.model_dump() for stream in config.streams]
+    streams = list(stream_stages(sections, entries, names, _rules_everywhere(config)))
     return [
         *(_corpus(config, folder, filters) if config.sources else (stage for stage in RAW if stage.lists_shards)),
         *example_stages(datasets),
         *token_stages(datasets, config.tokenizer.kind),
-        *stream_stages(streams, entries, [source.name for source in config.sources], _rules_everywhere(config)),
-        *own_after_filter(own, filters),
+        *streams,
+        *own_after_filter(own, filters, streams),
     ]
 
 

@@ -27,12 +27,13 @@ def after_filter(stages: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[
     yield from (reading_instead(stage, READ, FILTERED) for stage in stages) if filters else stages
 
 
-def own_after_filter(own: Sequence[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
+def own_after_filter(own: Sequence[Stage], filters: Sequence[Stage], beside: Sequence[Stage] = ()) -> Iterator[Stage]:
     """Yields stages of the user's own: those that the filter reads come before it, all others after it.
 
-    A stage that reads both kinds of documents by their names goes on reading both.
+    A stage that reads both kinds of documents by their names goes on reading both. beside: built-in stages that read
+    documents as they are before the filter, and what they read besides.
     """
-    before = _read_by(filters, {stage.name: stage for stage in own})
+    before = _read_by([*filters, *beside], {stage.name: stage for stage in own})
     for stage in own:
         reads = {edge.asset for edge in stage.inputs}
         yield stage if stage.name in before or FILTERED in reads else next(after_filter([stage], filters))
