@@ -66,6 +66,14 @@ Verdict = Drop | Replace | Discard | None
 """What a rule says of a row; None: it stays as it is."""
 
 
+@dataclass
+class Tally:
+    """How many documents a rule was asked about, and in how many it found what it measures, in one shard."""
+
+    asked: int = 0
+    found: int = 0
+
+
 @dataclass(frozen=True)
 class RowRule:
     """One rule.
@@ -74,11 +82,13 @@ class RowRule:
     judge: a function of a row, and of nothing else.
     last: True for a rule that looks at the document as all replacements leave it. Such a rule sees no attributes,
         since their spans belong to the text as it was, and replaces nothing.
+    tally: counts of the rule itself; a build says if it never finds what it measures, since its name may be misspelt.
     """
 
     name: str
     judge: Callable[[Row], Verdict]
     last: bool = False
+    tally: Tally | None = None
 
 
 @dataclass(frozen=True)

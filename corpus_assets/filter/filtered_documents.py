@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from corpus_assets.filter.judging import Judged, RuleError, Rules
+from corpus_assets.filter.losses import TALLIES
 from corpus_assets.filter.rows import Block, blocks
 from corpus_assets.filter.spans import replaced
 from corpus_assets.normalize.text_table import TextRow, TextTable, row_of
@@ -109,7 +110,12 @@ class _Shard:
 
     def statistics(self) -> dict[str, object]:
         """Returns how many documents were changed, what each rule took from them, and ids of some that each dropped."""
-        found = {"changed": self._changed, "changed_by_rule": self._by_rule, "examples": self._examples}
+        found: dict[str, object] = {
+            "changed": self._changed,
+            "changed_by_rule": self._by_rule,
+            "examples": self._examples,
+            TALLIES: self._rules.tallies(),
+        }
         return {name: value for name, value in found.items() if value}
 
     def _judged(self, row: Row) -> Judged:

@@ -45,6 +45,11 @@ class Rules:
         self._replaced = replaced
         self._rules = [(rule.name, rule.judge) for rule in rules if not rule.last]
         self._last = [rule for rule in rules if rule.last]
+        self._tallies = {rule.name: rule.tally for rule in rules if rule.tally}
+
+    def tallies(self) -> dict[str, list[int]]:
+        """Returns how many documents each rule that measures was asked about, and in how many it found something."""
+        return {name: [tally.asked, tally.found] for name, tally in self._tallies.items()}
 
     def judge(self, row: Row) -> Judged:
         """Returns what becomes of a document; `RuleError` names the rule that failed."""

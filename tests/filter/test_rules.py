@@ -12,6 +12,7 @@ import yaml
 from corpus_assets.corpus import Corpus
 from docs.generate import FOLDER
 from resources.errors import ConfigError
+from resources.stage.partition import Partition
 from tests.build.small import drive, opened, prose, statuses, write_raw
 from tests.filter.corpora import changes, filtered, partitions, small, words
 
@@ -63,6 +64,21 @@ ALL = ["long", "lines", "two", "blank"]
 )
 def test_ranges(tmp_path: Path, rules: Mapping[str, Any], ids: list[str]) -> None:
     assert kept(tmp_path, {"rules": rules}, **{"sources.0.may_be_empty": True}) == ids
+
+
+def test_a_build_says_which_rule_never_found_a_span(tmp_path: Path) -> None:
+    rules = {"quality.gopher_v2.word_count": {"min": 1}, "quality.c4_v2.has_naughty_wrods": {"max": 0}}
+    corpus = one_shard(tmp_path, {"rules": rules})
+    stage = corpus.graph["filtered_documents"]
+    shards = corpus.listing().by_key()
+    records = [partition.record for partition in partitions(corpus, stage.name).values()]
+    built = [Partition(corpus.storage, record, shards[record.partition or ""]) for record in records]
+    assert stage.notes is not None
+    assert list(stage.notes(built, corpus.settings.values)) == [
+        "source books: the filter drops 1 of 27 documents (quality.gopher_v2.word_count 1)",
+        "source notes: the filter drops 1 of 6 documents (quality.gopher_v2.word_count 1)",
+        "filter rule quality.c4_v2.has_naughty_wrods: none of 46 documents has such a span (is its type spelt right?)",
+    ]
 
 
 @pytest.mark.parametrize(

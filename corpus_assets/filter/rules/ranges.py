@@ -7,7 +7,7 @@ from typing import Any
 from corpus_assets.filter.rules.entries import source_of
 from corpus_assets.filter.rules.section import RuleSection
 from resources.formats.attributes import Span
-from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
+from resources.row_rule import Drop, Row, RowRule, RuleSet, Tally, Verdict
 from resources.stage.task import Task
 
 
@@ -21,7 +21,18 @@ def ranges(section: RuleSection) -> RuleSet:
 
 
 def _made(_: Task, rules: Mapping[str, Any], keys: Mapping[str, str]) -> list[RowRule]:
-    return [RowRule(name, within(keys[name], **wanted)) for name, wanted in rules.items()]
+    return [_rule(name, keys[name], wanted) for name, wanted in rules.items()]
+
+
+def _rule(name: str, key: str, wanted: Mapping[str, Any]) -> RowRule:
+    outside, tally = within(key, **wanted), Tally()
+
+    def judge(row: Row) -> Verdict:
+        tally.asked += 1
+        tally.found += key in row.attributes
+        return outside(row)
+
+    return RowRule(name, judge, tally=tally)
 
 
 def within(
