@@ -9,8 +9,10 @@ from corpus_assets.config.attributes import Attributes
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
 from corpus_assets.config.dedupers import Deduper
+from corpus_assets.config.filter import Filter
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
+from corpus_assets.config.streams import Stream
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
 
 
@@ -34,6 +36,10 @@ class CorpusConfig(Section):
     dedupers: list[Deduper] = Field(
         default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
     )
+    filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    streams: list[Stream] = Field(
+        default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
+    )
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
@@ -52,6 +58,7 @@ class CorpusConfig(Section):
         for what, names in (
             ("sources", [s.name for s in self.sources]),
             ("datasets", [d.name for d in self.datasets]),
+            ("streams", [s.name for s in self.streams]),
         ):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -85,6 +92,19 @@ class CorpusConfig(Section):
                 raise ValueError(
                     f"dedupers.{place}.bloom: the filter has {entry.bloom.bytes:,} bytes, which is over engine.memory "
                     f"({self.engine.memory:,}); valid: fewer items, a larger error, or no filter"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_filter(self) -> "CorpusConfig":
+        if self.filter and not self.sources:
+            raise ValueError("filter: there are no sources whose documents it could filter; give a source")
+        names = [source.name for source in self.sources]
+        for place, stream in enumerate(self.streams):
+            if not names or (unknown := sorted(set(stream.sources or ()) - set(names))):
+                what = repr(unknown[0]) if names else "any"
+                raise ValueError(
+                    f"streams.{place}.sources: no source named {what}; valid: {', '.join(names) or 'none'}"
                 )
         return self
 
