@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from corpus_assets.attributes.assets import asset_name, attribute_stages
+from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
+from corpus_assets.config.attributes import key_prefix
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
@@ -51,6 +53,7 @@ def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Ite
     tagged = [entry.model_dump() for entry in config.attributes]
     yield from (*RAW, NORMALIZED_DOCUMENTS)
     yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
+    yield from deduper_stages(config.dedupers)
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
 
@@ -67,9 +70,10 @@ def _rules_everywhere(_: CorpusConfig) -> list[RuleSet]:
 
 
 def _entries(config: CorpusConfig, own: Iterable[Stage]) -> dict[str, Entry]:
-    """Returns the attributes that rules may name: entries of `attributes`, and attribute stages of the user's own."""
+    """Returns the attributes that rules may name: of taggers, of dedupers, and of stages of the user's own."""
     described = (stage.name for stage in own if (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents"))
     entries = {entry.name: Entry(asset_name(entry.name), entry.taggers) for entry in config.attributes}
+    entries |= {one.name: Entry(asset_name(one.name), [key_prefix(one.by)], one.key) for one in config.dedupers}
     return {name: Entry(name) for name in described} | entries
 
 
