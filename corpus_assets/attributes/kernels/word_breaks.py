@@ -137,7 +137,7 @@ def _beginnings(codes: NDArray[np.uint32], classes: NDArray[np.uint8], start: in
             continue
         if place == start:
             breaks = True
-        elif raw == SPACES or kind == SPACES:
+        elif SPACES in (raw, kind):
             breaks = raw != kind and not _is_ignored(kind)
         elif _is_newline(raw) or _is_newline(kind):
             breaks = not (raw == CR and kind == LF)
