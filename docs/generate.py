@@ -22,6 +22,7 @@ from corpus_assets.config.profiles import PROFILES
 FOLDER = Path(__file__).parent
 SIZES = {"memory", "sample", "longest_row"}
 INNER = {
+    "Csv": "`sources[].csv` and `datasets[].input.csv`",
     "Guard": "`dedup.guard`",
     "HoldoutCount": "`holdout` as a count",
     "Files": "`datasets[].input` as files of its own",

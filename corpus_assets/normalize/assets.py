@@ -11,6 +11,7 @@ from corpus_assets.normalize import compiled
 from corpus_assets.normalize.lengths import cleaned_length
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
+from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import source_losses
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from resources.formats.arrays import ArrayWriter
@@ -105,6 +106,7 @@ def _documents(task: Task, shard: Shard) -> Iterator[Document]:
         id_key=task["source.id_key"],
         ids=task["source.ids"],
         metadata_key=task["source.metadata_key"],
+        options=format_options(task.parameters, "source"),
         lone_surrogates="keep" if task["normalize.method"] == "ftfy" else "refuse",
     )
     limits = Limits(line_bytes=task["source.longest_row"])
@@ -166,6 +168,7 @@ STAGES = [
             "source.on_bad_file",
             "source.longest_row",
         ),
+        source_parameters=partial(format_parameters, prefix="source"),
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
         gate_all=source_losses,

@@ -91,6 +91,7 @@ class Stage:
     inputs: the edges to the assets it reads: `same`, `every`, `own_segment`.
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
     derived_parameters: returns further parameters, made from the configuration, such as digests of files it names.
+    source_parameters: returns further parameters of the shards of one source, made from its section of corpus.yaml.
     local_files: reads small files that the configuration names; workers get their contents, not their paths.
     run_options: returns options of `compute` that do not change the content.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
@@ -130,6 +131,7 @@ class Stage:
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
     derived_parameters: Callable[[Values], Values] | None = None
+    source_parameters: Callable[[Values], Values] | None = None
     local_files: Callable[[Values], Mapping[str, bytes]] | None = None
     run_options: Callable[[Values], Values] | None = None
     looks_outside: bool = False
