@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue, model_validator
 from corpus_assets.config.attributes import Attributes
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
+from corpus_assets.config.filter import Filter
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
@@ -30,6 +31,7 @@ class CorpusConfig(Section):
     short_documents: ShortDocuments = ShortDocuments()
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
     taggers: list[str] = Field(default=[], description="modules with taggers of your own (docs/attributes.md)")
+    filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
@@ -70,6 +72,12 @@ class CorpusConfig(Section):
                 raise ValueError(f"attributes: {other!r} and {entry.name!r} have the same keys; names must differ")
         if self.attributes and not self.sources:
             raise ValueError("attributes: there are no sources whose documents they could describe; give a source")
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_filter(self) -> "CorpusConfig":
+        if self.filter and not self.sources:
+            raise ValueError("filter: there are no sources whose documents it could filter; give a source")
         return self
 
     @model_validator(mode="after")

@@ -69,7 +69,8 @@ def read_rows(
     `bare_strings` is passed to `jsonl.read_rows`. A derived id is `name:row`, in an archive `name/member:row`; `row`
     counts the rows of the file from 0, bad ones included. `options`: how CSV and WARC are read. A file of zero bytes
     has no rows, in any format except parquet. Raises `BadFileError` if the file as a whole cannot be trusted: wrong
-    content for its name, cut, corrupt, wrong schema. The error may come after good rows, which then are not the whole file.
+    content for its name, cut, corrupt, wrong schema. The error may come after good rows, which then are not the
+    whole file.
     """
     where = printable(file.name)
     kind = resolve_format(where, declared)
