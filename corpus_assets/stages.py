@@ -15,6 +15,7 @@ from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.split.assets import STAGES as SPLIT
+from corpus_assets.takedown.assets import takedown_stages
 from corpus_assets.tokenize.assets import token_stages
 from resources.errors import ConfigError
 from resources.own_code import own_module
@@ -42,7 +43,8 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
 def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Iterator[Stage]:
     """Yields the stages from raw files to splits. filters: the stage of the filter, if there is one."""
     tagged = [entry.model_dump() for entry in config.attributes]
-    yield from (*RAW, NORMALIZED_DOCUMENTS)
+    yield from RAW
+    yield from takedown_stages(NORMALIZED_DOCUMENTS, configured=config.remove is not None)
     yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)

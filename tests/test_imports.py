@@ -14,6 +14,10 @@ WRITES_FILES = {"raw/sample.py", "raw/sample_sources.py"}
 OF_ALL_STAGES = ("corpus_assets.config", "corpus_assets.dataset_names", "corpus_assets.checking")
 FROM_NEIGHBOURS = {
     "normalize": tuple(f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options")),
+    "takedown": (
+        "corpus_assets.raw.bad_rows",
+        *(f"corpus_assets.normalize.{name}" for name in ("reading", "takedown", "text")),
+    ),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")

@@ -15,8 +15,9 @@ BAD_FILE = "bad_file"
 SKIPPED_MEMBER = "skipped_member"
 NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"})
 """Reasons that count records of WARC files that hold no document by their nature."""
-NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER}) | NO_DOCUMENT
-"""Reasons that count files, members of an archive or records without a document, not rows."""
+TAKEDOWN = "takedown"
+NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN}) | NO_DOCUMENT
+"""Reasons that count no bad rows: files, members of archives, records without a document, documents that must go."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
 MANY_ROLES = 1000
@@ -80,6 +81,8 @@ class Read:
         if passed := {reason: count for reason, count in sorted(self.dropped.items()) if reason in NO_DOCUMENT}:
             reasons = ", ".join(f"{reason} {count:,}" for reason, count in passed.items())
             yield f"{sum(passed.values()):,} records without a document passed over ({reasons})"
+        if removed := self.dropped[TAKEDOWN]:
+            yield f"{removed:,} documents removed ({TAKEDOWN})"
 
     def dropped_rows(self, raw: str = "") -> str:
         """Returns in words how many rows were dropped, and why."""
