@@ -15,7 +15,7 @@ from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.split.assets import STAGES as SPLIT
-from corpus_assets.takedown.assets import takedown_stages
+from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
 from corpus_assets.tokenize.assets import token_stages
 from resources.errors import ConfigError
 from resources.own_code import own_module
@@ -33,8 +33,9 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     filters = filter_stages(_rule_sets(config, own)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
     return [
+        *([LIST_STAGE] if config.remove else ()),
         *(_corpus(config, folder, filters) if config.sources else (stage for stage in RAW if stage.lists_shards)),
-        *example_stages(datasets),
+        *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
         *own_after_filter(own, filters),
     ]
@@ -44,7 +45,7 @@ def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Ite
     """Yields the stages from raw files to splits. filters: the stage of the filter, if there is one."""
     tagged = [entry.model_dump() for entry in config.attributes]
     yield from RAW
-    yield from takedown_stages(NORMALIZED_DOCUMENTS, configured=config.remove is not None)
+    yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
     yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)

@@ -8,7 +8,6 @@ import msgspec
 
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.corpus import Corpus
-from corpus_assets.takedown.assets import STAGES
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
 from corpus_assets.unowned import unowned_files
@@ -23,8 +22,8 @@ from resources.storage.interface import Storage
 URL_KEYS = ("url", "warc_url")
 _LINES = {".jsonl.gz": open_gzip, ".jsonl.zst": open_zstd}
 _MAX_LISTED = 20
-_HASHES = frozenset(stage.name for stage in STAGES)
-"""Assets that hold nothing but hashes of names."""
+_HASHES = "takedown/"
+"""Folder of the store with nothing but hashes of names."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def absence(corpus: Corpus, named: Mapping[bytes, Entry]) -> Absence:
     """
     search = _Search(corpus, named)
     ledger = Ledger(corpus.storage, corpus.graph.formerly, snapshots=False)
-    for asset in sorted(set(ledger.assets()) - _HASHES):
+    for asset in sorted(ledger.assets()):
         for _, record in sorted(ledger.records(asset).items(), key=lambda item: item[0] or ""):
             search.look_at(record)
     unproven = search.result.unproven
@@ -124,7 +123,7 @@ class _Search:
     def look_at(self, record: Record) -> None:
         """Adds to the result what the files of one partition hold, or why that cannot be told."""
         name = partition_name(record.asset, record.partition)
-        for file in record.files:
+        for file in (file for file in record.files if not file.path.startswith(_HASHES)):
             problem = self._damage(file)
             if problem is None and _suffix(file) is None:
                 problem = self._not_fresh(record)

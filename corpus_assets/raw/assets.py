@@ -13,6 +13,7 @@ from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import IN_CHUNKS, Limits, RawFile, read_examples, rules_of
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
@@ -50,14 +51,23 @@ def raw_source(task: Task) -> dict[str, str]:
 
 def examples(task: Task) -> None:
     """Reads one file of a dataset's own, in any format, and writes examples of the shape that its mode takes."""
-    shard = task.shard
+    good = without_named(task, examples_of(task), dataset_names.takedown(task.shard.source))
+    write_good_rows(task, good, _options(task)["on_bad_file"], partial(_write_examples, task))
+
+
+def _options(task: Task) -> dict[str, Any]:
+    prefix = f"datasets.{task.shard.source}.input."
+    return {key.removeprefix(prefix): value for key, value in task.parameters.items()}
+
+
+def examples_of(task: Task) -> Iterator[Example]:
+    """Yields the examples of the task's raw file; counts the bad rows."""
+    shard, options = task.shard, _options(task)
     prefix = f"datasets.{shard.source}.input"
-    options = {key.removeprefix(f"{prefix}."): value for key, value in task.parameters.items()}
     rules = rules_of(options["mode"], shard.source, options, format_options(task.parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
     rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    good = good_rows(task, rows, options["on_bad_row"])
-    write_good_rows(task, good, options["on_bad_file"], partial(_write_examples, task))
+    return good_rows(task, rows, options["on_bad_row"])
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:

@@ -1,21 +1,25 @@
 """Stages of takedown: the list, the keys of each shard's documents, and the rows of each shard that the list names."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from corpus_assets import dataset_names
 from corpus_assets.normalize.reading import READING, documents_of, source_parameters
-from corpus_assets.normalize.takedown import NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
 from corpus_assets.normalize.text import normalizer
+from corpus_assets.raw.assets import examples_of
 from corpus_assets.raw.bad_rows import write_good_rows
+from corpus_assets.raw.takedown import NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
 from corpus_assets.takedown.rows import ROW_KEY, named_rows, packed
 from resources.config_files import matching, read_outside
 from resources.formats.documents import Document
+from resources.formats.examples import Example
 from resources.hashing import content_digest
 from resources.stage.declaration import Partitioning, Stage, Values, same
 from resources.stage.task import Task
@@ -33,18 +37,38 @@ def takedown_list(task: Task) -> None:
 
 def document_keys(task: Task) -> None:
     """Writes the keys by which the documents of one raw file can be named."""
-    write_good_rows(task, documents_of(task), task["source.on_bad_file"], partial(_write_keys, task))
+    fix = normalizer(task["normalize.method"])
+
+    def write(documents: Iterator[Document]) -> None:
+        _write_keys(task, ((document, (document.text, fix(document.text))) for document in documents))
+
+    write_good_rows(task, documents_of(task), task["source.on_bad_file"], write)
 
 
-def _write_keys(task: Task, documents: Iterator[Document]) -> None:
-    fix, url_keys = normalizer(task["normalize.method"]), task["remove.url_keys"]
+def example_keys(task: Task) -> None:
+    """Writes the keys by which the examples of one file of a dataset's own can be named."""
+
+    def write(examples: Iterator[Example]) -> None:
+        _write_keys(task, ((_as_document(one), [one.text] if one.text else []) for one in examples))
+
+    on_bad_file = task[f"datasets.{task.shard.source}.input.on_bad_file"]
+    write_good_rows(task, examples_of(task), on_bad_file, write)
+
+
+def _as_document(example: Example) -> Document:
+    return Document(example.id, example.text or "", example.source, metadata=example.metadata)
+
+
+def _write_keys(task: Task, documents: Iterator[tuple[Document, Sequence[str]]]) -> None:
+    """Writes the keys of documents, each with its text in every form in which a digest may be given."""
+    url_keys = task["remove.url_keys"]
     rows = 0
 
     def keys() -> Iterator[bytes]:
         nonlocal rows
-        for number, document in enumerate(documents):
+        for number, (document, texts) in enumerate(documents):
             place = number.to_bytes(4, "little")
-            yield from (place + key for key in keys_of(document, (document.text, fix(document.text)), url_keys))
+            yield from (place + key for key in keys_of(document, texts, url_keys))
             rows += 1
 
     with task.array(f"takedown/keys/{task.shard.source}/{task.shard.name}.npy", ROW_KEY) as out:
@@ -55,9 +79,9 @@ def _write_keys(task: Task, documents: Iterator[Document]) -> None:
     task.count(rows_out=rows)
 
 
-def takedown(task: Task) -> None:
+def takedown(task: Task, keys_asset: str) -> None:
     """Writes the rows of one raw file that the lists name, in ascending order."""
-    keys = task.input(KEYS)
+    keys = task.input(keys_asset)
     rows = named_rows(keys.array(".npy"), task.input(LIST).array(".npy"))
     task.save_array(f"takedown/rows/{task.shard.source}/{task.shard.name}.npy", rows)
     task.segments[ROWS] = content_digest(rows.tobytes()) if len(rows) else NOTHING
@@ -76,11 +100,12 @@ def _list_parameters(settings: Values) -> Mapping[str, Any]:
 
 
 def _check_lists(settings: Values) -> None:
-    for _ in entries(lists_of(settings), [source["name"] for source in settings["sources"]]):
+    own = (dataset["name"] for dataset in settings["datasets"] if isinstance(dataset["input"], Mapping))
+    for _ in entries(lists_of(settings), [*(source["name"] for source in settings["sources"]), *own]):
         pass
 
 
-STAGES = (
+LIST_STAGE, _KEYS, _TAKEDOWN = (
     Stage(
         name=LIST,
         group="takedown",
@@ -112,7 +137,7 @@ STAGES = (
         group="takedown",
         description="Rows of one raw file that the lists of `remove` name; no document is made of them.",
         partitioning=Partitioning.SHARD,
-        compute=takedown,
+        compute=partial(takedown, keys_asset=KEYS),
         code_version="1",
         io="arrays",
         inputs=(same(KEYS), same(LIST)),
@@ -121,6 +146,32 @@ STAGES = (
 )
 
 
-def takedown_stages(normalized: Stage, *, configured: bool) -> Iterable[Stage]:
-    """Returns the stages of takedown, if it is configured, and the stage of normalized documents that obeys them."""
-    return chain(STAGES, [obeying(normalized)]) if configured else [normalized]
+def with_takedown(normalized: Stage) -> Iterator[Stage]:
+    """Yields the stages of takedown of sources, and the stage of normalized documents, which obeys them."""
+    yield from (_KEYS, _TAKEDOWN, obeying(normalized, TAKEDOWN))
+
+
+def examples_with_takedown(stages: Iterable[Stage]) -> Iterator[Stage]:
+    """Yields the stages that read datasets' own files, with those of takedown, which they obey."""
+    for stage in stages:
+        name = stage.shard_set
+        if name is None or stage.name != dataset_names.examples(name):
+            yield stage
+            continue
+        keys, rows = dataset_names.document_keys(name), dataset_names.takedown(name)
+        yield replace(
+            _KEYS,
+            name=keys,
+            group=stage.group,
+            compute=example_keys,
+            inputs=stage.inputs,
+            parameters=("remove.url_keys",),
+            derived_parameters=stage.derived_parameters,
+            source_parameters=None,
+            shard_set=name,
+        )
+        compute = partial(takedown, keys_asset=keys)
+        yield replace(
+            _TAKEDOWN, name=rows, group=stage.group, compute=compute, inputs=(same(keys), same(LIST)), shard_set=name
+        )
+        yield obeying(stage, rows)

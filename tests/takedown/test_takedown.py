@@ -203,3 +203,25 @@ def test_the_page_shows_a_configuration_and_a_list_that_work(work: Work) -> None
     assert check is not None
     check(corpus.settings.values)
     assert len(list(entries({"legal.txt": listing.encode()}, ["web"]))) == 4
+
+
+def test_rows_of_a_datasets_own_files_go_too(tmp_path: Path) -> None:
+    rows = [{"id": f"qa-{n}", "prompt": f"why {n}?", "completion": "so"} for n in range(4)]
+    write_raw(tmp_path, "own/a.jsonl", rows[:2])
+    write_raw(tmp_path, "own/b.jsonl", rows[2:])
+    own = {"name": "pairs", "mode": "summarization", "input": {"location": "raw/own"}, "sequence_length": 64}
+    write_small(tmp_path, {**REMOVE, "datasets": [own]})
+    write_list(tmp_path, "# none")
+    upto = ("inventory", "takedown_list", *(f"pairs_{name}" for name in ("raw_source", "document_keys", "takedown")))
+
+    def built() -> Any:
+        corpus = opened(tmp_path)
+        return drive(corpus, [corpus.graph[name] for name in (*upto, "pairs_examples")])
+
+    assert (built().failed, built().recomputed) == ([], set())
+    write_list(tmp_path, "pairs\tqa-2", f"books\t{rows[0]['id']}")
+    after = built()
+    assert (after.failed, after.of("pairs_examples")) == ([], {"pairs--b"})
+    corpus = opened(tmp_path)
+    (line,) = Partition(corpus.storage, corpus.ledger.records("pairs_examples")["pairs--b"]).lines()
+    assert b'"id":"qa-3"' in line

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from resources.errors import LedgerError
-from resources.formats.documents import Document
 from resources.hashing import content_digest
 from resources.stage.declaration import Stage, same
 from resources.stage.task import Task
 
 TAKEDOWN: Final = "takedown"
-"""The asset that holds those rows, if takedown is configured."""
+"""The asset that holds those rows of sources, if takedown is configured."""
 
 ROWS: Final = "rows"
 """Segment of the rows alone."""
@@ -24,30 +23,32 @@ NUMBER: Final = "number"
 
 REASON: Final = "takedown"
 
-
-def obeying(normalized: Stage) -> Stage:
-    """Returns the stage of normalized documents, which then leaves out what takedown names."""
-    return replace(normalized, inputs=(*normalized.inputs, same(TAKEDOWN, segment=ROWS, nothing=NOTHING)))
+Row = TypeVar("Row")
 
 
-def without_named(task: Task, documents: Iterator[Document]) -> Iterator[Document]:
-    """Yields the documents in whose rows takedown names none, and counts the others; all if it is not configured.
+def obeying(stage: Stage, takedown: str) -> Stage:
+    """Returns a stage that reads raw files, which then leaves out the rows that the asset `takedown` names."""
+    return replace(stage, inputs=(*stage.inputs, same(takedown, segment=ROWS, nothing=NOTHING)))
 
-    Raises `LedgerError` if there are not as many documents as takedown has seen.
+
+def without_named(task: Task, rows: Iterator[Row], asset: str) -> Iterator[Row]:
+    """Yields the rows that takedown does not name, and counts the others; all if it is not configured.
+
+    asset: what holds the rows that are named. Raises `LedgerError` if there are not as many rows as takedown has seen.
     """
-    if not task.reads(TAKEDOWN):
-        yield from documents
+    if not task.reads(asset):
+        yield from rows
         return
-    takedown = task.input(TAKEDOWN)
+    takedown = task.input(asset)
     named = iter(takedown.array(".npy").tolist())
     number, following = 0, next(named, None)
-    for document in documents:
+    for row in rows:
         if number == following:
             following = next(named, None)
             task.drop(REASON)
         else:
-            yield document
+            yield row
         number += 1
     expected = takedown.counters(NUMBER)["rows"]
     if number != expected:
-        raise LedgerError(f"{task.shard.label}: {number} documents, of which {takedown.name} has seen {expected}")
+        raise LedgerError(f"{task.shard.label}: {number} rows, of which {takedown.name} has seen {expected}")
