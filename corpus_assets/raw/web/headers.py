@@ -23,16 +23,16 @@ class Lines(Protocol):
         """Returns the next line with its end, or at most `size` bytes of it."""
 
 
-def read_headers(lines: Lines) -> tuple[str, Headers]:
+def read_headers(lines: Lines, first: bytes = b"") -> tuple[str, Headers]:
     """Returns the first line of a block of headers, and the headers, and reads the blank line after them.
 
-    A line that begins with white space continues the one before it. Raises `HeaderError` if the block is cut, or has
-    more than `HEADER_BYTES`.
+    first: the first line, if it was read already. A line that begins with white space continues the one before it.
+    Raises `HeaderError` if the block is cut, or has more than `HEADER_BYTES`.
     """
     found: list[str] = []
     room = HEADER_BYTES
     while True:
-        line = lines.readline(room + 1)
+        line, first = first or lines.readline(room + 1), b""
         room -= len(line)
         if room < 0:
             raise HeaderError(f"headers of more than {HEADER_BYTES} bytes")

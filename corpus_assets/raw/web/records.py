@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from corpus_assets.raw.faults import RowError
-from corpus_assets.raw.web.headers import HeaderError, Headers, read_headers
+from corpus_assets.raw.web.headers import HEADER_BYTES, HeaderError, Headers, read_headers
 from resources.errors import BadFileError
 
 _VERSION: Final = re.compile(r"WARC/[01]\.[0-9]{1,2}\s*")
@@ -65,14 +65,14 @@ def read_records(stream: io.BufferedReader, where: str) -> Iterator[Record]:
     counted = _Counted(stream)
     number = 0
     while True:
-        ends = counted.line_ends()
-        if not counted.peek():
+        ends, first = counted.next_line()
+        if not first:
             return
         number += 1
-        place = f"{where} record {number} at byte {counted.offset}"
+        place = f"{where} record {number} at byte {counted.offset - len(first)}"
         if number > 1 and not ends.startswith(_RECORD_ENDS):
             raise BadFileError(place, "no two line ends are before it; is the length of the record before it wrong?")
-        record = _next(counted, place)
+        record = _next(counted, first, place)
         yield record
         counted.offset += record.skip()
 
@@ -89,23 +89,18 @@ class _Counted:
         self.offset += len(line)
         return line
 
-    def peek(self) -> bytes:
-        return self.stream.peek(1)[:1]
-
-    def line_ends(self) -> bytes:
-        """Reads over line ends; returns the first of them."""
-        found = b""
-        while (end := self.peek()) in (b"\r", b"\n"):
-            self.stream.read(1)
-            self.offset += 1
-            found = found if len(found) == 4 else found + end
-        return found
+    def next_line(self) -> tuple[bytes, bytes]:
+        """Returns up to four bytes of line ends, and the line after them; empty at the end of the stream."""
+        ends = b""
+        while (line := self.readline(HEADER_BYTES + 1)) and not line.strip(b"\r\n"):
+            ends = (ends + line)[:4]
+        return ends, line
 
 
-def _next(counted: _Counted, place: str) -> Record:
-    offset = counted.offset
+def _next(counted: _Counted, first: bytes, place: str) -> Record:
+    offset = counted.offset - len(first)
     try:
-        version, headers = read_headers(counted)
+        version, headers = read_headers(counted, first)
     except HeaderError as fault:
         raise BadFileError(place, f"{fault}; is the length of the record before it wrong?") from None
     if not _VERSION.fullmatch(version):
