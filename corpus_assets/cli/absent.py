@@ -94,9 +94,10 @@ def _print(result: Absence) -> None:
 def absence(corpus: Corpus, named: Mapping[bytes, Entry]) -> Absence:
     """Compares every row of every stored file with the names.
 
-    Rows of documents, examples and attributes are read. Other files (tokens, arrays, reports) have no names in them:
-    such a file holds nothing of a document if its digest is the recorded one and its partition is fresh, since it was
-    made, by its recipe, of rows that were read here. What is not fresh, damaged, or named by no record is unproven.
+    Rows of documents, examples and attributes are read. Other files (tokens, arrays, reports) have no names in them,
+    and rows without a text not all: such a file holds nothing of a document if its digest is the recorded one and its
+    partition is fresh, since it was made, by its recipe, of rows that were read here. What is not fresh, damaged, or
+    named by no record is unproven.
     """
     search = _Search(corpus, named)
     ledger = Ledger(corpus.storage, corpus.graph.formerly, snapshots=False)
@@ -123,14 +124,14 @@ class _Search:
     def look_at(self, record: Record) -> None:
         """Adds to the result what the files of one partition hold, or why that cannot be told."""
         name = partition_name(record.asset, record.partition)
+        told = True
         for file in (file for file in record.files if not file.path.startswith(_HASHES)):
-            problem = self._damage(file)
-            if problem is None and _suffix(file) is None:
-                problem = self._not_fresh(record)
-            if problem is not None:
+            if problem := self._damage(file):
                 self.result.unproven.append(f"{name}: {file.path}: {problem}")
-            elif _suffix(file) is not None:
-                self._read(name, file)
+            else:
+                told &= _suffix(file) is not None and self._read(name, file)
+        if not told and (problem := self._not_fresh(record)):
+            self.result.unproven.append(f"{name}: {problem}")
 
     def _damage(self, file: FileRecord) -> str | None:
         try:
@@ -146,24 +147,28 @@ class _Search:
             return "no longer part of the corpus; `corpus clean` removes it"
         return None if found.status is Status.FRESH else f"{found.status}: {found.reason or found.blocked}"
 
-    def _read(self, partition: str, file: FileRecord) -> None:
-        for number, document in enumerate(_documents(self._storage, file)):
+    def _read(self, partition: str, file: FileRecord) -> bool:
+        """Compares the rows of a file of lines; returns whether each had a text, so that all names were compared."""
+        all_names = True
+        for number, (document, has_text) in enumerate(_documents(self._storage, file)):
+            all_names &= has_text
             self.result.searched += 1
-            for key in keys_of(document, [document.text], self._url_keys):
+            for key in keys_of(document, [document.text] * has_text, self._url_keys):
                 if (entry := self._named.get(key)) is not None:
                     self.result.found.append(Found(partition, file.path, number, document.id, entry.where))
                     break
+        return all_names
 
 
 def _suffix(file: FileRecord) -> str | None:
     return next((suffix for suffix in _LINES if file.path.endswith(suffix)), None)
 
 
-def _documents(storage: Storage, file: FileRecord) -> Iterator[Document]:
-    """Yields what names the rows of a file of lines."""
+def _documents(storage: Storage, file: FileRecord) -> Iterator[tuple[Document, bool]]:
+    """Yields what names the rows of a file of lines, and whether each has a text."""
     open_stream = _LINES[_suffix(file) or ""]
     with storage.open(file.path) as raw, open_stream(raw) as lines:
         for line in lines:
             row = _ROW.decode(line)
             metadata = row.metadata if bytes(row.metadata).startswith(b"{") else NO_METADATA
-            yield Document(row.id or "", row.text or "", row.source, metadata=metadata)
+            yield Document(row.id or "", row.text or "", row.source, metadata=metadata), row.text is not None

@@ -69,6 +69,7 @@ def test_a_line_removes_its_document_from_every_output_and_recomputes_only_what_
     places = {row["partition"] for row in found["found"]}
     assert places > {f"{asset}/{ONE}" for asset in ("normalized_documents", "short_documents", "mixed_pass1")}
     (chunk,) = {place.removeprefix("mixed_pass2/") for place in places if place.startswith("mixed_pass2/")}
+    assert {f"components: waiting: {why}" for _, why in [work.plan()["components", None]]} <= set(found["unproven"])
     plan = work.plan()
     assert plan["takedown_list", None][1].startswith("remove.lists ")
     assert plan["normalized_documents", ONE][0] == "waiting"
