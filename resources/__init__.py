@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from resources.formats.documents import Document
     from resources.formats.hdf5 import read_hdf5
     from resources.hashing import keyed_hash
+    from resources.outside_files import OutsideFile
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
     from resources.stage.job import Job, Outcome, run_job
     from resources.stage.partition import Partition
@@ -27,6 +28,7 @@ _PLACES = {
     "resources.formats.documents": ("Document",),
     "resources.formats.hdf5": ("read_hdf5",),
     "resources.hashing": ("keyed_hash",),
+    "resources.outside_files": ("OutsideFile",),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
     "resources.stage.job": ("Job", "Outcome", "run_job"),
     "resources.stage.partition": ("Partition",),
@@ -48,6 +50,7 @@ __all__ = [
     "Job",
     "LedgerError",
     "Outcome",
+    "OutsideFile",
     "Partition",
     "Partitioning",
     "Span",

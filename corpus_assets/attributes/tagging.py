@@ -20,11 +20,15 @@ class TaggerError(Exception):
 
 @dataclass(frozen=True)
 class Named:
-    """A function and the first part of its attribute keys, `<entry>__<tagger>__`."""
+    """A function and the first part of its attribute keys, `<entry>__<tagger>__`.
+
+    unread_lines: lines of its lists that say nothing it understands.
+    """
 
     name: str
     prefix: str
     tag: Tag
+    unread_lines: int = 0
 
 
 @lru_cache(maxsize=4096)
