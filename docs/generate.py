@@ -5,7 +5,7 @@
 
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -194,7 +194,16 @@ def cli_page() -> str:
     """Returns the page with every command, its arguments and options."""
     group = typer.main.get_command(app)
     commands: dict[str, Any] = vars(group)["commands"]
-    return "\n".join([CLI_INTRODUCTION, *(_command(name, command) for name, command in commands.items())])
+    return "\n".join([CLI_INTRODUCTION, *(_command(name, command) for name, command in _leaves(commands))])
+
+
+def _leaves(commands: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields every command that does something, with the names of the commands it belongs to."""
+    for name, command in commands.items():
+        if inner := vars(command).get("commands"):
+            yield from _leaves(inner, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
 
 
 def _command(name: str, command: Any) -> str:
