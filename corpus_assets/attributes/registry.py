@@ -11,6 +11,7 @@ from corpus_assets.attributes.taggers.lengths import TAGGERS as LENGTHS
 from corpus_assets.attributes.taggers.licences import TAGGERS as LICENCES
 from corpus_assets.attributes.taggers.olmo import TAGGERS as OLMO
 from corpus_assets.attributes.taggers.pii import TAGGERS as PII
+from corpus_assets.attributes.taggers.presidio import TAGGERS as PRESIDIO
 from corpus_assets.attributes.taggers.punctuation import TAGGERS as PUNCTUATION
 from corpus_assets.attributes.taggers.repetitions import TAGGERS as REPETITIONS
 from corpus_assets.attributes.taggers.sampling import TAGGERS as SAMPLING
@@ -34,6 +35,7 @@ BUILT_IN: Mapping[str, Tagger] = {
         *GOPHER,
         *REPETITIONS,
         *PII,
+        *PRESIDIO,
         *CODE,
         *SECRETS,
         *STARCODER,

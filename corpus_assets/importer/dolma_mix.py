@@ -34,8 +34,10 @@ def import_mix(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
         add_documents(draft, stream.get("documents") or [], f"{key}.documents", folder)
         draft.leave_all(stream, STREAM, f"{key}.")
         draft.leave_all(stream.get("output") or {}, OUTPUT, f"{key}.output.")
-        filters.append(_filter(draft, stream, key))
-        _require_entries(draft, stream, key)
+        found, names = _filter(draft, stream, key), _entries(draft, stream, key)
+        if names and any(found.get(name) for name in ("include", "exclude", "span_replacement")):
+            found["attributes"] = names
+        filters.append(found)
     if any(found != filters[0] for found in filters):
         draft.leave("streams", "each filters in its own way, and a corpus has one `filter`; make a corpus of each")
     elif filters and filters[0]:
@@ -65,17 +67,24 @@ def _replacement(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "syntax": entry.get("syntax") or "jsonpath", **scores}
 
 
-def _require_entries(draft: Draft, stream: Mapping[str, Any], key: str) -> None:
-    """Adds the taggers that expressions name, and says which attributes nothing makes."""
+def _entries(draft: Draft, stream: Mapping[str, Any], key: str) -> list[str]:
+    """Returns the names of the attributes that expressions see, and says which of them nothing makes.
+
+    Taggers that expressions name are added.
+    """
+    names = []
     for experiment in stream.get("attributes") or []:
         for tagger in dict.fromkeys(_named(str([stream.get("filter"), stream.get("span_replacement")]), experiment)):
             add_entry(draft, experiment, [tagger], f"{key}.attributes")
         name = usable_name(experiment, "attributes")
-        if not draft.entry("attributes", name) and not draft.entry("dedupers", name):
+        if draft.entry("attributes", name) or draft.entry("dedupers", name):
+            names.append(name)
+        else:
             draft.leave(
                 f"{key}.attributes: {experiment}",
                 "nothing here says what makes it; import its tag or dedupe configuration together with this one",
             )
+    return names
 
 
 def _named(expressions: str, experiment: str) -> Iterator[str]:

@@ -167,6 +167,25 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
             BUILT_IN[tagger].files["model"]([OutsideFile(str(tmp_path / "model.bin"))])
 
 
+def test_presidio(tmp_path: Path) -> None:
+    pytest.importorskip("presidio_analyzer", reason="the extra presidio is not installed")
+    spacy = pytest.importorskip("spacy")
+    spacy.blank("en").to_disk(tmp_path / "pipeline")
+    tagger = BUILT_IN["pii_presidio_v1"]
+    held = {option: load([OutsideFile(str(tmp_path / "pipeline"))]) for option, load in tagger.files.items()}
+    text = "Öffnen: write to jane.doe@example.com or call (212) 555-0100; the host is 192.168.17.4."
+    found = tagged("pii_presidio_v1", text, **held)
+    kinds = {"EMAIL_ADDRESS": "jane.doe@example.com", "PHONE_NUMBER": "(212) 555-0100", "IP_ADDRESS": "192.168.17.4"}
+    assert {kind: [text[start:end] for start, end, _ in found[kind]] for kind in kinds} == {
+        kind: [value] for kind, value in kinds.items()
+    }
+    assert found["doc"] == [(0, len(text), 3 / len(text.split()))]
+    assert tagged("pii_presidio_v1", " ", **held)["doc"] == [(0, 1, -1.0)]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadFileError, match="no folder of a spaCy pipeline"):
+        tagger.files["model"]([OutsideFile(str(tmp_path / "empty"))])
+
+
 def test_runs_of_tokens() -> None:
     import numpy as np
 

@@ -111,7 +111,7 @@ def test_a_key_that_cannot_be_compared_is_left_out(tmp_path: Path, dedupe: dict[
     assert "dedupers" not in draft.values
 
 
-STREAM = {
+STREAM: dict[str, Any] = {
     "name": "web",
     "documents": ["d/documents/*"],
     "attributes": ["quality", "again"],
