@@ -269,9 +269,10 @@ attributes:
 
 The digest of their content is part of the recipe: if a list grows by a line, its entry is computed again, and the plan
 says `attributes.web.lists.blocklist_hosts_porn_v1 changed`. Place and name of a file, and the order of lists, have no
-influence. A worker reads a file once, and keeps it until the build ends: plan for the size of every model in each
-worker, beside `engine.memory`. A list takes 16 bytes for each of its lines. Lines that name no URL or host are left
-out, and counted in the record of each partition (`unread_lines_of_lists`).
+influence. Every command that plans reads the files once to know it. A worker reads a file once, and keeps it until the
+build ends: plan for the size of every model in each worker, beside `engine.memory`. A list takes 16 bytes for each of
+its lines. Lines that name no URL or host are left out, and counted in the record of each partition
+(`unread_lines_of_lists`).
 
 With `compat: dolma` an entry has the values of Dolma 1.2.1 where its values are defects too; they differ for the
 taggers that the last column marks.

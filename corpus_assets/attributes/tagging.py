@@ -54,7 +54,12 @@ def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, lis
 
 
 def _keyed(prefix: str, spans: Spans) -> dict[str, list[Span]]:
-    return {prefix + key_part(kind): [_rounded(span) for span in found] for kind, found in spans.items() if found}
+    return {_key(prefix, kind): list(map(_rounded, found)) for kind, found in spans.items() if found}
+
+
+@lru_cache(maxsize=4096)
+def _key(prefix: str, kind: str) -> str:
+    return prefix + key_part(kind)
 
 
 def _rounded(span: Span) -> Span:

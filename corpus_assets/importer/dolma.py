@@ -50,7 +50,10 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
     for file, values in sorted(given, key=lambda one: order.index(_kind(*one))):
         take, keys = KINDS[_kind(file, values)]
         _check_shapes(file, values)
-        take(draft, values, folder)
+        try:
+            take(draft, values, folder)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ConfigError(f"{file}: a value of another type than the toolkit takes: {error}") from error
         for key in (key for key in values if key not in keys):
             draft.leave(key, "no key of the toolkit that is known here")
         if isinstance(workers := values.get("processes"), int) and workers > 0:
