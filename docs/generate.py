@@ -5,7 +5,7 @@
 
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -29,6 +29,7 @@ INNER = {
     "HoldoutCount": "`holdout` as a count",
     "Ngrams": "`dedupers[].ngram`",
     "Bloom": "`dedupers[].bloom`",
+    "TaggerOptions": "`attributes[].options.TAGGER`",
     "Files": "`datasets[].input` as files of its own",
 }
 
@@ -202,7 +203,16 @@ def cli_page() -> str:
     """Returns the page with every command, its arguments and options."""
     group = typer.main.get_command(app)
     commands: dict[str, Any] = vars(group)["commands"]
-    return "\n".join([CLI_INTRODUCTION, *(_command(name, command) for name, command in commands.items())])
+    return "\n".join([CLI_INTRODUCTION, *(_command(name, command) for name, command in _leaves(commands))])
+
+
+def _leaves(commands: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields every command that does something, with the names of the commands it belongs to."""
+    for name, command in commands.items():
+        if inner := vars(command).get("commands"):
+            yield from _leaves(inner, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
 
 
 def _command(name: str, command: Any) -> str:
@@ -243,6 +253,36 @@ If you add a tagger to an entry, or a tagger gets a new version, that entry is c
 that change often into an entry of their own. Taggers of one entry share what they compute: code points, words and
 paragraphs of a text are found once.
 
+## Taggers that need more
+
+Some taggers use a library that is not installed with the rest. The table below names the extra that installs it:
+
+```bash
+pip install 'corpus-assets[cld2]'
+```
+
+Without it, `corpus plan` and `corpus build` say which wheel is missing. Its version is part of the recipe, so an entry
+is computed again when the library changes.
+
+Others read files of yours: lists of URLs or hosts, classifiers, tokenizers. Nothing is downloaded. `options` of the
+entry names them, by tagger; relative paths start at the folder of `corpus.yaml`:
+
+```yaml
+attributes:
+  - name: web
+    taggers: [gopher_v2, blocklist_hosts_porn_v1, ft_lang_id_en_doc_v2]
+    options:
+      blocklist_hosts_porn_v1: {lists: [lists/porn.txt, lists/more.txt.gz]}
+      ft_lang_id_en_doc_v2: {model: models/lid.176.bin}
+```
+
+The digest of their content is part of the recipe: if a list grows by a line, its entry is computed again, and the plan
+says `attributes.web.lists.blocklist_hosts_porn_v1 changed`. Place and name of a file, and the order of lists, have no
+influence. Every command that plans reads the files once to know it. A worker reads a file once, and keeps it until the
+build ends: plan for the size of every model in each worker, beside `engine.memory`. A list takes 16 bytes for each of
+its lines. Lines that name no URL or host are left out, and counted in the record of each partition
+(`unread_lines_of_lists`).
+
 With `compat: dolma` an entry has the values of Dolma 1.2.1 where its values are defects too; they differ for the
 taggers that the last column marks.
 
@@ -273,6 +313,8 @@ attributes:
 - `text.string` is the text; `text.document` has its `id`, `source` and dates; `text.metadata` is its metadata.
 - Return spans by type: `text.whole(score)` is one span over the whole text, `[(start, end, score), ...]` are several.
   A type without spans is left out of the row.
+- `Tagger(..., wheels=("some-library",))` puts the version of a library into the recipe; `files={"model": read}` gives
+  the tagger an option, and its function a value `model`: what `read([path, ...])` returned for the files it names.
 - `text.once(function)` calls a function of the text once per document, for all taggers that ask.
 - A function must depend on nothing but its text. Raise `version` in the commit that changes what it returns.
 - If it raises an error, its shard fails, and the message names file, document and tagger.
@@ -283,15 +325,20 @@ The filter drops documents, or replaces pieces of their texts, by what taggers g
 
 "Lines", "words" and "paragraphs" are those of [formats/dolma.md](formats/dolma.md).
 
-| tagger | gives | source | version | `compat: dolma` |
-|---|---|---|---|---|
+| tagger | gives | source | version | extra | options | `compat: dolma` |
+|---|---|---|---|---|---|---|
 """
+
+
+def _code(*words: str) -> str:
+    return ", ".join(f"`{word}`" for word in words if word)
 
 
 def attributes_page() -> str:
     """Returns the page about attributes, with every built-in tagger."""
     rows = [
-        f"| `{t.name}` | {t.gives} | {t.source} | {t.version} | {'differs' if t.dolma else ''} |"
+        f"| `{t.name}` | {t.gives} | {t.source} | {t.version} | {_code(t.extra)} | {_code(*t.files)} "
+        f"| {'differs' if t.dolma else ''} |"
         for t in BUILT_IN.values()
     ]
     return ATTRIBUTES_INTRODUCTION + "\n".join(rows) + "\n"

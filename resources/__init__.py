@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from resources.formats.documents import Document
     from resources.formats.hdf5 import read_hdf5
     from resources.hashing import keyed_hash
+    from resources.outside_files import OutsideFile
     from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
     from resources.stage.job import Job, Outcome, run_job
@@ -28,6 +29,7 @@ _PLACES = {
     "resources.formats.documents": ("Document",),
     "resources.formats.hdf5": ("read_hdf5",),
     "resources.hashing": ("keyed_hash",),
+    "resources.outside_files": ("OutsideFile",),
     "resources.row_rule": ("Discard", "Drop", "Replace", "Replacement", "Row", "RowRule", "RuleSet", "Verdict"),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
     "resources.stage.job": ("Job", "Outcome", "run_job"),
@@ -52,6 +54,7 @@ __all__ = [
     "Job",
     "LedgerError",
     "Outcome",
+    "OutsideFile",
     "Partition",
     "Partitioning",
     "Replace",

@@ -1,13 +1,14 @@
 """Taggers: small pure functions that score spans of a document's text, known by name and version."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from resources.formats.attributes import Span
 from resources.formats.documents import Document
+from resources.outside_files import OutsideFile
 
 Spans = Mapping[str, Sequence[Span]]
 """Spans by type, which is the last part of an attribute key."""
@@ -49,7 +50,11 @@ def _metadata(text: Text) -> dict[str, Any]:
     return msgspec.json.decode(raw, type=dict[str, Any]) if bytes(raw) else {}
 
 
-Tag = Callable[[Text], Spans]
+Tag = Callable[..., Spans]
+"""A function of a `Text`, and of what the tagger's files hold, by the names of their options."""
+
+Load = Callable[[Sequence[OutsideFile]], Any]
+"""Reads the files, or folders, that an option names; called once per process."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,11 @@ class Tagger:
     gives: the types it gives and what they say, for the documentation.
     source: who defined it.
     dolma: the function for `compat: dolma`, where the original's values are defects.
+    extra: the extra of this project that installs `wheels`. Empty for a tagger of your own.
+    wheels: distributions that it needs beyond what is always installed; their versions are part of the recipe.
+    files: options that name files, each with the function that reads them; `tag` gets what it returns by the option's
+        name, and the digest of the files is part of the recipe.
+    dolma_files: other functions to read them for `compat: dolma`.
 
         def shouting(text: Text) -> Spans:
             capitals = sum(map(str.isupper, text.string))
@@ -76,3 +86,15 @@ class Tagger:
     gives: str
     source: str = "your own"
     dolma: Tag | None = None
+    extra: str = ""
+    wheels: tuple[str, ...] = ()
+    files: Mapping[str, Load] = field(default_factory=dict, hash=False)
+    dolma_files: Mapping[str, Load] = field(default_factory=dict, hash=False)
+
+    def function(self, compat: str | None) -> Tag:
+        """Returns the function for a `compat`."""
+        return self.dolma if compat == "dolma" and self.dolma else self.tag
+
+    def loaders(self, compat: str | None) -> Mapping[str, Load]:
+        """Returns the functions that read its files for a `compat`."""
+        return {**self.files, **self.dolma_files} if compat == "dolma" else self.files

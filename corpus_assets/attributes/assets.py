@@ -8,34 +8,57 @@ from typing import Any
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import named_tagger
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
-from resources.errors import BadFileError
+from resources.errors import BadFileError, ConfigError
+from resources.outside_files import OutsideFile, outside_digest, require_digest
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
-from resources.tagger import Tagger
+from resources.tagger import Load, Tagger
+from resources.wheels import wheel_version
+
+Files = Mapping[str, Mapping[str, Sequence[str]]]
+"""Paths by tagger and option."""
 
 ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A configured entry as its stage needs it, taggers in the order of their names."""
+    """A configured entry as its stage needs it, taggers in the order of their names.
+
+    place: where it stands in corpus.yaml, for messages.
+    """
 
     name: str
+    place: str
     taggers: tuple[Tagger, ...]
     compat: str | None
 
-    def functions(self) -> list[Named]:
-        """Returns the taggers' functions, and the keys that they fill."""
-        prefixes = {tagger.name: f"{key_part(self.name)}__{key_part(tagger.name)}__" for tagger in self.taggers}
-        return [Named(tagger.name, prefixes[tagger.name], self._function(tagger)) for tagger in self.taggers]
+    def functions(self, files: Files, digests: Mapping[str, str]) -> list[Named]:
+        """Returns the taggers' functions, and the keys that they fill.
 
-    def _function(self, tagger: Tagger) -> Any:
-        return tagger.dolma if self.compat == "dolma" and tagger.dolma else tagger.tag
+        files: the files of each tagger by option. digests: what each must hold, by the recipe's key.
+        """
+        return [self._named(tagger, files.get(tagger.name, {}), digests) for tagger in self.taggers]
+
+    def _named(self, tagger: Tagger, files: Mapping[str, Sequence[str]], digests: Mapping[str, str]) -> Named:
+        loaders, held = tagger.loaders(self.compat), {}
+        for option, paths in files.items():
+            digest = digests[f"attributes.{self.name}.{option}.{tagger.name}"]
+            require_digest(self.option_key(tagger, option), paths, digest)
+            held[option] = loaded(loaders[option], paths, digest)
+        function = tagger.function(self.compat)
+        prefix = f"{key_part(self.name)}__{key_part(tagger.name)}__"
+        unread = sum(getattr(value, "unread_lines", 0) for value in held.values())
+        return Named(tagger.name, prefix, partial(function, **held) if held else function, unread)
+
+    def option_key(self, tagger: Tagger, option: str) -> str:
+        """Returns the place of a tagger's option in corpus.yaml."""
+        return f"{self.place}.options.{tagger.name}.{option}"
 
 
 def attributes(task: Task, entry: Entry) -> None:
     """Runs taggers over a shard's documents; writes one row of attributes for each."""
-    functions = entry.functions()
+    functions = entry.functions(task.run_options, task.parameters)
     spans = 0
     with task.attributes(entry.name) as out:
         for row, document in enumerate(task.input("normalized_documents").documents()):
@@ -46,6 +69,29 @@ def attributes(task: Task, entry: Entry) -> None:
             out.add(document, found)
             spans += sum(map(len, found.values()))
     task.count(rows_in=out.rows, rows_out=out.rows, spans=spans)
+    if unread := {named.name: named.unread_lines for named in functions if named.unread_lines}:
+        task.count(unread_lines_of_lists=unread)
+
+
+_LOADED: dict[tuple[str, str], Any] = {}
+
+
+def loaded(load: Load, paths: Sequence[str], digest: str) -> Any:
+    """Returns what files hold; a worker reads them once for all taggers that read them alike.
+
+    digest: that of their content.
+    """
+    key = (_known_as(load), digest)
+    if key not in _LOADED:
+        _LOADED[key] = load([OutsideFile(path) for path in paths])
+    return _LOADED[key]
+
+
+def _known_as(value: Any) -> str:
+    """Returns a name of a function that is the same for copies of it, which every job brings."""
+    if isinstance(value, partial):
+        return f"{_known_as(value.func)} {[(key, _known_as(given)) for key, given in sorted(value.keywords.items())]}"
+    return f"{value.__module__}.{value.__qualname__}" if callable(value) else repr(value)
 
 
 def asset_name(entry: str) -> str:
@@ -56,9 +102,29 @@ def asset_name(entry: str) -> str:
 def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, Tagger]) -> Iterator[Stage]:
     """Yields the stage of each entry. known: all taggers by name."""
     for place, values in enumerate(entries):
-        names: Sequence[str] = sorted(values["taggers"])
-        taggers = tuple(named_tagger(name, known, f"attributes.{place}.taggers") for name in names)
-        yield _stage(Entry(values["name"], taggers, values["compat"]))
+        names, key = sorted(values["taggers"]), f"attributes.{place}"
+        entry = Entry(
+            values["name"],
+            key,
+            tuple(named_tagger(name, known, f"{key}.taggers") for name in names),
+            values["compat"],
+        )
+        _require_options(entry, values["options"])
+        yield _stage(entry)
+
+
+def _require_options(entry: Entry, options: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises `ConfigError` for an option that a tagger lacks, or does not have."""
+    for tagger in entry.taggers:
+        given = [option for option, value in options.get(tagger.name, {}).items() if value is not None]
+        if unknown := [option for option in given if option not in tagger.files]:
+            valid = ", ".join(tagger.files) or "none; leave it out"
+            raise ConfigError(
+                f"{entry.option_key(tagger, unknown[0])}: {tagger.name} has no such option; valid: {valid}"
+            )
+        if missing := [option for option in tagger.files if option not in given]:
+            key = entry.option_key(tagger, missing[0])
+            raise ConfigError(f"{key}: missing, but {tagger.name} needs it: the path of a local file")
 
 
 def _stage(entry: Entry) -> Stage:
@@ -72,6 +138,7 @@ def _stage(entry: Entry) -> Stage:
         io="documents",
         inputs=(same("normalized_documents"),),
         derived_parameters=partial(entry_parameters, entry=entry),
+        run_options=partial(entry_files, entry=entry),
         kernels=partial(_kernels, entry=entry),
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),
@@ -82,8 +149,25 @@ def _kernels(_settings: Mapping[str, Any], entry: Entry) -> tuple[str, ...]:
     return of_taggers(tagger.name for tagger in entry.taggers)
 
 
-def entry_parameters(_settings: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
-    """Returns what rows depend on: the version of each tagger, and whose values they have."""
+def entry_parameters(settings: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
+    """Returns what rows depend on: versions of taggers and libraries, digests of files, and whose values they have.
+
+    `ConfigError` says which library is not installed, or which file cannot be read.
+    """
     key = f"attributes.{entry.name}"
-    versions = {f"{key}.taggers.{tagger.name}": tagger.version for tagger in entry.taggers}
-    return {**versions, f"{key}.compat": entry.compat}
+    found: dict[str, Any] = {f"{key}.taggers.{tagger.name}": tagger.version for tagger in entry.taggers}
+    for tagger in entry.taggers:
+        what = f"{entry.place}.taggers: {tagger.name}"
+        found |= {f"{key}.wheels.{wheel}": wheel_version(wheel, tagger.extra, what) for wheel in tagger.wheels}
+        for option, paths in entry_files(settings, entry).get(tagger.name, {}).items():
+            found[f"{key}.{option}.{tagger.name}"] = outside_digest(entry.option_key(tagger, option), paths)
+    return {**found, f"{key}.compat": entry.compat}
+
+
+def entry_files(settings: Mapping[str, Any], entry: Entry) -> dict[str, dict[str, list[str]]]:
+    """Returns the paths of the files that its taggers read, by tagger and option."""
+    (values,) = (values for values in settings["attributes"] if values["name"] == entry.name)
+    return {
+        name: {option: paths if isinstance(paths, list) else [paths] for option, paths in options.items() if paths}
+        for name, options in values["options"].items()
+    }

@@ -6,10 +6,25 @@ KERNELS = "corpus_assets.attributes.kernels"
 _WORDS = ("units.split_words",)
 _PARAGRAPHS = ("units.split_paragraphs",)
 _C4 = ("lines.measure_lines", "terms.find_terms")
-_GOPHER = (*_WORDS, "word_measures.measure_words", "ngrams.number_words", "ngrams.measure_ngrams")
+_GOPHER = (
+    *_WORDS,
+    "word_measures.measure_words",
+    "word_measures.median_length",
+    "ngrams.number_words",
+    "ngrams.measure_ngrams",
+    "text_lines.measure_text_lines",
+)
 _SEGMENTS = ("units.strip_parts", "word_breaks.count_segments")
 _FOUND = ("pii.find_addresses", "pii.find_phones", "pii.find_emails")
+_BY_PARAGRAPH = (
+    *("cld2_paragraph_v2", "cld2_en_paragraph_v2", "cld2_en_paragraph_with_doc_score_v2"),
+    *("cld3_en_paragraph_v2", "cld3_en_paragraph_with_doc_score_v2"),
+    *("langdetect_paragraph_v1", "langdetect_en_paragraph_v1", "lingua_par_v1", "lingua_en_par_v1"),
+    *("ft_lang_id_paragraph_v1", "ft_lang_id_en_paragraph_v2", "ft_lang_id_en_paragraph_with_doc_score_v2"),
+    *("fasttext_paragraph", "paragraph_tokenizer_repetitions_v1"),
+)
 CALLED = {
+    **dict.fromkeys(_BY_PARAGRAPH, _PARAGRAPHS),
     "c4_v1": _C4,
     "c4_v2": _C4,
     "char_length_with_paragraphs_v1": _PARAGRAPHS,

@@ -20,11 +20,15 @@ class TaggerError(Exception):
 
 @dataclass(frozen=True)
 class Named:
-    """A function and the first part of its attribute keys, `<entry>__<tagger>__`."""
+    """A function and the first part of its attribute keys, `<entry>__<tagger>__`.
+
+    unread_lines: lines of its lists that say nothing it understands.
+    """
 
     name: str
     prefix: str
     tag: Tag
+    unread_lines: int = 0
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +54,12 @@ def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, lis
 
 
 def _keyed(prefix: str, spans: Spans) -> dict[str, list[Span]]:
-    return {prefix + key_part(kind): [_rounded(span) for span in found] for kind, found in spans.items() if found}
+    return {_key(prefix, kind): list(map(_rounded, found)) for kind, found in spans.items() if found}
+
+
+@lru_cache(maxsize=4096)
+def _key(prefix: str, kind: str) -> str:
+    return prefix + key_part(kind)
 
 
 def _rounded(span: Span) -> Span:

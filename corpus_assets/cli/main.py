@@ -20,6 +20,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+imports = typer.Typer(help="Turn configurations of other systems into a corpus.yaml.", no_args_is_help=True)
+app.add_typer(imports, name="import")
+
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", "-c", help="The corpus.yaml; default $CORPUS_CONFIG, else ./corpus.yaml."),
@@ -153,6 +156,20 @@ def sample(
     summary = write_sample(folder, megabytes=megabytes)
     size = summary.text_bytes / 1e6
     typer.echo(f"{folder}: {summary.documents:,} documents, {size:.1f} MB of text, {summary.shards} shards")
+
+
+@imports.command("dolma")
+def import_dolma(
+    configs: Annotated[list[Path], typer.Argument(help="Configurations of dolma tag, dedupe or mix.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The corpus.yaml to write; by default standard output.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Turn configurations of the Dolma toolkit into one corpus.yaml, and say what could not be taken over."""
+    from corpus_assets.cli.import_dolma import run
+
+    run(configs, output, force=force)
 
 
 @app.command()

@@ -1,11 +1,11 @@
 """`attributes` of `corpus.yaml`: which taggers look at every document, together."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from corpus_assets.config.section import Name, Section
+from corpus_assets.config.section import LocalPath, Name, Section
 
 TAKEN = ("short_documents", "duplicates")
 
@@ -24,6 +24,31 @@ def key_prefix(name: str) -> str:
     return re.sub("[^A-Za-z0-9_]", "_", name)
 
 
+def _how_many(value: Any) -> str:
+    return "many" if isinstance(value, list) else "one"
+
+
+Paths = Annotated[
+    Annotated[LocalPath, Tag("one")] | Annotated[list[LocalPath], Field(min_length=1), Tag("many")],
+    Discriminator(_how_many),
+]
+
+
+class TaggerOptions(Section):
+    """Local files that a tagger needs. Their content is part of the recipe, their place is not."""
+
+    lists: Paths | None = Field(
+        None, description="one or more files with a URL, host, or rule per line; `.gz` is unpacked"
+    )
+    model: LocalPath | None = Field(None, description="a fastText model, tokenizer.json or spaCy pipeline")
+
+    def given(self) -> dict[str, list[str]]:
+        """Returns the paths by option, of the options that are given."""
+        lists = [self.lists] if isinstance(self.lists, str) else self.lists
+        found = {"lists": lists, "model": [self.model] if self.model else None}
+        return {option: paths for option, paths in found.items() if paths}
+
+
 class Attributes(Section):
     """Taggers that run together: one asset `<name>_attributes`, one attribute file per shard."""
 
@@ -35,6 +60,10 @@ class Attributes(Section):
         None, description="values as Dolma 1.2.1 gives them, where its values are defects too"
     )
 
+    options: dict[str, TaggerOptions] = Field(
+        default={}, description="files of the taggers that need some, by the name of the tagger"
+    )
+
     @property
     def prefix(self) -> str:
         """Returns the first part of its attribute keys."""
@@ -44,4 +73,6 @@ class Attributes(Section):
     def _each_once(self) -> "Attributes":
         if twice := sorted({name for name in self.taggers if self.taggers.count(name) > 1}):
             raise ValueError(f"taggers: {', '.join(twice)} named twice; name each once")
+        if unused := [name for name in self.options if name not in self.taggers]:
+            raise ValueError(f"options: {unused[0]!r} is none of its taggers; valid: {', '.join(self.taggers)}")
         return self

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TypeVar
 
+from corpus_assets.config.attributes import Attributes, TaggerOptions
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.section import Section, expanded
 from resources.config_files import is_template
@@ -12,7 +13,7 @@ S = TypeVar("S")
 
 
 def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
-    """Returns the configuration with the paths of all raw files, tokenizers and templates resolved."""
+    """Returns the configuration with the paths of all raw files, tokenizers, templates, lists and models resolved."""
     sources = [_absolute(source, folder) for source in config.sources]
     datasets = [
         _absolute(dataset, folder).model_copy(
@@ -23,13 +24,24 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         )
         for dataset in config.datasets
     ]
+    attributes = [_with_files(entry, folder) for entry in config.attributes]
     tokenizer = _absolute(config.tokenizer, folder)
     storage = config.storage
     if storage.kind == "local":
         storage = storage.model_copy(update={"root": expanded(storage.root)})
-    changed = {"sources": sources, "datasets": datasets, "tokenizer": tokenizer, "storage": storage}
-    changed["remove"] = _absolute(config.remove, folder)
+    changed = {"sources": sources, "attributes": attributes, "datasets": datasets, "tokenizer": tokenizer}
+    changed |= {"storage": storage, "remove": _absolute(config.remove, folder)}
     return config.model_copy(update=changed)
+
+
+def _with_files(entry: Attributes, folder: Path) -> Attributes:
+    options = {name: _resolved(options, folder) for name, options in entry.options.items()}
+    return entry.model_copy(update={"options": options})
+
+
+def _resolved(options: TaggerOptions, folder: Path) -> TaggerOptions:
+    paths = {name: [str(folder / expanded(path)) for path in given] for name, given in options.given().items()}
+    return options.model_copy(update={name: found if name == "lists" else found[0] for name, found in paths.items()})
 
 
 def _absolute(section: S, folder: Path) -> S:

@@ -1,5 +1,6 @@
 """The differences between a commit record and what would be computed now, in words."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -43,13 +44,18 @@ def own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> s
 
 
 def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """Yields `key old -> new` for every value that differs; sections are compared key by key."""
+    """Yields `key old -> new` for every value that differs, `key changed` for digests; sections key by key."""
     for name in sorted({*before, *now}):
         old, new = before.get(name, "(unset)"), now.get(name, "(unset)")
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from _parameter_changes(old, new, f"{path}{name}.")
         elif old != new:
-            yield f"{path}{name} {_short(old)} -> {_short(new)}"
+            digests = _is_digest(old) and _is_digest(new)
+            yield f"{path}{name} changed" if digests else f"{path}{name} {_short(old)} -> {_short(new)}"
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
 
 
 def _short(value: Any) -> str:

@@ -97,7 +97,7 @@ def test_a_tagger_of_ones_own_as_the_page_has_it(own: Path) -> None:
     for settings in given:
         write_config(own, settings)
         opened(own)
-    corpus, _ = built(own, *given[1]["attributes"], taggers=given[1]["taggers"])
+    corpus, _ = built(own, *given[-1]["attributes"], taggers=given[-1]["taggers"])
     for row, document in zip(rows(corpus, "tone_attributes"), documents(corpus), strict=True):
         capitals = sum(map(str.isupper, document.text)) / max(1, len(document.text))
         assert row.attributes == {"tone__shouting__capitals": [(0, len(document.text), round(capitals, 5))]}

@@ -146,7 +146,7 @@ def test_properties_of_every_character() -> None:
             assert bool(table[code] & bit) == test(chr(code)), hex(code)
 
 
-MODEL_FREE = sorted(set(BUILT_IN) - {"cc_re", "cc_re_fast"})
+MODEL_FREE = sorted(name for name, tagger in BUILT_IN.items() if not tagger.wheels and not tagger.files)
 
 
 @given(st.one_of(ANY, LINES, few("a1@.# \n{", 60)))

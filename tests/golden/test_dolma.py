@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +55,22 @@ def test_strings(tagger: str) -> None:
         assert as_dolma(tagger, case["text"]) == expected, case["text"]
 
 
+def is_usable(tagger: str) -> bool:
+    """Whether the libraries are installed that a tagger needs."""
+    try:
+        return all(version(wheel) for wheel in BUILT_IN[tagger].wheels)
+    except PackageNotFoundError:
+        return False
+
+
 def experiments() -> Iterator[tuple[str, list[str]]]:
-    """The name of every golden folder that taggers made, and its taggers as far as they are built in."""
+    """The name of every golden folder that taggers made, and those of its taggers that can run here."""
     for folder in sorted((GOLDEN / "corpus" / "attributes").iterdir()):
         rows = [row for file in folder.rglob("*.jsonl.gz") for row in lines_of(file)]
         keys = {
             key.split("__")[1] for row in rows if "source" in row for key in row["attributes"]
         }  # A deduper's: none.
-        if chosen := sorted(keys & set(BUILT_IN)):
+        if chosen := sorted(filter(is_usable, keys & set(BUILT_IN))):
             yield folder.name, chosen
 
 

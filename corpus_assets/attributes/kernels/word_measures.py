@@ -37,6 +37,26 @@ def measure_words(
     return symbols, alphabetic, wanted
 
 
+@ahead("int64[::1], int64[::1]")
+@kernel
+def median_length(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> float:
+    """Returns the median length of words; 0 without words."""
+    if starts.size == 0:
+        return 0.0
+    counts = np.zeros((ends - starts).max() + 1, dtype=np.int64)
+    for word in range(starts.size):
+        counts[ends[word] - starts[word]] += 1
+    lower, upper = (starts.size - 1) // 2, starts.size // 2
+    seen, total, taken = 0, 0, 0
+    for length in range(counts.size):
+        seen += counts[length]
+        if taken == 0 and seen > lower:
+            total, taken = length, 1
+        if taken == 1 and seen > upper:
+            return (total + length) / 2.0
+    return 0.0
+
+
 @inlined
 def _is_one_of(codes: NDArray[np.uint32], start: int, end: int, required: NDArray[np.uint32]) -> bool:
     packed = np.uint32(0)

@@ -13,7 +13,7 @@ EMAIL, PHONE, ADDRESS = "EMAIL_ADDRESS", "PHONE_NUMBER", "IP_ADDRESS"
 WINDOW = 100
 NOT_NUMBERS = ("isbn", "doi", "#")
 MOST_QUESTION_MARKS = 10_000
-_NO_TEXT = -1.0
+NO_TEXT = -1.0
 
 
 def _addresses(text: Text) -> list[Span]:
@@ -45,18 +45,20 @@ def _whole_text(text: Text) -> dict[str, list[Span]]:
     """Returns what the expressions find in the whole text, without what is no address or number."""
     string = text.string
     found = {
-        EMAIL: [(s, e, 1.0) for s, e, _ in _emails(text, 0, len(string)) if _is_email(*string[s:e].split("@")[:2])],
-        PHONE: [span for span in _phones(text, by_paragraph=False) if _is_number(string, span)],
-        ADDRESS: [span for span in text.once(_addresses) if _is_number(string, span)],
+        EMAIL: [(s, e, 1.0) for s, e, _ in _emails(text, 0, len(string)) if is_email(*string[s:e].split("@")[:2])],
+        PHONE: [span for span in _phones(text, by_paragraph=False) if is_number(string, span)],
+        ADDRESS: [span for span in text.once(_addresses) if is_number(string, span)],
     }
     return {kind: spans for kind, spans in found.items() if spans}
 
 
-def _is_email(user: str, domain: str) -> bool:
+def is_email(user: str, domain: str) -> bool:
+    """Returns whether an address has a dot in its domain, and more than a parenthesis before it."""
     return user.strip() != "(" and "." in domain
 
 
-def _is_number(string: str, span: Span) -> bool:
+def is_number(string: str, span: Span) -> bool:
+    """Returns whether nothing near a number says that it is that of a book, an article or an issue."""
     around = string[max(0, span[0] - WINDOW) : span[1] + WINDOW]
     return not any(word in around for word in NOT_NUMBERS)
 
@@ -65,7 +67,7 @@ def pii_regex(text: Text) -> Spans:
     """Returns what was found in the whole text, and how many there are per word."""
     found = text.once(_whole_text)
     count = len(text.once(words).starts)
-    per_word = sum(map(len, found.values())) / count if count else _NO_TEXT
+    per_word = sum(map(len, found.values())) / count if count else NO_TEXT
     return {**found, "doc": text.whole(per_word)}
 
 
@@ -110,7 +112,7 @@ def _emails_by_paragraph(text: Text) -> Iterator[Span]:
         start, newline = string.rfind("\n", 0, at) + 1, string.find("\n", at)
         stop = newline + 1 if newline >= 0 else len(string)
         for begin, end, address in _emails(text, start, stop):
-            if _is_email(*address.split("@", 1)):
+            if is_email(*address.split("@", 1)):
                 yield begin, end, 1.0
         at = string.find("@", stop)
 
@@ -125,14 +127,14 @@ def _fast(text: Text) -> tuple[dict[str, list[Span]], int, int]:
 def pii_regex_with_counts_fast(text: Text) -> Spans:
     """Returns what was found in each paragraph, how many there are, and their share of the text."""
     found, count, covered = _fast(text)
-    share = covered / len(text.string) if text.string else _NO_TEXT
+    share = covered / len(text.string) if text.string else NO_TEXT
     return {**found, "doc_count": text.whole(float(count)), "doc_frac": text.whole(share)}
 
 
 def pii_regex_with_counts_fast_of_dolma(text: Text) -> Spans:
     """Returns the same with the toolkit's `doc_frac`, which counts the whole text among what was found."""
     found, count, covered = _fast(text)
-    share = (covered + len(text.string)) / len(text.string) if text.string else _NO_TEXT
+    share = (covered + len(text.string)) / len(text.string) if text.string else NO_TEXT
     return {**found, "doc_count": text.whole(float(count)), "doc_frac": text.whole(share)}
 
 

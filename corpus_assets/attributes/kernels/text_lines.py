@@ -1,0 +1,42 @@
+"""Counts over the lines of a text, for Gopher's rules."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.attributes.kernels.flags import CODES
+from corpus_assets.attributes.kernels.ngrams import number_words
+from resources.jit import ahead, kernel
+
+_NEWLINE, _ELLIPSIS = 0x0A, 0x2026
+_BULLETS = (0x2A, 0x2D)
+
+
+@ahead(f"{CODES}, boolean")
+@kernel
+def measure_text_lines(codes: NDArray[np.uint32], merged: bool) -> tuple[int, int, int, int, int]:
+    """Returns how many lines there are, begin with a bullet, end with an ellipsis, occur more than once; their letters.
+
+    merged: a run of newlines ends one line. A newline at an end of the text has an empty line beside it.
+    """
+    most = 1
+    for code in codes:
+        most += code == _NEWLINE
+    starts, ends = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    lines = bullets = ellipses = start = 0
+    for place in range(codes.size + 1):
+        if place < codes.size and codes[place] != _NEWLINE:
+            continue
+        if start < place:
+            bullets += codes[start] in _BULLETS
+            ellipses += codes[place - 1] == _ELLIPSIS
+        if not merged or start < place or start == 0 or place == codes.size:
+            starts[lines], ends[lines] = start, place
+            lines += 1
+        start = place + 1
+    numbers, counts = number_words(codes, starts[:lines], ends[:lines])
+    again = letters = 0
+    for line in range(lines):
+        if counts[numbers[line]] > 1:
+            again += 1
+            letters += ends[line] - starts[line]
+    return lines, bullets, ellipses, again, letters

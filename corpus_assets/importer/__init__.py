@@ -1,0 +1,1 @@
+"""Turns configurations of other systems into a corpus.yaml."""

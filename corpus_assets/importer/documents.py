@@ -1,0 +1,54 @@
+"""Patterns of document files as sources."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from corpus_assets.importer.draft import Draft, usable_name
+
+_GLOB = re.compile(r"[*?\[]")
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+
+
+def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path) -> None:
+    """Adds the sources whose files some patterns match: one for each folder `documents`, with all its patterns.
+
+    key: where the patterns stand. folder: that of corpus.yaml, from which its paths are read.
+    """
+    for place, pattern in enumerate(patterns):
+        if _ADDRESS.match(pattern):
+            draft.leave(
+                f"{key}.{place}", f"{pattern!r} is no folder of this machine; mount or copy it, and add a source"
+            )
+            continue
+        location, glob = _divided(pattern)
+        _add(draft, os.path.relpath(Path(location).absolute(), folder.absolute()), location, glob)
+
+
+def _divided(pattern: str) -> tuple[str, str]:
+    """Returns the folder of a pattern, up to a component `documents` or the first with a glob, and the rest."""
+    parts = Path(pattern).parts
+    fixed = next((place for place, part in enumerate(parts) if _GLOB.search(part)), len(parts))
+    if fixed == len(parts) and Path(pattern).is_dir():
+        parts = (*parts, "*")  # A folder stands for the files in it.
+    elif fixed == len(parts):
+        fixed -= 1
+    above = parts.index("documents") + 1 if "documents" in parts[:fixed] else fixed
+    return str(Path(*parts[:above])) if above else ".", "/".join(parts[above:])
+
+
+def _add(draft: Draft, path: str, location: str, glob: str) -> None:
+    known = next((source for source in draft.values.get("sources", []) if source["location"] == path), None)
+    if known is not None:
+        globs = [known["glob"]] if isinstance(known["glob"], str) else known["glob"]
+        known["glob"] = globs if glob in globs else [*globs, glob]
+        known["glob"] = known["glob"][0] if len(known["glob"]) == 1 else known["glob"]
+        return
+    resolved = Path(location).absolute()
+    given = resolved.parent.name if resolved.name == "documents" else resolved.name
+    name, number = usable_name(given, "documents"), 1
+    while draft.entry("sources", name if number == 1 else f"{name}-{number}"):
+        number += 1
+    name = name if number == 1 else f"{name}-{number}"
+    draft.add("sources", {"name": name, "location": path, "glob": glob})

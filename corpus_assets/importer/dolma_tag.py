@@ -1,0 +1,74 @@
+"""Dolma's `tag` configuration as entries of `attributes`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.importer.documents import add_documents
+from corpus_assets.importer.draft import Draft, key_prefix, usable_name
+from resources.stage.graph import did_you_mean
+
+COMPAT = "dolma"
+REASONS = {
+    "destination": "attributes lie in the store, under storage.root",
+    "ignore_existing": "the plan knows what is fresh",
+    "debug": "set `engine: {workers: 0}` for that",
+    "dryrun": "`corpus plan` says what would be done",
+    "profile": "records hold the seconds of every partition",
+    "work_dir": "temporary files lie in the store",
+    "skip_on_failure": "a document that a tagger fails at fails its shard, and the others go on",
+}
+_PLACES = {"lists": "lists/{}.txt", "model": "models/{}.bin"}
+
+
+def import_tag(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
+    """Takes over a `tag` configuration: documents, taggers, experiment and processes."""
+    add_documents(draft, given.get("documents") or [], "documents", folder)
+    draft.leave_all(given, REASONS)
+    for module in given.get("tagger_modules") or []:
+        draft.leave("tagger_modules", f"{module!r}: write its taggers as functions (docs/attributes.md)")
+    names = list(dict.fromkeys(given.get("taggers") or []))
+    experiment = given.get("experiment")
+    groups = {experiment: names} if experiment else {name: [name] for name in names}
+    for name, taggers in groups.items():
+        add_entry(draft, str(name), taggers, "taggers")
+
+
+def add_entry(draft: Draft, experiment: str, taggers: Sequence[str], key: str) -> None:
+    """Adds taggers to the entry of an experiment; those that are not built in are left out. key: where they stand."""
+    known = [name for name in taggers if _is_known(draft, name, key)]
+    if not known:
+        return
+    name = usable_name(experiment, "attributes")
+    if key_prefix(name) != key_prefix(experiment):
+        draft.to_do.append(
+            f"keys of {experiment!r} begin with {key_prefix(name)}__ now, not with {key_prefix(experiment)}__"
+        )
+    entry = draft.entry("attributes", name)
+    if entry is None:
+        entry = {"name": name, "taggers": [], "compat": COMPAT}
+        draft.add("attributes", entry)
+    for tagger in known:
+        if tagger not in entry["taggers"]:
+            entry["taggers"].append(tagger)
+            _add_needs(draft, entry, tagger)
+
+
+def _is_known(draft: Draft, name: str, key: str) -> bool:
+    if name not in BUILT_IN:
+        near = did_you_mean(name, BUILT_IN)
+        draft.leave(f"{key}: {name}", f"no tagger of this name is built in{near}")
+    return name in BUILT_IN
+
+
+def _add_needs(draft: Draft, entry: dict[str, Any], name: str) -> None:
+    tagger = BUILT_IN[name]
+    for option in tagger.files:
+        path = _PLACES[option].format(name)
+        entry.setdefault("options", {})[name] = {option: path}
+        draft.to_do.append(f"put what {name} downloads into {path}, or name another file")
+    if tagger.extra:
+        install = f"pip install 'corpus-assets[{tagger.extra}]'"
+        if install not in draft.to_do:
+            draft.to_do.append(install)
