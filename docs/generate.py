@@ -20,11 +20,16 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.profiles import PROFILES
 
 FOLDER = Path(__file__).parent
-SIZES = {"memory", "sample", "longest_row"}
+SIZES = {"memory", "sample", "longest_row", "size"}
 INNER = {
+    "Csv": "`sources[].csv` and `datasets[].input.csv`",
     "Guard": "`dedup.guard`",
+    "Range": "`filter.rules`, each",
+    "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
     "TaggerOptions": "`attributes[].options.TAGGER`",
+    "Ngrams": "`dedupers[].ngram`",
+    "Bloom": "`dedupers[].bloom`",
     "Files": "`datasets[].input` as files of its own",
 }
 
@@ -124,6 +129,8 @@ def _type(name: str, annotation: Any) -> str:
     if origin in (Union, types.UnionType):
         parts = (_type(name, entry) for entry in get_args(annotation) if entry is not type(None))
         return " \\| ".join(dict.fromkeys(parts))
+    if origin is dict:
+        return "mapping to sections" if list(_nested(annotation)) else "mapping"
     if origin is list:
         return f"list of {_type(name, get_args(annotation)[0])}"
     if origin is not None:
@@ -142,6 +149,8 @@ def _default(field: FieldInfo) -> str:
         return "see below" if isinstance(default, BaseModel) or default else "none"
     if default is None:
         return "none"
+    if isinstance(default, str):
+        default = default.replace("\n", "\\n")
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
@@ -309,6 +318,8 @@ attributes:
 - `text.once(function)` calls a function of the text once per document, for all taggers that ask.
 - A function must depend on nothing but its text. Raise `version` in the commit that changes what it returns.
 - If it raises an error, its shard fails, and the message names file, document and tagger.
+
+The filter drops documents, or replaces pieces of their texts, by what taggers gave ([filter.md](filter.md)).
 
 ## Taggers
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from resources.formats.hdf5 import read_hdf5
     from resources.hashing import keyed_hash
     from resources.outside_files import OutsideFile
+    from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
     from resources.stage.job import Job, Outcome, run_job
     from resources.stage.partition import Partition
@@ -29,6 +30,7 @@ _PLACES = {
     "resources.formats.hdf5": ("read_hdf5",),
     "resources.hashing": ("keyed_hash",),
     "resources.outside_files": ("OutsideFile",),
+    "resources.row_rule": ("Discard", "Drop", "Replace", "Replacement", "Row", "RowRule", "RuleSet", "Verdict"),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
     "resources.stage.job": ("Job", "Outcome", "run_job"),
     "resources.stage.partition": ("Partition",),
@@ -43,7 +45,9 @@ __all__ = [
     "BadFileError",
     "ConfigError",
     "CorpusError",
+    "Discard",
     "Document",
+    "Drop",
     "Engine",
     "Entry",
     "Input",
@@ -53,6 +57,11 @@ __all__ = [
     "OutsideFile",
     "Partition",
     "Partitioning",
+    "Replace",
+    "Replacement",
+    "Row",
+    "RowRule",
+    "RuleSet",
     "Span",
     "Spans",
     "Stage",
@@ -62,6 +71,7 @@ __all__ = [
     "Task",
     "Text",
     "Unpublished",
+    "Verdict",
     "attribute_line",
     "attribute_rows",
     "every",

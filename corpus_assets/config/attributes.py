@@ -10,12 +10,18 @@ from corpus_assets.config.section import LocalPath, Name, Section
 TAKEN = ("short_documents", "duplicates")
 
 
-def _entry_name(value: str) -> str:
+def entry_name(value: str) -> str:
+    """Returns a name that attribute keys can begin with; `ValueError` for one that is taken."""
     if value[0].isdigit():
         raise ValueError("a name that starts with a letter, because attribute keys do")
     if value in TAKEN:
         raise ValueError(f"another name: {' and '.join(TAKEN)} are attributes already")
     return value
+
+
+def key_prefix(name: str) -> str:
+    """Returns a name as it stands in attribute keys."""
+    return re.sub("[^A-Za-z0-9_]", "_", name)
 
 
 def _how_many(value: Any) -> str:
@@ -46,7 +52,7 @@ class TaggerOptions(Section):
 class Attributes(Section):
     """Taggers that run together: one asset `<name>_attributes`, one attribute file per shard."""
 
-    name: Annotated[Name, AfterValidator(_entry_name)] = Field(
+    name: Annotated[Name, AfterValidator(entry_name)] = Field(
         description="short name; folder of the files, and first part of every attribute key"
     )
     taggers: Annotated[list[str], Field(min_length=1)] = Field(description="names of taggers (docs/attributes.md)")
@@ -61,7 +67,7 @@ class Attributes(Section):
     @property
     def prefix(self) -> str:
         """Returns the first part of its attribute keys."""
-        return re.sub("[^A-Za-z0-9_]", "_", self.name)
+        return key_prefix(self.name)
 
     @model_validator(mode="after")
     def _each_once(self) -> "Attributes":

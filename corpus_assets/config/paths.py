@@ -29,8 +29,9 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
     storage = config.storage
     if storage.kind == "local":
         storage = storage.model_copy(update={"root": expanded(storage.root)})
-    changed = {"sources": sources, "attributes": attributes, "datasets": datasets}
-    return config.model_copy(update={**changed, "tokenizer": tokenizer, "storage": storage})
+    changed = {"sources": sources, "attributes": attributes, "datasets": datasets, "tokenizer": tokenizer}
+    changed |= {"storage": storage, "remove": _absolute(config.remove, folder)}
+    return config.model_copy(update=changed)
 
 
 def _with_files(entry: Attributes, folder: Path) -> Attributes:

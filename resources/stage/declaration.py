@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -43,7 +43,9 @@ class Input:
     unpartitioned asset); ALL reads every partition; OWN_SEGMENT reads from every partition only the segment named
     like the reading partition. tracked: False if the partitions must exist, but the recipe does not cover their
     content. segment: name of the only segment that the recipe covers; None for the whole partition. formerly: the older
-    name of the asset, if a stage still asks for it by that name.
+    name of the asset, if a stage still asks for it by that name. instead_of: the asset in whose stead it is read
+    (`reading_instead`). nothing: a digest of what is read that counts as if nothing was read, so that the recipe is
+    that of a stage without this edge.
     """
 
     asset: str
@@ -51,20 +53,30 @@ class Input:
     tracked: bool = True
     segment: str | None = None
     formerly: str | None = None
+    instead_of: str | None = None
+    nothing: str | None = None
 
     @property
     def names(self) -> list[str]:
-        """The names by which a task may ask for the asset: its present name, and its older one."""
-        return [self.asset, self.formerly] if self.formerly else [self.asset]
+        """The names by which a task may ask for the asset: its own, an older one, and that of what it stands for."""
+        return [name for name in (self.asset, self.formerly, self.instead_of) if name]
+
+    @property
+    def name_in_recipe(self) -> str:
+        """The name under which recipes know what is read: equal content gives the recipe that the other asset gave."""
+        return self.instead_of or self.asset
 
     def segment_read(self, key: str | None) -> str | None:
         """Returns the segment of an upstream partition that the recipe of `key` covers; None for all of it."""
         return self.segment if self.mapping is not Reads.OWN_SEGMENT else key
 
 
-def same(asset: str, *, segment: str | None = None) -> Input:
-    """Returns an edge that reads the partition with the same key. segment: the only segment to depend on."""
-    return Input(asset, segment=segment)
+def same(asset: str, *, segment: str | None = None, nothing: str | None = None) -> Input:
+    """Returns an edge that reads the partition with the same key. segment: the only segment to depend on.
+
+    nothing: the digest of content that counts as if it was not read.
+    """
+    return Input(asset, segment=segment, nothing=nothing)
 
 
 def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> Input:
@@ -75,6 +87,16 @@ def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> In
 def own_segment(asset: str) -> Input:
     """Returns an edge that reads, from all partitions, the segment named like the partition being built."""
     return Input(asset, Reads.OWN_SEGMENT)
+
+
+def reading_instead(stage: Stage, asset: str, other: str) -> Stage:
+    """Returns a stage that reads `other` wherever it declares to read `asset`, and still asks for it by that name.
+
+    Both must hold the same kind of content. Recipes name the asset that the stage declares, so a partition whose
+    content is equal in both stays fresh.
+    """
+    edges = (replace(edge, asset=other, instead_of=asset) if edge.asset == asset else edge for edge in stage.inputs)
+    return replace(stage, inputs=tuple(edges))
 
 
 @dataclass(frozen=True)
@@ -91,6 +113,7 @@ class Stage:
     inputs: the edges to the assets it reads: `same`, `every`, `own_segment`.
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
     derived_parameters: returns further parameters, made from the configuration, such as digests of files it names.
+    source_parameters: returns further parameters of the shards of one source, made from its section of corpus.yaml.
     local_files: reads small files that the configuration names; workers get their contents, not their paths.
     run_options: returns options of `compute` that do not change the content.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
@@ -101,6 +124,7 @@ class Stage:
     check_before: raises `ConfigError` for what would fail only when the stage runs; a build calls it before it starts.
     kernels: returns the compiled functions that `compute` calls, by module and name, given the configuration; a build
         compiles them ahead. What is not named compiles when it is called.
+    foretells: returns sentences for the plan while something is to be computed, given the configuration.
     notes: returns sentences for the end of a build, given the built partitions and the configuration.
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     columns: names and types of the rows, for the web UI.
@@ -130,6 +154,7 @@ class Stage:
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
     derived_parameters: Callable[[Values], Values] | None = None
+    source_parameters: Callable[[Values], Values] | None = None
     local_files: Callable[[Values], Mapping[str, bytes]] | None = None
     run_options: Callable[[Values], Values] | None = None
     looks_outside: bool = False
@@ -137,6 +162,7 @@ class Stage:
     gate_all: Callable[[Mapping[str | None, Record], Values, Listing], Sequence[str]] | None = None
     check_before: Callable[[Values], None] | None = None
     kernels: Callable[[Values], Sequence[str]] | None = None
+    foretells: Callable[[Values], Iterable[str]] | None = None
     notes: Callable[[Sequence[Partition], Values], Iterable[str]] | None = None
     shard_set: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -148,6 +174,11 @@ class Stage:
     def lists_shards(self) -> bool:
         """True for the stage that lists all raw files: its partitions add and remove shards."""
         return self.looks_outside and self.partitioning is Partitioning.NONE
+
+    @property
+    def stand_ins(self) -> dict[str, str]:
+        """What it reads in the stead of an asset that its recipes name (`reading_instead`)."""
+        return {edge.instead_of: edge.asset for edge in self.inputs if edge.instead_of}
 
 
 def kernels_of(stages: Iterable[Stage], settings: Values) -> list[str]:

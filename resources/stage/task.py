@@ -107,6 +107,10 @@ class Task:
         assert len(partitions) == 1, f"{asset} is read in {len(partitions)} partitions"
         return partitions[0]
 
+    def reads(self, asset: str) -> bool:
+        """Returns whether the stage declares to read an asset, for stages that read some only where configured."""
+        return asset in self._given.inputs
+
     def inputs(self, asset: str) -> list[Partition]:
         """Returns all upstream partitions of an asset, in canonical order."""
         if asset not in self._given.inputs:
@@ -122,9 +126,12 @@ class Task:
         self.save_array(table_path(path), writer.table(), derived=True)
 
     @contextmanager
-    def lines(self, path: str, *, indexed: bool = False) -> Iterator[LineWriter]:
-        """Writes encoded lines to a `jsonl.gz` file. indexed: write the table of its members beside it."""
-        with self._written(path, LineWriter(self.create(path))) as writer:
+    def lines(self, path: str, *, indexed: bool = False, derived: bool = False) -> Iterator[LineWriter]:
+        """Writes encoded lines to a `jsonl.gz` file. indexed: write the table of its members beside it.
+
+        derived: see `FileRecord`.
+        """
+        with self._written(path, LineWriter(self.create(path)), derived=derived) as writer:
             yield writer
         if indexed:
             self.save_array(table_path(path), writer.table(), derived=True)

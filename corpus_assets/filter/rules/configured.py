@@ -1,0 +1,27 @@
+"""The sets of row rules that a section asks for, in the order in which they are asked."""
+
+from corpus_assets.filter.rules.conditions import conditions
+from corpus_assets.filter.rules.documents import discarded_fields, long_enough
+from corpus_assets.filter.rules.ranges import ranges
+from corpus_assets.filter.rules.replacements import replacements
+from corpus_assets.filter.rules.section import RuleSection
+from resources.row_rule import RuleSet
+
+
+def configured_rules(section: RuleSection) -> list[RuleSet]:
+    """Returns the sets of rules of a section; `ConfigError` for an attribute that does not exist."""
+    found = []
+    if section["rules"]:
+        found.append(ranges(section))
+    if section["include"] or section["exclude"]:
+        found.append(conditions(section))
+    if section["span_replacement"]:
+        found.append(replacements(section))
+    if section["min_text_length"]:
+        found.append(long_enough(section))
+    return found
+
+
+def filter_rules(section: RuleSection) -> list[RuleSet]:
+    """Returns the sets of rules of section `filter`, which may leave out optional fields of documents too."""
+    return [*configured_rules(section), *([discarded_fields(section)] if section["discard_fields"] else [])]

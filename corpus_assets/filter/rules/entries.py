@@ -1,0 +1,83 @@
+"""The attributes that rules may name: entries of `attributes`, and attribute stages of the user's own."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from resources.errors import ConfigError
+from resources.stage.graph import did_you_mean
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An attribute with a row for every document.
+
+    asset: that writes it. taggers: those that it runs, or what a deduper compares; None if that is not known. key: the
+    only key of its rows, if that is not made of the names.
+    """
+
+    asset: str
+    taggers: Sequence[str] | None = None
+    key: str | None = None
+
+
+Entries = Mapping[str, Entry]
+"""All attributes by the name that rules have for them."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a rule finds its spans: the asset, and the attribute key in its rows."""
+
+    asset: str
+    key: str
+
+
+_NO_ENTRY = "`attributes` has no entry"
+
+
+def source_of(name: str, entries: Entries, where: str) -> Source:
+    """Returns where the spans of `ENTRY.TAGGER.TYPE` are; `ConfigError`, with `where`, if there is no such entry."""
+    entry, tagger, kind = name.rsplit(".", 2)
+    if entry not in entries:
+        known = f"attributes are: {', '.join(entries)}" if entries else _NO_ENTRY
+        raise ConfigError(f"{where}: no attribute named {entry!r}{did_you_mean(entry, entries)}; {known}")
+    taggers = entries[entry].taggers
+    if taggers is not None and tagger not in taggers:
+        near = did_you_mean(tagger, taggers)
+        raise ConfigError(f"{where}: {entry!r} has no tagger {tagger!r}{near}; it has: {', '.join(taggers)}")
+    return Source(entries[entry].asset, entries[entry].key or "__".join(map(_part, (entry, tagger, kind))))
+
+
+def assets_named_in(
+    expressions: Sequence[str], chosen: Sequence[str] | None, entries: Entries, where: str
+) -> tuple[str, ...]:
+    """Returns the assets whose attributes expressions see: those of the chosen entries.
+
+    chosen: None for entries of which an expression names a key. `ConfigError` for one that does not exist, with the
+    section `where`.
+    """
+    if chosen is None:
+        return tuple(dict.fromkeys(asset for text in expressions for asset in _named_in(text, entries, where)))
+    for place, name in enumerate(chosen):
+        if name not in entries:
+            known = f"attributes are: {', '.join(entries)}" if entries else _NO_ENTRY
+            near = did_you_mean(name, entries)
+            raise ConfigError(f"{where}.attributes.{place}: no attribute named {name!r}{near}; {known}")
+    return tuple(entries[name].asset for name in chosen)
+
+
+def _named_in(expression: str, entries: Entries, where: str) -> list[str]:
+    starts = {name: entry.key or f"{_part(name)}__" for name, entry in entries.items()}
+    found = [entries[name].asset for name, start in starts.items() if start in expression]
+    if not found and "attributes" in expression:
+        known = f"keys begin with {', '.join(starts.values())}" if entries else _NO_ENTRY
+        raise ConfigError(
+            f"{where}: {expression!r} names no key of an attribute; {known} (or list `{where}.attributes`)"
+        )
+    return found
+
+
+def _part(name: str) -> str:
+    """Returns a name as it stands in an attribute key (docs/formats/dolma.md)."""
+    return re.sub("[^A-Za-z0-9_]", "_", name)
