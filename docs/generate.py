@@ -27,9 +27,9 @@ INNER = {
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
+    "TaggerOptions": "`attributes[].options.TAGGER`",
     "Ngrams": "`dedupers[].ngram`",
     "Bloom": "`dedupers[].bloom`",
-    "TaggerOptions": "`attributes[].options.TAGGER`",
     "Files": "`datasets[].input` as files of its own",
 }
 

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from corpus_assets.config import load_config
-from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.importer.dolma import import_dolma
 from corpus_assets.importer.draft import Draft, usable_name
 from resources.errors import ConfigError
@@ -23,7 +22,6 @@ TAG = {
     "processes": 4,
     "destination": "elsewhere",
 }
-needs = pytest.mark.skipif
 
 
 def imported(folder: Path, *configs: Any) -> Draft:
@@ -75,7 +73,6 @@ NGRAMS = {
 }
 
 
-@needs("dedupers" not in CorpusConfig.model_fields, reason="corpus.yaml has no dedupers")
 def test_dedupers(tmp_path: Path) -> None:
     draft = imported(tmp_path, {"documents": ["d/documents/*"], "dedupe": NGRAMS, "bloom_filter": {"file": "a"}})
     assert draft.values["dedupers"] == [
@@ -89,13 +86,6 @@ def test_dedupers(tmp_path: Path) -> None:
         }
     ]
     assert set(draft.left_out) == {"bloom_filter", "dedupe.num_partitions"}
-
-
-@needs("dedupers" in CorpusConfig.model_fields, reason="corpus.yaml has dedupers")
-def test_dedupers_that_are_not_there_yet(tmp_path: Path) -> None:
-    draft = imported(tmp_path, {"documents": ["d/documents/*"], "dedupe": NGRAMS})
-    assert "dedupers" not in draft.values
-    assert draft.left_out["dedupers"] == "this version of corpus.yaml has no such key"
 
 
 @pytest.mark.parametrize(
@@ -126,16 +116,13 @@ def test_a_mix(tmp_path: Path) -> None:
     assert draft.values["attributes"] == [{"name": "quality", "taggers": ["gopher_v2"], "compat": "dolma"}]
     left = {"shuffle", "streams.0.output.path", "streams.0.compression", "streams.0.output.discard_fields"}
     assert left | {"streams.0.attributes: again"} <= set(draft.left_out)
-    if "filter" in CorpusConfig.model_fields:
-        assert draft.values["filter"] == {
-            "exclude": STREAM["filter"]["exclude"],
-            "discard_fields": ["added"],
-            "min_text_length": 40,
-            "attributes": ["quality"],
-            "compat": "dolma",
-        }
-    else:
-        assert "filter" in draft.left_out
+    assert draft.values["filter"] == {
+        "exclude": STREAM["filter"]["exclude"],
+        "discard_fields": ["added"],
+        "min_text_length": 40,
+        "attributes": ["quality"],
+        "compat": "dolma",
+    }
 
 
 def test_streams_that_filter_in_their_own_ways_are_left_out(tmp_path: Path) -> None:
