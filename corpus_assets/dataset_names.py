@@ -20,6 +20,16 @@ def examples(dataset: str) -> str:
     return f"{dataset}_examples"
 
 
+def document_keys(dataset: str) -> str:
+    """Returns the asset with the keys by which rows of a dataset's own files can be named."""
+    return f"{dataset}_document_keys"
+
+
+def takedown(dataset: str) -> str:
+    """Returns the asset with the rows of a dataset's own files that may be in no output."""
+    return f"{dataset}_takedown"
+
+
 def tokenizer(dataset: str) -> str:
     """Returns the asset with a tokenizer of the dataset's own."""
     return f"{dataset}_tokenizer"

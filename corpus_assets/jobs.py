@@ -52,6 +52,7 @@ class Jobs:
         values = self._planner.settings.values
         # A worker needs none of the functions that only the driver calls.
         bare = replace(stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
+        bare = replace(bare, source_parameters=None)
         return _Shared(
             replace(bare, gate_all=None, check_before=None, kernels=None),
             stage.local_files(values) if stage.local_files else {},

@@ -19,6 +19,7 @@ from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.streams.assets import stream_stages
+from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
 from corpus_assets.tokenize.assets import token_stages
 from resources.errors import ConfigError
 from resources.own_code import own_module
@@ -39,21 +40,26 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     names = [source.name for source in config.sources]
     sections = [stream.model_dump() for stream in config.streams]
     streams = list(stream_stages(sections, entries, names, _rules_everywhere(config)))
+    # Repetitions are those among the documents that stay, unless a rule asks for them.
+    dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
+    listed = (stage for stage in RAW if stage.lists_shards)
     return [
-        *(_corpus(config, folder, filters) if config.sources else (stage for stage in RAW if stage.lists_shards)),
-        *example_stages(datasets),
+        *([LIST_STAGE] if config.remove else ()),
+        *(_corpus(config, folder, dedupers, filters) if config.sources else listed),
+        *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
         *streams,
         *own_after_filter(own, filters, streams),
     ]
 
 
-def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Iterator[Stage]:
+def _corpus(config: CorpusConfig, folder: Path, dedupers: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
     """Yields the stages from raw files to splits. filters: the stage of the filter, if there is one."""
     tagged = [entry.model_dump() for entry in config.attributes]
-    yield from (*RAW, NORMALIZED_DOCUMENTS)
+    yield from RAW
+    yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
     yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
-    yield from deduper_stages(config.dedupers)
+    yield from dedupers
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
 

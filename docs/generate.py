@@ -22,6 +22,7 @@ from corpus_assets.config.profiles import PROFILES
 FOLDER = Path(__file__).parent
 SIZES = {"memory", "sample", "longest_row", "size"}
 INNER = {
+    "Csv": "`sources[].csv` and `datasets[].input.csv`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",

@@ -23,6 +23,20 @@ def read_outside(key: str, path: str, limit: int) -> bytes:
     return content
 
 
+def matching(key: str, pattern: str) -> dict[str, str]:
+    """Returns the paths of the files that an absolute path with `*` in its parts leads to, by name, in order of name.
+
+    `ConfigError` names the configuration key if there is none: a list that is gone must not be taken for an empty one.
+    """
+    path = Path(pattern)
+    anchor = Path(path.anchor)
+    found = sorted(file for file in anchor.glob(str(path.relative_to(anchor))) if file.is_file())
+    if not found:
+        raise ConfigError(f"{key}: no file matches {pattern!r}")
+    top = path.parent
+    return {str(file.relative_to(top)) if file.is_relative_to(top) else str(file): str(file) for file in found}
+
+
 def beside(path: str, name: str) -> str:
     """Returns the path of another file in the same folder."""
     return str(Path(path).with_name(name))

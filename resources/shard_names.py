@@ -5,7 +5,11 @@ import re
 
 from resources.hashing import content_digest
 
-SUFFIXES = (".jsonl.zst.tar", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".jsonl", ".parquet", ".txt")
+SUFFIXES = (
+    *(".jsonl.zst.tar", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".jsonl", ".parquet", ".txt"),
+    *(".csv.gz", ".csv.zst", ".csv", ".tsv.gz", ".tsv.zst", ".tsv"),
+    *(".warc.wet.gz", ".warc.wet.zst", ".warc.wet", ".warc.gz", ".warc.zst", ".warc"),
+)
 MAX_NAME = 96
 
 

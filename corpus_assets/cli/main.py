@@ -90,8 +90,16 @@ def verify(
     mend: Annotated[
         bool, typer.Option("--mend", help="Remove the records of what is bad; a build remakes it.")
     ] = False,
+    absent: Annotated[
+        list[Path] | None,
+        typer.Option("--absent", help="Prove instead that nothing holds a document that this list names."),
+    ] = None,
 ) -> None:
     """Compare the ledger with the files: presence and size, with --deep the content too."""
+    if absent:
+        from corpus_assets.cli.absent import run as prove
+
+        raise typer.Exit(prove(config, absent, as_json=as_json))
     from corpus_assets.cli.verify import run
 
     raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend))

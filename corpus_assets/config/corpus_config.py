@@ -13,6 +13,7 @@ from corpus_assets.config.filter import Filter
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
 from corpus_assets.config.streams import Stream
+from corpus_assets.config.takedown import Remove
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
 
 
@@ -29,6 +30,7 @@ class CorpusConfig(Section):
         default=[],
         description="in order: of equal documents the earliest is kept; none if every dataset reads files of its own",
     )
+    remove: Remove | None = Field(None, description="documents that may be in no output; without it none are removed")
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")

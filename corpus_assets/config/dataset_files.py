@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from corpus_assets.config.file_formats import Csv, Extractor, Format
 from corpus_assets.config.section import Bytes, LocalPath, Section
 from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
 
@@ -29,9 +30,9 @@ class Files(Section):
         description="folder of the files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
     )
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
-    format: Literal[
-        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
-    ] = Field("auto", description="`auto` goes by suffix and content")
+    format: Format = Field("auto", description="`auto` goes by suffix and content")
+    csv: Csv = Csv()
+    extractor: Extractor = None
     id_key: str = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(
         "auto", description="`given`: a row without an id is bad; `derived`: from file and row; `auto`: by file"

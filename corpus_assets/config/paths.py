@@ -28,6 +28,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
     if storage.kind == "local":
         storage = storage.model_copy(update={"root": expanded(storage.root)})
     changed = {"sources": sources, "datasets": datasets, "tokenizer": tokenizer, "storage": storage}
+    changed["remove"] = _absolute(config.remove, folder)
     return config.model_copy(update=changed)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
 
+from corpus_assets.config.file_formats import Csv, Extractor, Format
 from corpus_assets.config.section import Bytes, LocalPath, Name, Section, Share, local_path
 
 
@@ -51,12 +52,12 @@ class Source(Section):
         description="folder of the raw files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
     )
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
-    format: Literal[
-        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
-    ] = Field(
+    format: Format = Field(
         "auto",
         description="`auto` goes by suffix and content; `txt_list` is a text file that lists `.txt` files",
     )
+    csv: Csv = Csv()
+    extractor: Extractor = None
     text_key: str = Field("text", description="key or column that holds the text")
     id_key: str = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(

@@ -8,15 +8,15 @@ import numpy as np
 
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.lengths import cleaned_length
+from corpus_assets.normalize.reading import READING, documents_of, source_parameters
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.normalize.text_table import TextTable, row_of
-from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
+from corpus_assets.raw.bad_rows import dropped_notes, write_good_rows
 from corpus_assets.raw.losses import source_losses
-from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
+from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
 from resources.formats.documents import DOCUMENT_COLUMNS, Document
 from resources.formats.row_tables import LENGTHS, TEXT, identifiers
-from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -30,7 +30,7 @@ def normalized_documents(task: Task) -> None:
     path = f"documents/{shard.source}/{shard.name}"
     fix = normalizer(task["normalize.method"])
     write = partial(_write_documents, task, path, fix)
-    write_good_rows(task, _documents(task, shard), task["source.on_bad_file"], write)
+    write_good_rows(task, without_named(task, documents_of(task), TAKEDOWN), task["source.on_bad_file"], write)
 
 
 def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Iterator[Document]) -> None:
@@ -49,22 +49,6 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
     task.segments |= table.segments()
     rows_out = documents.written.rows
     task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
-
-
-def _documents(task: Task, shard: Shard) -> Iterator[Document]:
-    """Yields the documents of a raw file."""
-    rules = RowRules(
-        source=shard.source,
-        format=task["source.format"],
-        text_key=task["source.text_key"],
-        id_key=task["source.id_key"],
-        ids=task["source.ids"],
-        metadata_key=task["source.metadata_key"],
-        lone_surrogates="keep" if task["normalize.method"] == "ftfy" else "refuse",
-    )
-    limits = Limits(line_bytes=task["source.longest_row"])
-    rows = read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    return good_rows(task, rows, task["source.on_bad_row"])
 
 
 def short_documents(task: Task) -> None:
@@ -109,17 +93,8 @@ NORMALIZED_DOCUMENTS = Stage(
     code_version="2",
     io="documents",
     inputs=(same("raw_source"),),
-    parameters=(
-        "normalize.method",
-        "source.format",
-        "source.text_key",
-        "source.id_key",
-        "source.ids",
-        "source.metadata_key",
-        "source.on_bad_row",
-        "source.on_bad_file",
-        "source.longest_row",
-    ),
+    parameters=READING,
+    source_parameters=source_parameters,
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "dolma"),
     gate_all=source_losses,

@@ -11,7 +11,9 @@ import msgspec
 from corpus_assets import dataset_names
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import IN_CHUNKS, Limits, RawFile, read_examples, rules_of
+from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
@@ -49,13 +51,23 @@ def raw_source(task: Task) -> dict[str, str]:
 
 def examples(task: Task) -> None:
     """Reads one file of a dataset's own, in any format, and writes examples of the shape that its mode takes."""
-    shard = task.shard
-    options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
-    rules = rules_of(options["mode"], shard.source, options)
+    good = without_named(task, examples_of(task), dataset_names.takedown(task.shard.source))
+    write_good_rows(task, good, _options(task)["on_bad_file"], partial(_write_examples, task))
+
+
+def _options(task: Task) -> dict[str, Any]:
+    prefix = f"datasets.{task.shard.source}.input."
+    return {key.removeprefix(prefix): value for key, value in task.parameters.items()}
+
+
+def examples_of(task: Task) -> Iterator[Example]:
+    """Yields the examples of the task's raw file; counts the bad rows."""
+    shard, options = task.shard, _options(task)
+    prefix = f"datasets.{shard.source}.input"
+    rules = rules_of(options["mode"], shard.source, options, format_options(task.parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
     rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    good = good_rows(task, rows, options["on_bad_row"])
-    write_good_rows(task, good, options["on_bad_file"], partial(_write_examples, task))
+    return good_rows(task, rows, options["on_bad_row"])
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
@@ -73,16 +85,18 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     task.count(**{ROLES: dict(sorted(roles.items()))})
 
 
-_NO_CONTENT = {"location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {"csv", "extractor", "location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Returns the values that a dataset's examples depend on: keys, format, and the mode, which sets their shape."""
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
+    formats = format_parameters(dataset["input"], prefix=f"datasets.{name}.input")
     if dataset.get("packing_text"):
         files[IN_CHUNKS] = True
-    return {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": dataset["mode"]}.items()}
+    own = {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": dataset["mode"]}.items()}
+    return own | formats
 
 
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:

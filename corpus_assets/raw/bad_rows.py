@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from corpus_assets.raw.faults import BadRow
+from corpus_assets.raw.faults import BadRow, PassedOver
 from corpus_assets.raw.losses import BAD_FILE, Read
 from resources.errors import BadFileError, StorageError
 from resources.shards import Shard
@@ -23,6 +23,8 @@ def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault) -> It
     for row in rows:
         if not isinstance(row, BadRow):
             yield row
+        elif isinstance(row, PassedOver):
+            task.drop(row.reason)
         elif on_bad_row == "fail":
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:

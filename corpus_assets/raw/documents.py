@@ -9,7 +9,7 @@ import msgspec
 
 from corpus_assets.raw.faults import ESCAPE, RowError, decode_error, has_lone_surrogate, replaced
 from corpus_assets.raw.json_values import OBJECT, STRING, Fields, kind_of, names, take_string, utf8
-from corpus_assets.raw.rules import Limits, RowNames, SourceRules, json_fields
+from corpus_assets.raw.rules import Limits, RowNames, SourceRules, json_fields, renamed
 from resources.formats.documents import NO_METADATA, Document
 
 
@@ -129,6 +129,10 @@ class RowReader:
         """Returns the document of a text without other values."""
         self._names.next_row()
         return self._document(text, {}, place)
+
+    def from_record(self, values: dict[str, object], place: str) -> Document:
+        """Returns the document of a text under the key `text`, with its id under `id`, and further values."""
+        return self.from_values(renamed(values, text=self._rules.text_key, id=self._rules.id_key), place)
 
     def _document(self, text: str, fields: Fields, place: str) -> Document:
         given = self._names.take_id(fields)

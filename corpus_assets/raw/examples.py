@@ -24,8 +24,8 @@ from corpus_assets.raw.json_values import (
     text_value,
     utf8,
 )
-from corpus_assets.raw.readers import DEFAULT_LIMITS, RawFile, read_rows
-from corpus_assets.raw.rules import Limits, RowNames, SourceRules, json_fields
+from corpus_assets.raw.readers import DEFAULT_LIMITS, NO_OPTIONS, RawFile, read_rows
+from corpus_assets.raw.rules import FormatOptions, Limits, RowNames, SourceRules, json_fields, renamed
 from resources.errors import BadFileError
 from resources.formats.examples import Example, Messages
 
@@ -66,14 +66,18 @@ class ExampleRules(SourceRules):
         return [prompt, *others] if self.shape == "pair" else others
 
 
-def rules_of(mode: str, source: str, options: Mapping[str, Any]) -> ExampleRules:
-    """Returns the rules by which a dataset reads files of its own. options: what `corpus.yaml` says of the files."""
+def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOptions = NO_OPTIONS) -> ExampleRules:
+    """Returns the rules by which a dataset reads files of its own.
+
+    options: what `corpus.yaml` says of the files. how: what it says of their formats.
+    """
     section, files = SECTIONS[mode], Files.model_construct(None, **options)
     return ExampleRules(
         source,
         files.format,
         files.id_key,
         files.ids,
+        options=how,
         shape=section.shape_in(files),
         files=files,
         roles_by_turn=section.roles_by_turn,
@@ -93,7 +97,7 @@ def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_L
     """
     strips = resolve_format(file.name, rules.format) == "json.gz"
     new_reader = partial(ExampleReader, rules, limits, strips=strips)
-    yield from read_rows(file, rules.format, limits, new_reader, bare_strings=True)
+    yield from read_rows(file, rules.format, limits, new_reader, bare_strings=True, options=rules.options)
 
 
 class ExampleReader:
@@ -137,6 +141,12 @@ class ExampleReader:
             raise BadFileError(place, f"a text file holds no {self._rules.shape}; valid: shape text")
         self._names.next_row()
         return self._text(text.replace("\r\n", "\n").replace("\r", "\n"), place)
+
+    def from_record(self, values: dict[str, object], place: str) -> Example:
+        """Returns the example of a text under the key `text`, with its id under `id`, and further values."""
+        if self._rules.shape != "text":
+            raise BadFileError(place, f"a WARC file holds no {self._rules.shape}; valid: shape text")
+        return self.from_values(renamed(values, text=self._rules.keys[0], id=self._rules.id_key), place)
 
     def _text(self, text: str, place: str) -> Example:
         if not text:

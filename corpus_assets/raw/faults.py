@@ -23,6 +23,10 @@ class BadRow(NamedTuple):
     detail: str
 
 
+class PassedOver(BadRow):
+    """A record that holds no document by its nature, such as a request in a WARC file. It is counted, and no fault."""
+
+
 class RowError(Exception):
     """The reason why a row gives no document; the format module adds the place and yields a `BadRow`."""
 

@@ -4,16 +4,19 @@ from typing import Final
 
 from resources.errors import BadFileError
 
-FORMATS: Final = ("jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list")
+FORMATS: Final = (
+    *("jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"),
+    *("csv", "csv.gz", "csv.zst", "tsv", "tsv.gz", "tsv.zst"),
+    *("warc", "warc.gz", "warc.zst", "warc.wet", "warc.wet.gz", "warc.wet.zst"),
+)
 """The formats of raw files. `txt_list` is never chosen by name: a list of text files ends in `.txt`, as a text does."""
 
 HEAD_BYTES: Final = 512
 UTF8_BOM: Final = b"\xef\xbb\xbf"
 
 _CONTAINER: Final = {
-    "jsonl.gz": "gzip",
-    "json.gz": "gzip",
-    "jsonl.zst": "zstd",
+    **{known: "gzip" for known in FORMATS if known.endswith(".gz")},
+    **{known: "zstd" for known in FORMATS if known.endswith(".zst")},
     "jsonl.zst.tar": "tar",
     "parquet": "parquet",
 }
@@ -66,7 +69,7 @@ def check_content(where: str, kind: str, head: bytes) -> None:
         return
     if expected == "tar" and found == "plain":
         return  # the oldest tar dialect has no magic, and an empty archive is all zeros
-    if kind.startswith("txt") and found in _PRINTABLE_MAGIC:
+    if kind.startswith(("txt", "csv", "tsv")) and found in _PRINTABLE_MAGIC:
         return  # a text may begin with any letters
     raise BadFileError(where, f"{kind} promises {expected} bytes, but the content is {found}")
 

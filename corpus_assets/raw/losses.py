@@ -13,8 +13,11 @@ from resources.stage.declaration import Stage
 
 BAD_FILE = "bad_file"
 SKIPPED_MEMBER = "skipped_member"
-NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER})
-"""Reasons that count files or members of an archive, not rows."""
+NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"})
+"""Reasons that count records of WARC files that hold no document by their nature."""
+TAKEDOWN = "takedown"
+NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN}) | NO_DOCUMENT
+"""Reasons that count no bad rows: files, members of archives, records without a document, documents that must go."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
 MANY_ROLES = 1000
@@ -68,13 +71,18 @@ class Read:
         self.roles_of += ROLES in numbers
 
     def all_dropped(self) -> Iterator[str]:
-        """Yields in words what was dropped: rows, files, and members of archives."""
+        """Yields in words what was dropped: rows, files, members of archives, and records without a document."""
         if self.bad_rows:
             yield self.dropped_rows("raw ")
         if self.dropped[BAD_FILE]:
             yield self.bad_files()
         if members := self.dropped[SKIPPED_MEMBER]:
             yield f"{members:,} members of archives dropped ({SKIPPED_MEMBER})"
+        if passed := {reason: count for reason, count in sorted(self.dropped.items()) if reason in NO_DOCUMENT}:
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in passed.items())
+            yield f"{sum(passed.values()):,} records without a document passed over ({reasons})"
+        if removed := self.dropped[TAKEDOWN]:
+            yield f"{removed:,} documents removed ({TAKEDOWN})"
 
     def dropped_rows(self, raw: str = "") -> str:
         """Returns in words how many rows were dropped, and why."""

@@ -5,16 +5,17 @@ import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import BinaryIO, Final, TypeVar, cast
 
 import pyarrow as pa
 
-from corpus_assets.raw import archive, jsonl, parquet, text
+from corpus_assets.raw import archive, delimited, jsonl, parquet, text, warc
 from corpus_assets.raw.documents import RowReader, RowRules
 from corpus_assets.raw.faults import BadRow, RowError
 from corpus_assets.raw.formats import HEAD_BYTES, check_content, resolve_format
-from corpus_assets.raw.rules import Limits, RowParser
+from corpus_assets.raw.rules import FormatOptions, Limits, RowParser
 from resources.errors import BadFileError, CorpusError, file_fault
 from resources.formats.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
 from resources.formats.documents import Document
@@ -25,6 +26,7 @@ __all__ = ["BadRow", "Limits", "RawFile", "RowRules", "listed_members", "read_do
 Row = TypeVar("Row")
 
 DEFAULT_LIMITS: Final = Limits()
+NO_OPTIONS: Final = FormatOptions()
 
 
 _JSON_LINES = ("jsonl", "jsonl.gz", "json.gz", "jsonl.zst")
@@ -51,19 +53,27 @@ def read_documents(file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMI
     becomes metadata.
     """
     bare_strings = resolve_format(printable(file.name), rules.format) == "json.gz"
-    yield from read_rows(file, rules.format, limits, lambda: RowReader(rules, limits), bare_strings=bare_strings)
+    reader = partial(RowReader, rules, limits)
+    yield from read_rows(file, rules.format, limits, reader, bare_strings=bare_strings, options=rules.options)
 
 
 def read_rows(
-    file: RawFile, declared: str, limits: Limits, new_parser: Callable[[], RowParser[Row]], *, bare_strings: bool
+    file: RawFile,
+    declared: str,
+    limits: Limits,
+    new_parser: Callable[[], RowParser[Row]],
+    *,
+    bare_strings: bool,
+    options: FormatOptions = NO_OPTIONS,
 ) -> Iterator[Row | BadRow]:
     """Yields the rows that a parser makes from a file, and bad rows, in reading order, one at a time.
 
     `declared` is a format or `auto`; `new_parser` is called once per file, or once per text of a list of texts.
     `bare_strings` is passed to `jsonl.read_rows`. A derived id is `name:row`, in an archive `name/member:row`; `row`
-    counts the rows of the file from 0, bad ones included. A file of zero bytes has no rows, in any format except
-    parquet. Raises `BadFileError` if the file as a whole cannot be trusted: wrong content for its name, cut, corrupt,
-    wrong schema. The error may come after good rows, which then are not the whole file.
+    counts the rows of the file from 0, bad ones included. `options`: how CSV and WARC are read. A file of zero bytes
+    has no rows, in any format except parquet. Raises `BadFileError` if the file as a whole cannot be trusted: wrong
+    content for its name, cut, corrupt, wrong schema. The error may come after good rows, which then are not the
+    whole file.
     """
     where = printable(file.name)
     kind = resolve_format(where, declared)
@@ -81,6 +91,13 @@ def read_rows(
             yield from _listed_rows(file, raw, new_parser, limits)
         elif kind == "jsonl.zst.tar":
             yield from _archive_rows(raw, new_parser(), limits, where, bare_strings)
+        elif kind.startswith(("csv", "tsv")):
+            stream = _open_lines(raw, kind, limits)
+            layout = delimited.Layout.of(kind, options)
+            yield from delimited.read_rows(stream, new_parser(), layout, limits.line_bytes, where)
+        elif kind.startswith("warc"):
+            stream = _open_lines(raw, kind, limits)
+            yield from warc.read_rows(stream, new_parser(), limits, where, options.extractor)
         else:
             stream = _open_lines(raw, kind, limits)
             yield from jsonl.read_rows(stream, new_parser(), limits.line_bytes, where, where, bare_strings=bare_strings)
@@ -111,12 +128,12 @@ def listed_members(file: RawFile) -> list[tuple[int, str]]:
 
 
 def _open_lines(raw: BinaryIO, kind: str, limits: Limits) -> io.BufferedReader:
-    """Returns a stream of the decompressed bytes of a file of JSON lines."""
-    if kind == "jsonl":
+    """Returns a stream of the decompressed bytes of a file."""
+    if not kind.endswith((".gz", ".zst")):
         return io.BufferedReader(cast(io.RawIOBase, raw), BUFFER_BYTES)
     allowed = limits.decompressed(raw.seek(0, io.SEEK_END))
     raw.seek(0)
-    return open_zstd(raw, allowed) if kind == "jsonl.zst" else open_gzip(raw, allowed)
+    return open_zstd(raw, allowed) if kind.endswith(".zst") else open_gzip(raw, allowed)
 
 
 def _archive_rows(

@@ -13,9 +13,25 @@ from resources.errors import ConfigError
 from resources.formats.documents import NO_METADATA
 
 Ids = Literal["auto", "given", "derived"]
+Extractor = Literal["resiliparse", "trafilatura"]
 Built_co = TypeVar("Built_co", covariant=True)
 
 _INTEGER: Final = re.compile(rb"-?[0-9]+")
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """How files of single formats are read.
+
+    `delimiter`: between the columns of CSV; None is a tab in `.tsv` and a comma otherwise. `quote`: around values of
+    CSV that hold delimiters or line ends; None if no character does that. `columns`: names of the columns of CSV
+    without a header. `extractor`: library that takes the main text out of HTML.
+    """
+
+    delimiter: str | None = None
+    quote: str | None = '"'
+    columns: tuple[str, ...] | None = None
+    extractor: Extractor | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,7 @@ class SourceRules:
     id_key: str = "id"
     ids: Ids = "auto"
     metadata_key: str | None = None
+    options: FormatOptions = FormatOptions()
 
     def __post_init__(self) -> None:
         if self.ids not in get_args(Ids):
@@ -78,6 +95,9 @@ class RowParser(Protocol[Built_co]):
 
     def from_text(self, text: str, place: str) -> Built_co:
         """Returns the content of a text without other values."""
+
+    def from_record(self, values: dict[str, object], place: str) -> Built_co:
+        """Returns the content of a text under the key `text`, with further values; a value may be a `RowError`."""
 
 
 class RowNames:
@@ -187,3 +207,8 @@ class RowNames:
 def json_fields(values: dict[str, object]) -> Fields:
     """Returns values of typed columns as JSON: times as ISO 8601, bytes as base64, NaN and infinities as null."""
     return {key: msgspec.Raw(msgspec.json.encode(value, enc_hook=str)) for key, value in values.items()}
+
+
+def renamed(values: dict[str, object], **names: str) -> dict[str, object]:
+    """Returns values under other names, in the same order: `renamed(values, text="body")`."""
+    return {names.get(key, key): value for key, value in values.items()}

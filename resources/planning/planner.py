@@ -162,7 +162,8 @@ class Planner:
     def _digests(self, edge: Input, key: str | None, segment: str | None) -> dict[str, str]:
         records = self.records(edge.asset)
         found = [(upstream, records[upstream]) for upstream in self.keys_read(edge, key) if upstream in records]
-        return {partition_name(edge.name_in_recipe, upstream): record.digest_of(segment) for upstream, record in found}
+        digests = ((partition_name(edge.name_in_recipe, key), record.digest_of(segment)) for key, record in found)
+        return {name: digest for name, digest in digests if digest != edge.nothing}
 
     def _decide(self, stage: Stage, key: str | None) -> Decision:
         record = self.records(stage.name).get(key)

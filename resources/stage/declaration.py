@@ -44,7 +44,8 @@ class Input:
     like the reading partition. tracked: False if the partitions must exist, but the recipe does not cover their
     content. segment: name of the only segment that the recipe covers; None for the whole partition. formerly: the older
     name of the asset, if a stage still asks for it by that name. instead_of: the asset in whose stead it is read
-    (`reading_instead`).
+    (`reading_instead`). nothing: a digest of what is read that counts as if nothing was read, so that the recipe is
+    that of a stage without this edge.
     """
 
     asset: str
@@ -53,6 +54,7 @@ class Input:
     segment: str | None = None
     formerly: str | None = None
     instead_of: str | None = None
+    nothing: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -69,9 +71,12 @@ class Input:
         return self.segment if self.mapping is not Reads.OWN_SEGMENT else key
 
 
-def same(asset: str, *, segment: str | None = None) -> Input:
-    """Returns an edge that reads the partition with the same key. segment: the only segment to depend on."""
-    return Input(asset, segment=segment)
+def same(asset: str, *, segment: str | None = None, nothing: str | None = None) -> Input:
+    """Returns an edge that reads the partition with the same key. segment: the only segment to depend on.
+
+    nothing: the digest of content that counts as if it was not read.
+    """
+    return Input(asset, segment=segment, nothing=nothing)
 
 
 def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> Input:
@@ -108,6 +113,7 @@ class Stage:
     inputs: the edges to the assets it reads: `same`, `every`, `own_segment`.
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
     derived_parameters: returns further parameters, made from the configuration, such as digests of files it names.
+    source_parameters: returns further parameters of the shards of one source, made from its section of corpus.yaml.
     local_files: reads small files that the configuration names; workers get their contents, not their paths.
     run_options: returns options of `compute` that do not change the content.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
@@ -148,6 +154,7 @@ class Stage:
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
     derived_parameters: Callable[[Values], Values] | None = None
+    source_parameters: Callable[[Values], Values] | None = None
     local_files: Callable[[Values], Mapping[str, bytes]] | None = None
     run_options: Callable[[Values], Values] | None = None
     looks_outside: bool = False

@@ -172,7 +172,9 @@ def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str
         for partition in partitions if edge.tracked else ():
             if absent := absent_segment(partition.record, edge.segment):
                 raise LedgerError(f"{job.name} reads {absent}")
-            found[partition_name(edge.name_in_recipe, partition.key)] = partition.record.digest_of(segment)
+            digest = partition.record.digest_of(segment)
+            if digest != edge.nothing:
+                found[partition_name(edge.name_in_recipe, partition.key)] = digest
     return found
 
 

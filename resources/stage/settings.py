@@ -28,7 +28,12 @@ class Settings:
     def parameters(self, stage: Stage, shard: Shard | None) -> dict[str, Any]:
         """Returns the values that the content of one partition depends on."""
         chosen = {key: self.get(key, shard.source if shard else None) for key in stage.parameters}
-        return chosen | self.derived_parameters(stage)
+        return chosen | self._source_parameters(stage, shard) | self.derived_parameters(stage)
+
+    def _source_parameters(self, stage: Stage, shard: Shard | None) -> dict[str, Any]:
+        if stage.source_parameters is None or shard is None:
+            return {}
+        return dict(stage.source_parameters(self._sources[shard.source]))
 
     def derived_parameters(self, stage: Stage) -> dict[str, Any]:
         """Returns the parameters that a stage derives; `ConfigError` if a file that it needs for that is missing."""

@@ -107,6 +107,10 @@ class Task:
         assert len(partitions) == 1, f"{asset} is read in {len(partitions)} partitions"
         return partitions[0]
 
+    def reads(self, asset: str) -> bool:
+        """Returns whether the stage declares to read an asset, for stages that read some only where configured."""
+        return asset in self._given.inputs
+
     def inputs(self, asset: str) -> list[Partition]:
         """Returns all upstream partitions of an asset, in canonical order."""
         if asset not in self._given.inputs:

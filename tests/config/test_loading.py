@@ -55,7 +55,7 @@ FAULTS: list[tuple[Any, str]] = [
     (source(name="A b"), "sources.0.name: received 'A b' (str); valid: a name of a-z, 0-9"),
     (source(name="a--b"), "sources.0.name: received 'a--b' (str)"),
     (source(nam="a"), "sources.0.nam: unknown key; did you mean 'name'?"),
-    (source(format="csv"), "sources.0.format: received 'csv' (str); valid: 'auto', 'jsonl'"),
+    (source(format="xml"), "sources.0.format: received 'xml' (str); valid: 'auto', 'jsonl'"),
     (source(glob=[]), "sources.0.glob: received [] (list)"),
     (source(glob=["a", 3]), "sources.0.glob.1: received 3 (int); input should be a valid string"),
     (source(ids="given", format="txt"), "sources.0: ids: given cannot be with format txt, which has no ids"),

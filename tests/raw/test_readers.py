@@ -392,9 +392,10 @@ def test_listed_text_files() -> None:
 
 
 def test_format_is_the_longest_suffix_in_any_case() -> None:
-    assert [resolve_format("x." + known.upper()) for known in FORMATS[:-1]] == list(FORMATS[:-1])
+    named = [known for known in FORMATS if known != "txt_list"]
+    assert [resolve_format("x." + known.upper()) for known in named] == named
     assert resolve_format("lines.ndjson", "jsonl") == "jsonl"
-    for name, declared in (("a.gz", "auto"), ("a.zst.tar", "auto"), ("jsonl", "auto"), ("a.jsonl", "csv")):
+    for name, declared in (("a.gz", "auto"), ("a.zst.tar", "auto"), ("jsonl", "auto"), ("a.jsonl", "xml")):
         with pytest.raises(BadFileError, match="unknown"):
             resolve_format(name, declared)
 

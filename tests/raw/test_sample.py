@@ -94,7 +94,7 @@ def test_all_sources_formats_and_shards_are_there_at_a_small_size(
     root, summary = written
     shards = [path for source in summary.sources.values() for path in root.glob(source.pattern)]
     suffixes = {path.name.partition(".")[2] for path in shards}
-    assert suffixes == set(FORMATS) - {"txt_list"}
+    assert suffixes == {known for known in FORMATS if not known.startswith(("csv", "tsv", "warc", "txt_list"))}
     assert len(shards) == summary.shards == 22
     assert len(summary.sources) == 7
     assert {source.text_key for source in summary.sources.values()} == {"text", "body"}

@@ -1,0 +1,174 @@
+"""`corpus verify --absent`: proves that nothing in the store holds a document that lists name, or says what may."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from corpus_assets.cli.console import FAILED, output, print_json, print_line
+from corpus_assets.corpus import Corpus
+from corpus_assets.takedown.keys import keys_of
+from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
+from corpus_assets.unowned import unowned_files
+from resources.config_files import read_outside
+from resources.formats.codecs import open_gzip, open_zstd
+from resources.formats.documents import NO_METADATA, Document
+from resources.formats.known import format_of
+from resources.ledger import FileRecord, Ledger, Record, partition_name
+from resources.planning.planner import Status
+from resources.storage.interface import Storage
+
+URL_KEYS = ("url", "warc_url")
+_LINES = {".jsonl.gz": open_gzip, ".jsonl.zst": open_zstd}
+_MAX_LISTED = 20
+_HASHES = "takedown/"
+"""Folder of the store with nothing but hashes of names."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row of a file that holds a document which a list names; `named`: list and line."""
+
+    partition: str
+    file: str
+    row: int
+    id: str
+    named: str
+
+
+@dataclass
+class Absence:
+    """The result of a search. searched: rows that were compared. unproven: what may hold a document, and why."""
+
+    entries: int = 0
+    searched: int = 0
+    found: list[Found] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+
+
+class _Row(msgspec.Struct):
+    """What names a row of any file of lines."""
+
+    id: str | None = None
+    source: str = ""
+    text: str | None = None
+    metadata: msgspec.Raw = NO_METADATA
+
+
+_ROW = msgspec.json.Decoder(_Row)
+
+
+def run(config: Path | None, lists: Sequence[Path], *, as_json: bool) -> int:
+    """Searches the store for what the lists name and prints it; returns the exit code, 0 only if all is proven."""
+    corpus = Corpus.open(config)
+    named = all_keys(_entries(lists))
+    result = absence(corpus, named)
+    if as_json:
+        print_json({**result.__dict__, "found": [found.__dict__ for found in result.found]})
+    else:
+        _print(result)
+    return FAILED if result.found or result.unproven else 0
+
+
+def _entries(lists: Sequence[Path]) -> Iterator[Entry]:
+    return entries({str(path): read_outside("--absent", str(path), LIST_BYTES) for path in lists}, None)
+
+
+def _print(result: Absence) -> None:
+    out = output()
+    for found in result.found[:_MAX_LISTED]:
+        line = f"{found.partition}: {found.file} row {found.row}: id {found.id!r} ({found.named})"
+        print_line(out, line, "found")
+    for line in result.unproven[:_MAX_LISTED]:
+        print_line(out, line, "unproven")
+    hidden = max(0, len(result.found) - _MAX_LISTED) + max(0, len(result.unproven) - _MAX_LISTED)
+    more = f" ({hidden:,} not shown; --json has all)" if hidden else ""
+    print_line(
+        out,
+        f"{result.entries:,} names searched for in {result.searched:,} rows: {len(result.found):,} rows found, "
+        f"{len(result.unproven):,} places unproven{more}",
+    )
+
+
+def absence(corpus: Corpus, named: Mapping[bytes, Entry]) -> Absence:
+    """Compares every row of every stored file with the names.
+
+    Rows of documents, examples and attributes are read. Other files (tokens, arrays, reports) have no names in them,
+    and rows without a text not all: such a file holds nothing of a document if its digest is the recorded one and its
+    partition is fresh, since it was made, by its recipe, of rows that were read here. What is not fresh, damaged, or
+    named by no record is unproven.
+    """
+    search = _Search(corpus, named)
+    ledger = Ledger(corpus.storage, corpus.graph.formerly, snapshots=False)
+    for asset in sorted(ledger.assets()):
+        for _, record in sorted(ledger.records(asset).items(), key=lambda item: item[0] or ""):
+            search.look_at(record)
+    unproven = search.result.unproven
+    unproven += [f"{path}: damaged record: {why}" for path, why in sorted(ledger.unreadable.items())]
+    unproven += [f"{path}: no record names it; `corpus clean` removes it" for path in unowned_files(corpus, ledger)]
+    return search.result
+
+
+class _Search:
+    """Looks for names in the files of partitions. named: the entries by key."""
+
+    def __init__(self, corpus: Corpus, named: Mapping[bytes, Entry]) -> None:
+        remove = corpus.settings.values["remove"]
+        self._url_keys = tuple(dict.fromkeys((*URL_KEYS, *(remove["url_keys"] if remove else ()))))
+        self._storage = corpus.storage
+        self._decisions = {(found.asset, found.partition): found for found in corpus.planner().plan().decisions}
+        self._named = named
+        self.result = Absence(len({entry.where for entry in named.values()}))
+
+    def look_at(self, record: Record) -> None:
+        """Adds to the result what the files of one partition hold, or why that cannot be told."""
+        name = partition_name(record.asset, record.partition)
+        told = True
+        for file in (file for file in record.files if not file.path.startswith(_HASHES)):
+            if problem := self._damage(file):
+                self.result.unproven.append(f"{name}: {file.path}: {problem}")
+            else:
+                told &= _suffix(file) is not None and self._read(name, file)
+        if not told and (problem := self._not_fresh(record)):
+            self.result.unproven.append(f"{name}: {problem}")
+
+    def _damage(self, file: FileRecord) -> str | None:
+        try:
+            found = format_of(file.path).digest(self._storage.open, file.path)
+        except Exception as error:  # libraries raise almost anything over a damaged file
+            return f"cannot be read: {type(error).__name__}: {error}"
+        return None if found == file.digest else f"content digest is {found}, its record says {file.digest}"
+
+    def _not_fresh(self, record: Record) -> str | None:
+        """Returns why a file without names may have been made of other rows than those that are there now."""
+        found = self._decisions.get((record.asset, record.partition))
+        if found is None:
+            return "no longer part of the corpus; `corpus clean` removes it"
+        return None if found.status is Status.FRESH else f"{found.status}: {found.reason or found.blocked}"
+
+    def _read(self, partition: str, file: FileRecord) -> bool:
+        """Compares the rows of a file of lines; returns whether each had a text, so that all names were compared."""
+        all_names = True
+        for number, (document, has_text) in enumerate(_documents(self._storage, file)):
+            all_names &= has_text
+            self.result.searched += 1
+            for key in keys_of(document, [document.text] * has_text, self._url_keys):
+                if (entry := self._named.get(key)) is not None:
+                    self.result.found.append(Found(partition, file.path, number, document.id, entry.where))
+                    break
+        return all_names
+
+
+def _suffix(file: FileRecord) -> str | None:
+    return next((suffix for suffix in _LINES if file.path.endswith(suffix)), None)
+
+
+def _documents(storage: Storage, file: FileRecord) -> Iterator[tuple[Document, bool]]:
+    """Yields what names the rows of a file of lines, and whether each has a text."""
+    open_stream = _LINES[_suffix(file) or ""]
+    with storage.open(file.path) as raw, open_stream(raw) as lines:
+        for line in lines:
+            row = _ROW.decode(line)
+            metadata = row.metadata if bytes(row.metadata).startswith(b"{") else NO_METADATA
+            yield Document(row.id or "", row.text or "", row.source, metadata=metadata), row.text is not None

@@ -1,0 +1,74 @@
+"""How raw files are read, as sources and datasets with files of their own say it: formats, CSV, text of web pages."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from corpus_assets.config.section import Section
+
+Format = Literal[
+    "auto",
+    "jsonl",
+    "jsonl.gz",
+    "json.gz",
+    "jsonl.zst",
+    "jsonl.zst.tar",
+    "parquet",
+    "txt",
+    "txt_list",
+    "csv",
+    "csv.gz",
+    "csv.zst",
+    "tsv",
+    "tsv.gz",
+    "tsv.zst",
+    "warc",
+    "warc.gz",
+    "warc.zst",
+    "warc.wet",
+    "warc.wet.gz",
+    "warc.wet.zst",
+]
+Extractor = Annotated[
+    Literal["resiliparse", "trafilatura"] | None,
+    Field(description="library that takes the main text out of HTML in WARC files (docs/inputs.md)"),
+]
+
+_LINE_ENDS = "\r\n"
+
+
+class Csv(Section):
+    """How CSV and TSV files are written."""
+
+    delimiter: str | None = Field(
+        None, min_length=1, max_length=1, description="character between columns; by default a tab in `.tsv`, else `,`"
+    )
+    quote: str | None = Field(
+        '"',
+        min_length=1,
+        max_length=1,
+        description="character around values that hold delimiters or line ends; null if none does that",
+    )
+    columns: list[str] | None = Field(
+        None, min_length=1, description="names of the columns of files without a header; by default the first row"
+    )
+
+    @model_validator(mode="after")
+    def _can_be_told_apart(self) -> "Csv":
+        if self.delimiter is not None and self.delimiter in (self.quote, *_LINE_ENDS, " ", "\0"):
+            raise ValueError(f"delimiter {self.delimiter!r}: valid is a character other than quote, space and line end")
+        if self.quote is not None and self.quote in (*_LINE_ENDS, "\t", ",", " ", "\0"):
+            raise ValueError(f"quote {self.quote!r}: valid is a character other than delimiters, space and line end")
+        if self.columns and len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns: a name is given twice; names must differ")
+        return self
+
+
+def given_options(csv: dict[str, Any], extractor: str | None) -> dict[str, Any]:
+    """Returns the options that are not the defaults, on which content depends.
+
+    Without them nothing is added to what older records were made from.
+    """
+    usual = Csv().model_dump()
+    own = {f"csv.{key}": value for key, value in csv.items() if value != usual[key]}
+    return own | ({"extractor": extractor} if extractor else {})

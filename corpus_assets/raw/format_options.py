@@ -1,0 +1,36 @@
+"""The options of CSV and WARC as parameters of a stage, which are there only where a source gives them.
+
+So records that were made before an option existed stay fresh.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from corpus_assets.config.file_formats import given_options
+from corpus_assets.raw.rules import FormatOptions
+from corpus_assets.raw.web.extractors import extractor_version
+
+_EXTRACTOR = "extractor"
+
+
+def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Returns the options that a source or a dataset's own files give, by dotted key; the extractor with its version.
+
+    values: the section of corpus.yaml. `ConfigError` names the extra of an extractor that is not installed.
+    """
+    given = given_options(values["csv"], values[_EXTRACTOR])
+    if _EXTRACTOR in given:
+        given[_EXTRACTOR] = extractor_version(given[_EXTRACTOR])
+    return {f"{prefix}.{key}": value for key, value in given.items()}
+
+
+def format_options(parameters: Mapping[str, Any], prefix: str) -> FormatOptions:
+    """Returns the options that `format_parameters` made parameters from."""
+    columns = parameters.get(f"{prefix}.csv.columns")
+    library = parameters.get(f"{prefix}.{_EXTRACTOR}")
+    return FormatOptions(
+        delimiter=parameters.get(f"{prefix}.csv.delimiter"),
+        quote=parameters.get(f"{prefix}.csv.quote", '"'),
+        columns=None if columns is None else tuple(columns),
+        extractor=library.partition(" ")[0] if library else None,
+    )

@@ -1,0 +1,135 @@
+"""Reads the documents of a WARC file: main texts of web pages, plain texts, and the texts of WET files."""
+
+import base64
+import hashlib
+import io
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+from corpus_assets.raw.faults import BadRow, PassedOver, RowError
+from corpus_assets.raw.rules import Limits, RowParser
+from corpus_assets.raw.web.charsets import decoded
+from corpus_assets.raw.web.extractors import Extract, extractor, main_text
+from corpus_assets.raw.web.headers import charset_of, media_type
+from corpus_assets.raw.web.http import body, parse_response
+from corpus_assets.raw.web.records import Record, read_records
+from resources.errors import ConfigError
+
+Row = TypeVar("Row")
+
+_HTML: Final = ("text/html", "application/xhtml+xml")
+_TEXTUAL: Final = (*_HTML, "text/plain")
+_HOLDS_DOCUMENTS: Final = ("response", "resource", "conversion")
+
+
+class _NothingError(Exception):
+    """A record that holds no document by its nature, with a word for the reason."""
+
+
+def read_rows(
+    stream: io.BufferedReader, parser: RowParser[Row], limits: Limits, where: str, library: str | None
+) -> Iterator[Row | BadRow]:
+    """Yields the rows that a parser makes from the records of a decompressed WARC file, and bad rows.
+
+    Documents are in `response` records (HTTP, status 2xx), `resource` and `conversion` records whose content is HTML or
+    plain text. All others come as `PassedOver`. A row has the values of the Dolma toolkit (docs/formats/dolma.md
+    "WARC"). library: the extractor of main text. Raises `BadFileError` if the file is no sound WARC file, and
+    `ConfigError` for HTML without an extractor.
+    """
+    reader = _Reader(limits, where, library)
+    for record in read_records(stream, where):
+        try:
+            yield parser.from_record(reader.values(record), where)
+        except _NothingError as reason:
+            yield PassedOver(record.where, str(reason), record.kind)
+        except RowError as error:
+            yield error.at(record.where)
+
+
+class _Reader:
+    """Makes the values of rows from records in reading order."""
+
+    def __init__(self, limits: Limits, where: str, library: str | None) -> None:
+        self._limits = limits
+        self._library = library
+        self._filename = where.rpartition("/")[2]
+
+    def values(self, record: Record) -> dict[str, object]:
+        """Returns the values of a record's row; a fault of the record is in the place of its text."""
+        if record.kind == "warcinfo":
+            self._filename = record.headers.get("warc-filename", self._filename)
+        if record.kind not in _HOLDS_DOCUMENTS:
+            raise _NothingError("not_a_document")
+        if not record.length:
+            raise _NothingError("empty_record")
+        try:
+            return self._row(record)
+        except RowError as error:
+            return {"text": error}
+
+    def _row(self, record: Record) -> dict[str, object]:
+        if record.headers.get("warc-segment-number"):
+            raise RowError("segmented_record", "the record is one part of a document")
+        content, payload, kind = self._content(record)
+        text = self._text(content, kind, record.where)
+        if not text.strip():
+            raise _NothingError("no_text_found")
+        return {
+            "text": text,
+            "id": _payload_digest(record, payload),
+            "created": record.headers.get("warc-date"),
+            **self._metadata(record, media_type(kind)),
+        }
+
+    def _content(self, record: Record) -> tuple[bytes, bytes, str]:
+        """Returns the content of a record, its payload as it was sent, and the type of the content."""
+        own = record.headers.get("content-type", "")
+        if record.kind != "response":
+            kind = own or ("text/plain" if record.kind == "conversion" else "")
+            _require_textual(kind)
+            block = record.block(self._limits.line_bytes)
+            return block, block, kind
+        if media_type(own) != "application/http":
+            raise _NothingError("not_text")
+        response = parse_response(record.block(self._limits.line_bytes))
+        if not 200 <= response.status < 300:
+            raise _NothingError("http_status")
+        kind = response.headers.get("content-type", "") or record.headers.get("warc-identified-payload-type", "")
+        _require_textual(kind)
+        content = body(response, self._limits, cut="warc-truncated" in record.headers)
+        return content, response.payload, kind
+
+    def _text(self, content: bytes, kind: str, where: str) -> str:
+        is_html = media_type(kind) in _HTML
+        text = decoded(content, charset_of(kind), is_html=is_html)
+        return main_text(text, self._extract(where)) if is_html else text
+
+    def _extract(self, where: str) -> Extract:
+        if self._library is None:
+            raise ConfigError(f"{where}: holds HTML; give its source `extractor: resiliparse` or `trafilatura`")
+        return extractor(self._library)
+
+    def _metadata(self, record: Record, kind: str) -> dict[str, object]:
+        url = record.headers.get("warc-target-uri", "").strip("<>")
+        values: dict[str, object] = {
+            "warc_url": url,
+            "url": url.split("//", 1)[-1],
+            "warc_date": record.headers.get("warc-date", ""),
+            "warc_filename": self._filename,
+            "content_type": kind,
+            "uncompressed_offset": record.offset,
+        }
+        cut = record.headers.get("warc-truncated")
+        return {**values, "warc_truncated": cut} if cut else values
+
+
+def _require_textual(kind: str) -> None:
+    if media_type(kind) not in _TEXTUAL:
+        raise _NothingError("not_text")
+
+
+def _payload_digest(record: Record, payload: bytes) -> str:
+    """Returns the digest of the payload that the record has, else SHA-1 in base 32 as crawlers write it."""
+    given = record.headers.get("warc-payload-digest", "").partition(":")[2].strip()
+    digest = given or base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()
+    return digest.lower()

@@ -1,0 +1,1 @@
+"""What WARC files hold: records, HTTP messages, characters and HTML."""

@@ -1,0 +1,177 @@
+"""Stages of takedown: the list, the keys of each shard's documents, and the rows of each shard that the list names."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from corpus_assets import dataset_names
+from corpus_assets.normalize.reading import READING, documents_of, source_parameters
+from corpus_assets.normalize.text import normalizer
+from corpus_assets.raw.assets import examples_of
+from corpus_assets.raw.bad_rows import write_good_rows
+from corpus_assets.raw.takedown import NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
+from corpus_assets.takedown.keys import keys_of
+from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
+from corpus_assets.takedown.rows import ROW_KEY, named_rows, packed
+from resources.config_files import matching, read_outside
+from resources.formats.documents import Document
+from resources.formats.examples import Example
+from resources.hashing import content_digest
+from resources.stage.declaration import Partitioning, Stage, Values, same
+from resources.stage.task import Task
+
+LIST, KEYS = "takedown_list", "document_keys"
+_BLOCK = 1 << 14
+
+
+def takedown_list(task: Task) -> None:
+    """Writes the keys of all documents that the lists name."""
+    keys = all_keys(entries(task.local_files, None))
+    task.save_array("takedown/list.npy", packed(keys))
+    task.count(rows_out=len(keys), lists=len(task.local_files))
+
+
+def document_keys(task: Task) -> None:
+    """Writes the keys by which the documents of one raw file can be named."""
+    fix = normalizer(task["normalize.method"])
+
+    def write(documents: Iterator[Document]) -> None:
+        _write_keys(task, ((document, (document.text, fix(document.text))) for document in documents))
+
+    write_good_rows(task, documents_of(task), task["source.on_bad_file"], write)
+
+
+def example_keys(task: Task) -> None:
+    """Writes the keys by which the examples of one file of a dataset's own can be named."""
+
+    def write(examples: Iterator[Example]) -> None:
+        _write_keys(task, ((_as_document(one), [one.text] if one.text else []) for one in examples))
+
+    on_bad_file = task[f"datasets.{task.shard.source}.input.on_bad_file"]
+    write_good_rows(task, examples_of(task), on_bad_file, write)
+
+
+def _as_document(example: Example) -> Document:
+    return Document(example.id, example.text or "", example.source, metadata=example.metadata)
+
+
+def _write_keys(task: Task, documents: Iterator[tuple[Document, Sequence[str]]]) -> None:
+    """Writes the keys of documents, each with its text in every form in which a digest may be given."""
+    url_keys = task["remove.url_keys"]
+    rows = 0
+
+    def keys() -> Iterator[bytes]:
+        nonlocal rows
+        for number, (document, texts) in enumerate(documents):
+            place = number.to_bytes(4, "little")
+            yield from (place + key for key in keys_of(document, texts, url_keys))
+            rows += 1
+
+    with task.array(f"takedown/keys/{task.shard.source}/{task.shard.name}.npy", ROW_KEY) as out:
+        found = keys()
+        while block := b"".join(islice(found, _BLOCK)):
+            out.append(np.frombuffer(block, dtype=ROW_KEY))
+    task.save_counters(NUMBER, {"rows": rows})
+    task.count(rows_out=rows)
+
+
+def takedown(task: Task, keys_asset: str) -> None:
+    """Writes the rows of one raw file that the lists name, in ascending order."""
+    keys = task.input(keys_asset)
+    rows = named_rows(keys.array(".npy"), task.input(LIST).array(".npy"))
+    task.save_array(f"takedown/rows/{task.shard.source}/{task.shard.name}.npy", rows)
+    task.segments[ROWS] = content_digest(rows.tobytes()) if len(rows) else NOTHING
+    task.save_counters(NUMBER, keys.counters(NUMBER))
+    task.count(rows_out=len(rows))
+
+
+def lists_of(settings: Values) -> dict[str, bytes]:
+    """Returns the contents of all lists by file name; `ConfigError` if there is none, or one cannot be read."""
+    files = matching("remove.location", settings["remove"]["location"])
+    return {name: read_outside("remove.location", path, LIST_BYTES) for name, path in files.items()}
+
+
+def _list_parameters(settings: Values) -> Mapping[str, Any]:
+    return {"remove.lists": content_digest(*sorted(lists_of(settings).values()))}
+
+
+def _check_lists(settings: Values) -> None:
+    own = (dataset["name"] for dataset in settings["datasets"] if isinstance(dataset["input"], Mapping))
+    for _ in entries(lists_of(settings), [*(source["name"] for source in settings["sources"]), *own]):
+        pass
+
+
+LIST_STAGE, _KEYS, _TAKEDOWN = (
+    Stage(
+        name=LIST,
+        group="takedown",
+        description="Keys of all documents that the lists of `remove` name.",
+        partitioning=Partitioning.NONE,
+        compute=takedown_list,
+        code_version="1",
+        io="arrays",
+        derived_parameters=_list_parameters,
+        local_files=lists_of,
+        check_before=_check_lists,
+        kinds=("numpy",),
+    ),
+    Stage(
+        name=KEYS,
+        group="takedown",
+        description="Keys by which the documents of one raw file can be named: id, source and id, URLs, text digests.",
+        partitioning=Partitioning.SHARD,
+        compute=document_keys,
+        code_version="1",
+        io="arrays",
+        inputs=(same("raw_source"),),
+        parameters=(*READING, "remove.url_keys"),
+        source_parameters=source_parameters,
+        kinds=("numpy",),
+    ),
+    Stage(
+        name=TAKEDOWN,
+        group="takedown",
+        description="Rows of one raw file that the lists of `remove` name; no document is made of them.",
+        partitioning=Partitioning.SHARD,
+        compute=partial(takedown, keys_asset=KEYS),
+        code_version="1",
+        io="arrays",
+        inputs=(same(KEYS), same(LIST)),
+        kinds=("numpy",),
+    ),
+)
+
+
+def with_takedown(normalized: Stage) -> Iterator[Stage]:
+    """Yields the stages of takedown of sources, and the stage of normalized documents, which obeys them."""
+    yield from (_KEYS, _TAKEDOWN, obeying(normalized, TAKEDOWN))
+
+
+def examples_with_takedown(stages: Iterable[Stage]) -> Iterator[Stage]:
+    """Yields the stages that read datasets' own files, with those of takedown, which they obey."""
+    for stage in stages:
+        name = stage.shard_set
+        if name is None or stage.name != dataset_names.examples(name):
+            yield stage
+            continue
+        keys, rows = dataset_names.document_keys(name), dataset_names.takedown(name)
+        yield replace(
+            _KEYS,
+            name=keys,
+            group=stage.group,
+            compute=example_keys,
+            inputs=stage.inputs,
+            parameters=("remove.url_keys",),
+            derived_parameters=stage.derived_parameters,
+            source_parameters=None,
+            shard_set=name,
+        )
+        compute = partial(takedown, keys_asset=keys)
+        yield replace(
+            _TAKEDOWN, name=rows, group=stage.group, compute=compute, inputs=(same(keys), same(LIST)), shard_set=name
+        )
+        yield obeying(stage, rows)

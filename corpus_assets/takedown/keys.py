@@ -1,0 +1,67 @@
+"""The keys by which a document can be named: by its id, (source, id), its URLs, and digests of its text."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from resources.formats.documents import Document
+
+ID, PAIR, URL, DIGEST = "id", "pair", "url", "sha256"
+KINDS: Final = (ID, PAIR, URL, DIGEST)
+
+_FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_STRING: Final = msgspec.json.Decoder(str)
+
+
+def key_of(kind: str, value: str) -> bytes:
+    """Returns the key of a value: 16 bytes of BLAKE2b, by which different values are told apart for certain."""
+    content = value.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=16, person=kind.encode()).digest()
+
+
+def pair_of(source: str, identifier: str) -> str:
+    """Returns source and id as one value."""
+    return f"{source}\t{identifier}"
+
+
+def plain_url(url: str) -> str:
+    """Returns a URL in the form in which URLs are compared.
+
+    Without scheme, fragment and a slash at its end; the host in small letters.
+    """
+    rest = url.strip().partition("#")[0].split("://", 1)[-1]
+    try:
+        host = urlsplit(f"//{rest}").netloc
+    except ValueError:  # brackets that are no address; the URL is compared as it is
+        host = ""
+    return (host.lower() + rest[len(host) :]).rstrip("/")
+
+
+def digest_of(text: str) -> str:
+    """Returns the SHA-256 of a text in UTF-8, as 64 small hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def keys_of(document: Document, texts: Sequence[str], url_keys: Sequence[str]) -> Iterator[bytes]:
+    """Yields the keys of a document. texts: its text in each form in which a digest may be given."""
+    yield key_of(ID, document.id)
+    yield key_of(PAIR, pair_of(document.source, document.id))
+    for url in dict.fromkeys(urls_of(document, url_keys)):
+        yield key_of(URL, url)
+    for text in dict.fromkeys(texts):
+        yield key_of(DIGEST, digest_of(text))
+
+
+def urls_of(document: Document, url_keys: Sequence[str]) -> Iterator[str]:
+    """Yields the URLs in a document's metadata, in the form in which they are compared."""
+    metadata = bytes(document.metadata)
+    if not any(f'"{key}"'.encode() in metadata or b"\\" in metadata for key in url_keys):
+        return
+    fields = _FIELDS.decode(metadata)
+    for key in url_keys:
+        value = bytes(fields.get(key, b""))
+        if value.startswith(b'"'):
+            yield plain_url(_STRING.decode(value))

@@ -1,0 +1,143 @@
+import csv
+import gzip
+import io
+import json
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents
+from corpus_assets.raw.rules import FormatOptions
+from resources.errors import BadFileError
+from resources.formats.codecs import BUFFER_BYTES
+from resources.formats.documents import Document
+
+VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+
+
+def read(
+    name: str, content: bytes, options: FormatOptions | None = None, limits: Limits | None = None, **rules: Any
+) -> list[Document | BadRow]:
+    file = RawFile(name, lambda: io.BytesIO(content))
+    return list(read_documents(file, RowRules("s", options=options or FormatOptions(), **rules), limits or Limits()))
+
+
+def written(rows: list[list[str]], **how: Any) -> bytes:
+    out = io.StringIO(newline="")
+    csv.writer(out, **how).writerows(rows)
+    return out.getvalue().encode()
+
+
+def texts(rows: list[Document | BadRow]) -> list[str]:
+    return [row.text if isinstance(row, Document) else f"{row.where}: {row.reason}" for row in rows]
+
+
+@given(
+    rows=st.lists(st.lists(VALUES, min_size=2, max_size=2), max_size=6),
+    ends=st.sampled_from(["\r\n", "\n"]),
+    delimiter=st.sampled_from(",;\t|"),
+    mark=st.booleans(),
+)
+def test_every_value_that_was_written_is_read(rows: list[list[str]], ends: str, delimiter: str, mark: bool) -> None:
+    table = [["text", "note"], *rows]
+    content = written(table, lineterminator=ends, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    found = read("a.csv", b"\xef\xbb\xbf" * mark + content, FormatOptions(delimiter))
+    documents = [row for row in found if isinstance(row, Document)]
+    assert documents == found
+    notes = [json.loads(bytes(row.metadata))["note"] for row in documents]
+    assert [[row.text, note] for row, note in zip(documents, notes, strict=True)] == rows
+    assert [row.id for row in documents] == [f"a.csv:{n}" for n in range(len(rows))]
+
+
+@given(content=st.binary(max_size=80).map(lambda end: b'text,x\n"a",b\n' + end), cut=st.integers(0, 90))
+def test_any_bytes_give_rows_or_a_bad_file(content: bytes, cut: int) -> None:
+    try:
+        found = read("a.csv", content[:cut])
+    except BadFileError as error:
+        assert error.where.startswith("a.csv")
+        return
+    assert all(isinstance(row, Document) or row.where.startswith("a.csv line ") for row in found)
+    assert sum(isinstance(row, Document) for row in found) <= content.count(b"\n") + content.count(b"\r") + 1
+
+
+def test_compressed_tables_and_their_usual_delimiters() -> None:
+    table = [["id", "text"], ["1", "one, two"], ["2", 'say "a\tb"']]
+    commas, tabs = written(table), written(table, delimiter="\t")
+    packed = {
+        "a.csv": commas,
+        "a.csv.gz": gzip.compress(commas),
+        "a.csv.zst": zstandard.compress(commas),
+        "A.TSV": tabs,
+        "a.tsv.gz": gzip.compress(tabs),
+        "a.tsv.zst": zstandard.compress(tabs),
+    }
+    for name, content in packed.items():
+        assert read(name, content) == [Document("1", "one, two", "s"), Document("2", 'say "a\tb"', "s")], name
+    with pytest.raises(BadFileError, match=r"csv promises plain bytes, but the content is gzip"):
+        read("a.csv", packed["a.csv.gz"])
+    with pytest.raises(BadFileError, match="cut or corrupt"):
+        read("a.csv.gz", packed["a.csv.gz"][:-4])
+
+
+def test_names_and_quotes_are_the_sources_own() -> None:
+    options = FormatOptions(";", "'", ("nr", "body", "lang"))
+    found = read("a.csv", b"7;'it''s; this';en\n8;\"b\";\n", options, text_key="body", id_key="nr")
+    assert [(row.id, row.text, bytes(row.metadata)) for row in found if isinstance(row, Document)] == [
+        ("7", "it's; this", b'{"lang":"en"}'),
+        ("8", '"b"', b'{"lang":""}'),
+    ]
+    unquoted = FormatOptions(quote=None, columns=("text", "x"))
+    assert texts(read("a.tsv", b'say "a\t1\n5" disk\t2\n', unquoted)) == ['say "a', '5" disk']
+
+
+def test_bad_rows_name_their_lines_and_are_counted() -> None:
+    content = b'id,text\n1,"two\nlines"\n2,three,4\n5\n\n6,"x"y\n7,a\0b\n8,\xff\n"9\n",ok\n,no id\n'
+    found = read("a.csv", content)
+    assert texts(found) == [
+        "two\nlines",
+        "a.csv line 4: ragged_row",
+        "a.csv line 5: ragged_row",
+        "a.csv line 7: bad_quotes",
+        "a.csv line 8: nul",
+        "a.csv line 9: invalid_utf8",
+        "ok",
+        "a.csv line 12: bad_id",
+    ]
+    derived = [row.id for row in read("a.csv", content, ids="derived") if isinstance(row, Document)]
+    assert derived == ["a.csv:0", "a.csv:6", "a.csv:7"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'id,text\n1,a\n2,"open\n3,b\n', r"a\.csv line 3 to 4: a quote is open where the file ends"),
+        (b"id,body\n1,a\n", r"no column 'text'; columns: 'id', 'body'"),
+        (b"text,text\n1,a\n", "two columns with one name"),
+        (b"te\0xt\n1\n", "the header cannot be read"),
+        (b'te\xff,"text"\n1\n', "the header cannot be read"),
+        (b'"text"x\n1\n', r"line 1: the header cannot be read"),
+        (b"text\ra\rb", "the header cannot be read"),
+        ("text\na\n".encode("utf-16"), "starts like UTF-16"),
+    ],
+)
+def test_tables_that_cannot_be_trusted(content: bytes, message: str) -> None:
+    with pytest.raises(BadFileError, match=message):
+        read("a.csv", content)
+
+
+def test_tables_without_rows() -> None:
+    assert read("a.csv", b"") == read("a.csv", b"\xef\xbb\xbf") == read("a.csv", b"id,text\n") == []
+
+
+def test_a_quote_that_is_never_closed_takes_no_more_than_a_row_may_have() -> None:
+    class Kept(io.BytesIO):
+        def close(self) -> None:
+            """The place where reading stopped can be looked at."""
+
+    content = Kept(b'text\n"' + b"all of this is one row\n" * 200_000)
+    with pytest.raises(BadFileError, match=r"a\.csv line 2: the row is over the limit of 100000 bytes"):
+        list(read_documents(RawFile("a.csv", lambda: content), RowRules("s"), Limits(line_bytes=100_000)))
+    assert content.tell() <= BUFFER_BYTES + 100_000
