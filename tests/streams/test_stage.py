@@ -160,6 +160,12 @@ def test_compat_refuses_rows_that_are_not_those_of_the_documents(
     assert message in failed[0]
 
 
+def test_compat_does_not_go_with_remove(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    with pytest.raises(ConfigError, match=r"streams\.0\.compat: rows of raw files must all be documents"):
+        write_config(tmp_path, {"streams": [{"name": "a", "compat": "dolma"}], "remove": {"location": "lists/*.txt"}})
+
+
 @pytest.mark.parametrize("compat", [None, "dolma"])
 def test_rules_that_hold_everywhere_hold_in_streams(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compat: str | None
