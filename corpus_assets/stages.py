@@ -4,17 +4,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from corpus_assets.attributes.assets import asset_name, attribute_stages
+from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
-from corpus_assets.filter.rules.configured import configured_rules
-from corpus_assets.filter.rules.entries import Entry
+from corpus_assets.filter.rules.configured import filter_rules
+from corpus_assets.filter.rules.entries import Entries, Entry
+from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.split.assets import STAGES as SPLIT
+from corpus_assets.streams.assets import stream_stages
 from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
 from corpus_assets.tokenize.assets import token_stages
 from resources.errors import ConfigError
@@ -30,39 +33,56 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     folder: that of corpus.yaml, where modules of the user's own may lie.
     """
     own = list(_own_stages(config.stages, folder))
-    filters = filter_stages(_rule_sets(config, own)) if config.sources else []
+    entries = _entries(config, own)
+    filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
+    names = [source.name for source in config.sources]
+    sections = [stream.model_dump() for stream in config.streams]
+    streams = list(stream_stages(sections, entries, names, _rules_everywhere(config)))
+    # Repetitions are those among the documents that stay, unless a rule asks for them.
+    dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
     return [
         *([LIST_STAGE] if config.remove else ()),
-        *(_corpus(config, folder, filters) if config.sources else (stage for stage in RAW if stage.lists_shards)),
+        *(
+            _corpus(config, folder, dedupers, filters)
+            if config.sources
+            else (stage for stage in RAW if stage.lists_shards)
+        ),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
-        *own_after_filter(own, filters),
+        *streams,
+        *own_after_filter(own, filters, streams),
     ]
 
 
-def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Iterator[Stage]:
+def _corpus(config: CorpusConfig, folder: Path, dedupers: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
     """Yields the stages from raw files to splits. filters: the stage of the filter, if there is one."""
     tagged = [entry.model_dump() for entry in config.attributes]
     yield from RAW
     yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
     yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
+    yield from dedupers
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
 
 
-def _rule_sets(config: CorpusConfig, own: Iterable[Stage]) -> list[RuleSet]:
-    """Returns all sets of row rules that the configuration asks for, in the order in which the filter asks them."""
-    return [
-        *configured_rules(config.filter.model_dump() if config.filter else None, _entries(config, own)),
-    ]
+def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
+    """Returns all sets of row rules that the filter asks, in that order."""
+    section = config.filter and RuleSection(config.filter.model_dump(), entries)
+    return [*_rules_everywhere(config), *(filter_rules(section) if section else ())]
+
+
+def _rules_everywhere(_: CorpusConfig) -> list[RuleSet]:
+    """Returns the sets of row rules that the filter and every stream ask, before those of their own sections."""
+    return []
 
 
 def _entries(config: CorpusConfig, own: Iterable[Stage]) -> dict[str, Entry]:
-    """Returns the attributes that rules may name: entries of `attributes`, and attribute stages of the user's own."""
+    """Returns the attributes that rules may name: entries of `attributes` and `dedupers`, and the user's own stages."""
     described = (stage.name for stage in own if (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents"))
     entries = {entry.name: Entry(asset_name(entry.name), entry.taggers) for entry in config.attributes}
-    return {name: Entry(name) for name in described} | entries
+    dedupers = {entry.name: Entry(asset_name(entry.name)) for entry in config.dedupers}
+    return {name: Entry(name) for name in described} | dedupers | entries
 
 
 def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[Tagger]:

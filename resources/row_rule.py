@@ -66,6 +66,14 @@ Verdict = Drop | Replace | Discard | None
 """What a rule says of a row; None: it stays as it is."""
 
 
+@dataclass
+class Tally:
+    """How many documents a rule was asked about, and in how many it found what it measures, in one shard."""
+
+    asked: int = 0
+    found: int = 0
+
+
 @dataclass(frozen=True)
 class RowRule:
     """One rule.
@@ -74,11 +82,13 @@ class RowRule:
     judge: a function of a row, and of nothing else.
     last: True for a rule that looks at the document as all replacements leave it. Such a rule sees no attributes,
         since their spans belong to the text as it was, and replaces nothing.
+    tally: counts of the rule itself; a build says if it never finds what it measures, since its name may be misspelt.
     """
 
     name: str
     judge: Callable[[Row], Verdict]
     last: bool = False
+    tally: Tally | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,7 @@ class RuleSet:
         parameters and local files that are declared here.
     attributes: assets with a row of attributes for every document; rules find the spans in `row.attributes`.
     inputs: further edges: `same`, `every`, `own_segment`.
+    replaced: replaces pieces of a text in another way than by uniting those that overlap; for all rules of the filter.
     parameters, derived_parameters, local_files, check_before, kernels: as of a `Stage`.
 
         def too_loud(task: Task) -> list[RowRule]:
@@ -113,3 +124,4 @@ class RuleSet:
     local_files: Callable[[Values], Mapping[str, bytes]] | None = None
     check_before: Callable[[Values], None] | None = None
     kernels: Callable[[Values], Sequence[str]] | None = None
+    replaced: Callable[[str, Sequence[Replacement]], str] | None = None

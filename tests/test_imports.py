@@ -20,6 +20,7 @@ FROM_NEIGHBOURS = {
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
+    "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")

@@ -8,9 +8,11 @@ from pydantic import Field, JsonValue, model_validator
 from corpus_assets.config.attributes import Attributes
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
+from corpus_assets.config.dedupers import Deduper
 from corpus_assets.config.filter import Filter
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
+from corpus_assets.config.streams import Stream
 from corpus_assets.config.takedown import Remove
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
 
@@ -33,7 +35,13 @@ class CorpusConfig(Section):
     short_documents: ShortDocuments = ShortDocuments()
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
     taggers: list[str] = Field(default=[], description="modules with taggers of your own (docs/attributes.md)")
+    dedupers: list[Deduper] = Field(
+        default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
+    )
     filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    streams: list[Stream] = Field(
+        default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
+    )
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
@@ -52,6 +60,7 @@ class CorpusConfig(Section):
         for what, names in (
             ("sources", [s.name for s in self.sources]),
             ("datasets", [d.name for d in self.datasets]),
+            ("streams", [s.name for s in self.streams]),
         ):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -67,19 +76,48 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _no_raw_rows_beside_takedown(self) -> "CorpusConfig":
+        raw = [stream.name for stream in self.streams if stream.compat == "dolma"]
+        if self.remove and raw:
+            raise ValueError(
+                f"streams: {raw[0]!r} has `compat: dolma`, so it holds all rows of the raw files, those that `remove` "
+                "names too; leave out one of the two"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _unlike_attributes(self) -> "CorpusConfig":
         known: dict[str, str] = {}
-        for entry in self.attributes:
-            if (other := known.setdefault(entry.prefix, entry.name)) is not entry.name:
-                raise ValueError(f"attributes: {other!r} and {entry.name!r} have the same keys; names must differ")
-        if self.attributes and not self.sources:
-            raise ValueError("attributes: there are no sources whose documents they could describe; give a source")
+        named = [("attributes", entry.prefix, entry.name) for entry in self.attributes]
+        for section, prefix, name in [*named, *(("dedupers", entry.prefix, entry.name) for entry in self.dedupers)]:
+            if other := known.get(prefix):
+                raise ValueError(f"{section}: {other!r} and {name!r} have the same keys; names must differ")
+            known[prefix] = name
+            if not self.sources:
+                raise ValueError(f"{section}: there are no sources whose documents they could describe; give a source")
+        return self
+
+    @model_validator(mode="after")
+    def _filters_fit_memory(self) -> "CorpusConfig":
+        for place, entry in enumerate(self.dedupers):
+            if entry.bloom and entry.bloom.bytes > self.engine.memory:
+                raise ValueError(
+                    f"dedupers.{place}.bloom: the filter has {entry.bloom.bytes:,} bytes, which is over engine.memory "
+                    f"({self.engine.memory:,}); valid: fewer items, a larger error, or no filter"
+                )
         return self
 
     @model_validator(mode="after")
     def _something_to_filter(self) -> "CorpusConfig":
         if self.filter and not self.sources:
             raise ValueError("filter: there are no sources whose documents it could filter; give a source")
+        names = [source.name for source in self.sources]
+        for place, stream in enumerate(self.streams):
+            if not names or (unknown := sorted(set(stream.sources or ()) - set(names))):
+                what = repr(unknown[0]) if names else "any"
+                raise ValueError(
+                    f"streams.{place}.sources: no source named {what}; valid: {', '.join(names) or 'none'}"
+                )
         return self
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
 """`filter` of `corpus.yaml`: which documents stay, and what of them, by what the attributes say."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -47,23 +47,85 @@ class Range(Section):
         return self
 
 
-class Filter(Section):
-    """Which documents stay, and what of them (docs/filter.md). Rules are asked in the order of this table."""
+class SpanReplacement(Section):
+    """Pieces of texts that are replaced."""
+
+    span: str = Field(
+        min_length=1,
+        description="the spans: `ENTRY.TAGGER.TYPE`, or an expression for a list of them, such as "
+        "`$.attributes.quality__c4_v2__lines_with_too_few_words`",
+    )
+    syntax: Literal["attribute", "jsonpath", "jq"] = Field(
+        "attribute", description="the language of `span`; by default `jsonpath` if it starts with `$`"
+    )
+    min_score: float | None = Field(None, description="only spans with at least this score")
+    max_score: float | None = Field(None, description="only spans with a lower score than this")
+    replacement: str = Field(
+        "",
+        description="the text in their stead; `{}` is what was there; `$` and an expression in jq compute it from the "
+        "document; `$$` is a dollar sign",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _jsonpath_by_its_root(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "syntax" not in values and str(values.get("span")).startswith("$"):
+            return {**values, "syntax": "jsonpath"}
+        return values
+
+    @model_validator(mode="after")
+    def _fits(self) -> "SpanReplacement":
+        if self.syntax == "attribute" and not _KEY.fullmatch(self.span):
+            raise ValueError(
+                f"span: received {self.span!r}; valid: ENTRY.TAGGER.TYPE, for example "
+                "quality.c4_v2.lines_with_too_few_words, JSONPath, or an expression with `syntax: jq`"
+            )
+        if self.min_score is not None and self.max_score is not None and self.min_score >= self.max_score:
+            raise ValueError(f"min_score {self.min_score:g} is not under max_score {self.max_score:g}")
+        return self
+
+
+class RowRules(Section):
+    """The rules that `filter` and the entries of `streams` can have."""
 
     rules: dict[RuleKey, Range] = Field(
         default={}, description="ranges, each for one type of a tagger of an entry of `attributes`: `ENTRY.TAGGER.TYPE`"
     )
-    discard_fields: list[OptionalField] = Field(
-        default=[], description="optional fields of documents that are left out: `added`, `created`, `metadata`"
+    include: list[str] = Field(
+        default=[], description="expressions; a document stays only if one of them matches (none: all stay)"
     )
+    exclude: list[str] = Field(default=[], description="expressions; a document that one of them matches is dropped")
+    syntax: Literal["jsonpath", "jq"] = Field("jsonpath", description="the language of `include` and `exclude`")
+    attributes: list[str] | None = Field(
+        None,
+        description="entries of `attributes` that expressions see; by default those of which they name a key",
+    )
+    span_replacement: list[SpanReplacement] = Field(default=[], description="pieces of texts that are replaced")
     min_text_length: int | None = Field(
         None, ge=1, description="code points that a text has at least, without whitespace at both ends"
+    )
+    compat: Literal["dolma"] | None = Field(
+        None,
+        description="as Dolma 1.2.1: overlapping spans are not united, and `min_text_length` counts UTF-8 bytes",
+    )
+
+
+_RULES = ("rules", "include", "exclude", "span_replacement", "discard_fields", "min_text_length")
+
+
+class Filter(RowRules):
+    """Which documents stay, and what of them (docs/filter.md). Rules are asked in the order of this table."""
+
+    discard_fields: list[OptionalField] = Field(
+        default=[], description="optional fields of documents that are left out: `added`, `created`, `metadata`"
     )
 
     @model_validator(mode="after")
     def _does_something(self) -> "Filter":
-        if self == Filter.model_construct():
-            raise ValueError("nothing is given; leave `filter` out, or give one of its keys")
+        if not any(getattr(self, name) for name in _RULES):
+            raise ValueError(f"nothing is given; leave `filter` out, or give one of {', '.join(_RULES)}")
+        if self.attributes is not None and not (self.include or self.exclude or self.span_replacement):
+            raise ValueError("attributes: without effect, since there are no expressions")
         if len(set(self.discard_fields)) < len(self.discard_fields):
             raise ValueError(f"discard_fields: a field is named twice in {', '.join(self.discard_fields)}")
         return self

@@ -1,6 +1,7 @@
 """The stage of the filter: present if any set of row rules is configured."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -26,12 +27,13 @@ def after_filter(stages: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[
     yield from (reading_instead(stage, READ, FILTERED) for stage in stages) if filters else stages
 
 
-def own_after_filter(own: Sequence[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
+def own_after_filter(own: Sequence[Stage], filters: Sequence[Stage], beside: Sequence[Stage] = ()) -> Iterator[Stage]:
     """Yields stages of the user's own: those that the filter reads come before it, all others after it.
 
-    A stage that reads both kinds of documents by their names goes on reading both.
+    A stage that reads both kinds of documents by their names goes on reading both. beside: built-in stages that read
+    documents as they are before the filter, and what they read besides.
     """
-    before = _read_by(filters, {stage.name: stage for stage in own})
+    before = _read_by([*filters, *beside], {stage.name: stage for stage in own})
     for stage in own:
         reads = {edge.asset for edge in stage.inputs}
         yield stage if stage.name in before or FILTERED in reads else next(after_filter([stage], filters))
@@ -62,9 +64,24 @@ def require_after_filter(leave_out: Sequence[str], stages: Iterable[Stage]) -> N
             )
 
 
+def with_rules(stage: Stage, sets: Sequence[RuleSet]) -> Stage:
+    """Returns a stage with the edges, parameters, local files, kernels and checks of sets of rules besides its own."""
+    edges = (*stage.inputs, *map(same, attributes_of(sets)), *(edge for chosen in sets for edge in chosen.inputs))
+    parameters = (*stage.parameters, *(name for chosen in sets for name in chosen.parameters))
+    derived = _given((stage.derived_parameters, *(chosen.derived_parameters for chosen in sets)))
+    return replace(
+        stage,
+        inputs=tuple(dict.fromkeys(edges)),
+        parameters=tuple(dict.fromkeys(parameters)),
+        derived_parameters=partial(_merged, functions=derived),
+        local_files=partial(_merged, functions=_given(chosen.local_files for chosen in sets)),
+        check_before=partial(_check_all, functions=_given(chosen.check_before for chosen in sets)),
+        kernels=partial(_kernels, functions=_given((stage.kernels, *(chosen.kernels for chosen in sets)))),
+    )
+
+
 def _stage(sets: tuple[RuleSet, ...]) -> Stage:
-    edges = (*map(same, (READ, *attributes_of(sets))), *(edge for chosen in sets for edge in chosen.inputs))
-    return Stage(
+    stage = Stage(
         name=FILTERED,
         group="filter",
         description="Documents that no row rule drops, as row rules leave them: "
@@ -73,17 +90,14 @@ def _stage(sets: tuple[RuleSet, ...]) -> Stage:
         compute=partial(filtered_documents, sets=sets),
         code_version="1",
         io="documents",
-        inputs=tuple(dict.fromkeys(edges)),
-        parameters=tuple(dict.fromkeys(name for chosen in sets for name in chosen.parameters)),
-        derived_parameters=partial(_merged, functions=_given(chosen.derived_parameters for chosen in sets)),
-        local_files=partial(_merged, functions=_given(chosen.local_files for chosen in sets)),
-        check_before=partial(_check_all, functions=_given(chosen.check_before for chosen in sets)),
-        kernels=partial(_kernels, functions=_given(chosen.kernels for chosen in sets)),
+        inputs=(same(READ),),
+        kernels=of_short_documents,
         gate_all=filtered_losses,
         notes=filter_notes,
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
+    return with_rules(stage, sets)
 
 
 def _given(functions: Iterable[Callable[[Values], Any] | None]) -> tuple[Callable[[Values], Any], ...]:
@@ -100,4 +114,4 @@ def _check_all(settings: Values, functions: Sequence[Callable[[Values], None]]) 
 
 
 def _kernels(settings: Values, functions: Sequence[Callable[[Values], Sequence[str]]]) -> tuple[str, ...]:
-    return (*of_short_documents(settings), *chain.from_iterable(function(settings) for function in functions))
+    return tuple(chain.from_iterable(function(settings) for function in functions))

@@ -6,7 +6,9 @@ import msgspec
 import numpy as np
 
 from corpus_assets.filter.judging import Judged, RuleError, Rules
+from corpus_assets.filter.losses import TALLIES
 from corpus_assets.filter.rows import Block, blocks
+from corpus_assets.filter.spans import replaced
 from corpus_assets.normalize.text_table import TextRow, TextTable, row_of
 from resources.errors import BadFileError
 from resources.formats.documents import encode_document
@@ -43,7 +45,7 @@ def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
     """Writes the documents that no rule drops, what the rules say of the others, and the tables beside documents."""
     documents = task.input("normalized_documents")
     attributes = [task.input(name) for name in attributes_of(sets)]
-    rules = Rules([rule for chosen in sets for rule in chosen.make(task)])
+    rules = rules_of(task, sets)
     path = f"filtered/{task.shard.source}/{task.shard.name}"
     with (
         task.array(f"{path}.lengths.npy", LENGTHS, derived=True) as lengths,
@@ -60,6 +62,12 @@ def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
     task.segments |= table.segments()
     rows_in = documents.file(".texts.npy").rows
     task.count(rows_in=rows_in, rows_out=kept.written.rows, text_bytes=table.text_bytes, **shard.statistics())
+
+
+def rules_of(task: Task, sets: Sequence[RuleSet]) -> Rules:
+    """Returns the rules of sets, in order, for the shard of a task."""
+    ways = [chosen.replaced for chosen in sets if chosen.replaced]
+    return Rules([rule for chosen in sets for rule in chosen.make(task)], ways[-1] if ways else replaced)
 
 
 def attributes_of(sets: Sequence[RuleSet]) -> list[str]:
@@ -102,7 +110,12 @@ class _Shard:
 
     def statistics(self) -> dict[str, object]:
         """Returns how many documents were changed, what each rule took from them, and ids of some that each dropped."""
-        found = {"changed": self._changed, "changed_by_rule": self._by_rule, "examples": self._examples}
+        found: dict[str, object] = {
+            "changed": self._changed,
+            "changed_by_rule": self._by_rule,
+            "examples": self._examples,
+            TALLIES: self._rules.tallies(),
+        }
         return {name: value for name, value in found.items() if value}
 
     def _judged(self, row: Row) -> Judged:

@@ -1,6 +1,6 @@
 """Asks row rules about a document, and carries out what they say."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -9,6 +9,9 @@ from corpus_assets.filter.spans import replaced
 from resources.errors import CorpusError
 from resources.formats.documents import NO_METADATA, Document
 from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, Verdict
+
+Replaced = Callable[[str, Sequence[Replacement]], str]
+"""Returns a text with pieces replaced."""
 
 _NOTHING = {"added": None, "created": None, "metadata": NO_METADATA}
 
@@ -33,11 +36,20 @@ _AS_IT_IS = Judged()
 
 
 class Rules:
-    """The rules of one shard, in order: the first that drops a document decides, and counts it."""
+    """The rules of one shard, in order: the first that drops a document decides, and counts it.
 
-    def __init__(self, rules: Sequence[RowRule]) -> None:
+    replaced: what replaces pieces of texts.
+    """
+
+    def __init__(self, rules: Sequence[RowRule], replaced: Replaced = replaced) -> None:
+        self._replaced = replaced
         self._rules = [(rule.name, rule.judge) for rule in rules if not rule.last]
         self._last = [rule for rule in rules if rule.last]
+        self._tallies = {rule.name: rule.tally for rule in rules if rule.tally}
+
+    def tallies(self) -> dict[str, list[int]]:
+        """Returns how many documents each rule that measures was asked about, and in how many it found something."""
+        return {name: [tally.asked, tally.found] for name, tally in self._tallies.items()}
 
     def judge(self, row: Row) -> Judged:
         """Returns what becomes of a document; `RuleError` names the rule that failed."""
@@ -53,7 +65,7 @@ class Rules:
                 return Judged(dropped=(name, said.found))
             changes = changes or _Changes()
             changes.add(name, said)
-        document = None if changes is None else changes.made(row.document)
+        document = None if changes is None else changes.made(row.document, self._replaced)
         left = row if document is None else Row(row.number, b"", {}, document)
         for rule in self._last:
             if (found := _last_word(rule, left)) is not None:
@@ -100,7 +112,7 @@ class _Changes:
         else:
             raise RuleError(f"rule {rule}: said {said!r}; valid: Drop, Replace, Discard or None")
 
-    def made(self, document: Document) -> Document | None:
+    def made(self, document: Document, replaced: Replaced) -> Document | None:
         """Returns the changed document; None if it is as it was."""
         text = replaced(document.text, self._pieces) if self._pieces else document.text
         changed = msgspec.structs.replace(document, text=text, **self._fields)

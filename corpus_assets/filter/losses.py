@@ -1,12 +1,15 @@
 """Sources that the filter drops wholly: the reasons to hold back what would be made without them; and notes."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from resources.ledger import Record
 from resources.shards import Listing
 from resources.stage.partition import Partition
+
+TALLIES = "measured"
+"""Statistic: for each rule that measures, how many documents it was asked about, and in how many it found something."""
 
 
 def filtered_losses(records: Mapping[str | None, Record], settings: Mapping[str, Any], listing: Listing) -> list[str]:
@@ -25,7 +28,7 @@ def filtered_losses(records: Mapping[str | None, Record], settings: Mapping[str,
 
 
 def filter_notes(partitions: Sequence[Partition], _: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a sentence for each source of which documents were dropped, with the rules."""
+    """Yields a sentence for each source of which documents were dropped, and for each rule that never found a span."""
     sources: dict[str, list[Record]] = {}
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"
@@ -34,6 +37,18 @@ def filter_notes(partitions: Sequence[Partition], _: Mapping[str, Any]) -> Itera
         if dropped := _dropped(records):
             rows = sum(record.statistics.get("rows_in", 0) for record in records)
             yield f"source {source}: the filter drops {dropped.total():,} of {rows:,} documents ({_words(dropped)})"
+    yield from _nothing_measured(partition.record for partition in partitions)
+
+
+def _nothing_measured(records: Iterable[Record]) -> Iterator[str]:
+    asked: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for record in records:
+        for rule, (seen, measured) in record.statistics.get(TALLIES, {}).items():
+            asked[rule] += seen
+            found[rule] += measured
+    for rule in (rule for rule, seen in asked.items() if seen and not found[rule]):
+        yield f"filter rule {rule}: none of {asked[rule]:,} documents has such a span (is its type spelt right?)"
 
 
 def _dropped(records: Sequence[Record]) -> Counter[str]:

@@ -34,3 +34,29 @@ def united(spans: Iterable[Replacement], length: int) -> Sequence[Replacement]:
         else:
             found.append(piece)
     return found
+
+
+def replaced_as_dolma(text: str, spans: Iterable[Replacement]) -> str:
+    """Returns a text with pieces replaced as the mixer of Dolma 1.2.1 does it (docs/formats/dolma.md "Mixer").
+
+    A piece swallows every later one that starts before its end, whose tail stays. One that reaches the end of the text
+    is the last. One that starts after the text is appended, filled with all from the piece before it on. One without
+    code points inserts its text, unless a piece ends there, and takes the code point after it; nothing that follows is
+    replaced, and its text is appended once more, filled with all that follows it.
+    """
+    parts: list[str] = []
+    done, before = 0, None
+    for start, end, new in sorted(spans, key=lambda piece: piece.start):
+        if start < done:
+            continue
+        parts.append(text[done:start])
+        if start >= len(text):
+            return "".join([*parts, new.replace(_ORIGINAL, text[before or 0 :])])
+        if start == end:
+            inserted = new.replace(_ORIGINAL, "") if before is None or done < start else ""
+            return "".join([*parts, inserted, text[start + 1 :], new.replace(_ORIGINAL, text[start:])])
+        parts.append(new.replace(_ORIGINAL, text[start:end]))
+        if end >= len(text):
+            return "".join(parts)
+        done, before = end, start
+    return "".join([*parts, text[done:]])

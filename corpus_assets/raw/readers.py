@@ -29,6 +29,9 @@ DEFAULT_LIMITS: Final = Limits()
 NO_OPTIONS: Final = FormatOptions()
 
 
+_JSON_LINES = ("jsonl", "jsonl.gz", "json.gz", "jsonl.zst")
+
+
 @dataclass(frozen=True)
 class RawFile:
     """A raw file as the readers see it.
@@ -98,6 +101,23 @@ def read_rows(
         else:
             stream = _open_lines(raw, kind, limits)
             yield from jsonl.read_rows(stream, new_parser(), limits.line_bytes, where, where, bare_strings=bare_strings)
+
+
+def json_lines(file: RawFile, declared: str, limits: Limits = DEFAULT_LIMITS) -> Iterator[bytes | None]:
+    """Yields the lines of a file of JSON lines as they are, newline included; None for one over the limit.
+
+    Raises `BadFileError` for a file of another format, and as `read_rows`.
+    """
+    where = printable(file.name)
+    kind = resolve_format(where, declared)
+    if kind not in _JSON_LINES:
+        raise BadFileError(where, f"has format {kind}, whose rows are no lines; valid: {', '.join(_JSON_LINES)}")
+    with _faults(where), file.open() as raw:
+        head = raw.read(HEAD_BYTES)
+        raw.seek(0)
+        check_content(where, kind, head)
+        if head:
+            yield from jsonl.bounded_lines(_open_lines(raw, kind, limits), limits.line_bytes)
 
 
 def listed_members(file: RawFile) -> list[tuple[int, str]]:

@@ -242,6 +242,9 @@ def test_own_stages_come_after_the_filter_unless_it_reads_them(tmp_path: Path, m
     write_texts(tmp_path, [words(20).upper(), words(20)])
     filtered(before)
     assert [change["dropped"] for change in changes(before)] == ["loud.capitals.any"]
+    streams = [{"name": "quiet", "rules": {"loud.capitals.any": {"max": 0}}}]
+    beside = small(tmp_path, {"rules": {WORDS: {"min": 3}}}, stages=["loud_stages"], streams=streams)
+    assert [edge.asset for edge in beside.graph["loud"].inputs] == ["normalized_documents"]
     with pytest.raises(ConfigError, match=r"mix\.leave_out: 'loud' describes the documents before the filter"):
         small(tmp_path, {"rules": {"loud.capitals.any": {"max": 0}}}, **leave_out)
 

@@ -47,9 +47,15 @@ def documents(corpus: Corpus, asset: str, records: list[Record]) -> list[Documen
 
 
 @settings(max_examples=20, deadline=None)
-@given(shards=SHARDS, epochs=st.tuples(EPOCHS, EPOCHS), holdout=HOLDOUTS, chunks=st.integers(1, 4))
+@given(
+    shards=SHARDS,
+    epochs=st.tuples(EPOCHS, EPOCHS),
+    holdout=HOLDOUTS,
+    chunks=st.integers(1, 4),
+    least=st.sampled_from([None, None, 1, 150]),
+)
 def test_every_row_is_accounted_for(
-    shards: dict[tuple[str, int], list[int]], epochs: tuple[float, float], holdout: Any, chunks: int
+    shards: dict[tuple[str, int], list[int]], epochs: tuple[float, float], holdout: Any, chunks: int, least: int | None
 ) -> None:
     changes: dict[str, Any] = {
         "sources.0.epochs": epochs[0],
@@ -57,6 +63,8 @@ def test_every_row_is_accounted_for(
         "split.holdout": holdout,
         "mix.chunks": chunks,
     }
+    if least:
+        changes["filter"] = {"min_text_length": least}
     for source in range(3):
         changes |= {f"sources.{source}.may_be_empty": True, f"sources.{source}.max_bad_rows": 1.0}
     with tempfile.TemporaryDirectory() as folder:
@@ -67,8 +75,8 @@ def test_every_row_is_accounted_for(
         records: dict[str, list[Record]] = {stage.name: [] for stage in stages}
         for (asset, _), record in live_records(corpus).items():
             records[asset].append(record)
-        _, equations = flows(records)
-        assert len(equations) == 6
+        _, equations = flows(records, filtered=bool(least))
+        assert len(equations) == (7 if least else 6)
         assert [flow for flow in equations if flow.left != flow.right] == []
         normalized = [record.statistics for record in records["normalized_documents"]]
         bad = [sum(seen.get("dropped", {}).values()) for seen in normalized]

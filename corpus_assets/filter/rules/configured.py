@@ -1,26 +1,27 @@
-"""The sets of row rules that section `filter` of `corpus.yaml` asks for, in the order in which they are asked."""
+"""The sets of row rules that a section asks for, in the order in which they are asked."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from corpus_assets.filter.rules.conditions import conditions
 from corpus_assets.filter.rules.documents import discarded_fields, long_enough
-from corpus_assets.filter.rules.entries import Entries
 from corpus_assets.filter.rules.ranges import ranges
+from corpus_assets.filter.rules.replacements import replacements
+from corpus_assets.filter.rules.section import RuleSection
 from resources.row_rule import RuleSet
 
 
-def configured_rules(section: Mapping[str, Any] | None, entries: Entries) -> list[RuleSet]:
-    """Returns the sets of rules of a section `filter` as plain values; none without a section.
-
-    entries: the attributes that rules may name. `ConfigError` for an attribute that does not exist.
-    """
-    if section is None:
-        return []
+def configured_rules(section: RuleSection) -> list[RuleSet]:
+    """Returns the sets of rules of a section; `ConfigError` for an attribute that does not exist."""
     found = []
     if section["rules"]:
-        found.append(ranges(section["rules"], entries))
-    if section["discard_fields"]:
-        found.append(discarded_fields())
+        found.append(ranges(section))
+    if section["include"] or section["exclude"]:
+        found.append(conditions(section))
+    if section["span_replacement"]:
+        found.append(replacements(section))
     if section["min_text_length"]:
-        found.append(long_enough())
+        found.append(long_enough(section))
     return found
+
+
+def filter_rules(section: RuleSection) -> list[RuleSet]:
+    """Returns the sets of rules of section `filter`, which may leave out optional fields of documents too."""
+    return [*configured_rules(section), *([discarded_fields(section)] if section["discard_fields"] else [])]

@@ -31,17 +31,48 @@ class Source:
     key: str
 
 
+_NO_ENTRY = "`attributes` has no entry"
+
+
 def source_of(name: str, entries: Entries, where: str) -> Source:
     """Returns where the spans of `ENTRY.TAGGER.TYPE` are; `ConfigError`, with `where`, if there is no such entry."""
     entry, tagger, kind = name.rsplit(".", 2)
     if entry not in entries:
-        known = f"attributes are: {', '.join(entries)}" if entries else "`attributes` has no entry"
+        known = f"attributes are: {', '.join(entries)}" if entries else _NO_ENTRY
         raise ConfigError(f"{where}: no attribute named {entry!r}{did_you_mean(entry, entries)}; {known}")
     taggers = entries[entry].taggers
     if taggers is not None and tagger not in taggers:
         near = did_you_mean(tagger, taggers)
         raise ConfigError(f"{where}: {entry!r} has no tagger {tagger!r}{near}; it has: {', '.join(taggers)}")
     return Source(entries[entry].asset, "__".join(map(_part, (entry, tagger, kind))))
+
+
+def assets_named_in(
+    expressions: Sequence[str], chosen: Sequence[str] | None, entries: Entries, where: str
+) -> tuple[str, ...]:
+    """Returns the assets whose attributes expressions see: those of the chosen entries.
+
+    chosen: None for entries of which an expression names a key. `ConfigError` for one that does not exist, with the
+    section `where`.
+    """
+    if chosen is None:
+        return tuple(dict.fromkeys(asset for text in expressions for asset in _named_in(text, entries, where)))
+    for place, name in enumerate(chosen):
+        if name not in entries:
+            known = f"attributes are: {', '.join(entries)}" if entries else _NO_ENTRY
+            near = did_you_mean(name, entries)
+            raise ConfigError(f"{where}.attributes.{place}: no attribute named {name!r}{near}; {known}")
+    return tuple(entries[name].asset for name in chosen)
+
+
+def _named_in(expression: str, entries: Entries, where: str) -> list[str]:
+    found = [entry.asset for name, entry in entries.items() if f"{_part(name)}__" in expression]
+    if not found and "attributes" in expression:
+        known = f"keys begin with {', '.join(f'{_part(name)}__' for name in entries)}" if entries else _NO_ENTRY
+        raise ConfigError(
+            f"{where}: {expression!r} names no key of an attribute; {known} (or list `{where}.attributes`)"
+        )
+    return found
 
 
 def _part(name: str) -> str:

@@ -4,23 +4,35 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from corpus_assets.filter.rules.entries import Entries, Source, source_of
+from corpus_assets.filter.rules.entries import source_of
+from corpus_assets.filter.rules.section import RuleSection
 from resources.formats.attributes import Span
-from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
+from resources.row_rule import Drop, Row, RowRule, RuleSet, Tally, Verdict
 from resources.stage.task import Task
 
-RULES = "filter.rules"
 
-
-def ranges(rules: Mapping[str, Any], entries: Entries) -> RuleSet:
-    """Returns the rules of section `filter.rules`; `ConfigError` for one that names no attribute."""
-    sources = {name: source_of(name, entries, f"{RULES}.{name}") for name in rules}
+def ranges(section: RuleSection) -> RuleSet:
+    """Returns the rules of a section's `rules`; `ConfigError` for one that names no attribute."""
+    rules: Mapping[str, Any] = section["rules"]
+    sources = {name: source_of(name, section.entries, f"{section.where}.rules.{name}") for name in rules}
     assets = tuple(dict.fromkeys(source.asset for source in sources.values()))
-    return RuleSet("ranges", partial(_made, sources=sources), attributes=assets, parameters=(RULES,))
+    made = partial(_made, rules=rules, keys={name: source.key for name, source in sources.items()})
+    return RuleSet("ranges", made, attributes=assets, derived_parameters=section.parameters("rules"))
 
 
-def _made(task: Task, sources: Mapping[str, Source]) -> list[RowRule]:
-    return [RowRule(name, within(sources[name].key, **wanted)) for name, wanted in task[RULES].items()]
+def _made(_: Task, rules: Mapping[str, Any], keys: Mapping[str, str]) -> list[RowRule]:
+    return [_rule(name, keys[name], wanted) for name, wanted in rules.items()]
+
+
+def _rule(name: str, key: str, wanted: Mapping[str, Any]) -> RowRule:
+    outside, tally = within(key, **wanted), Tally()
+
+    def judge(row: Row) -> Verdict:
+        tally.asked += 1
+        tally.found += key in row.attributes
+        return outside(row)
+
+    return RowRule(name, judge, tally=tally)
 
 
 def within(
@@ -28,7 +40,7 @@ def within(
 ) -> Callable[[Row], Verdict]:
     """Returns the rule that drops a document unless what an attribute key holds is within a range.
 
-    of, absent: as in section `filter.rules` (docs/filter.md).
+    of, absent: as in `filter.rules` (docs/filter.md).
     """
     least, most = float("-inf") if min is None else min, float("inf") if max is None else max
     if of == "score":

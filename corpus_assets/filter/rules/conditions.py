@@ -1,0 +1,69 @@
+"""Rules `include` and `exclude`: a document stays if any of the former matches, and none of the latter."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from corpus_assets.filter.rules.entries import assets_named_in
+from corpus_assets.filter.rules.expressions import Merged, Syntax, compiled, is_true, merged
+from corpus_assets.filter.rules.section import RuleSection
+from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
+from resources.stage.declaration import Values
+from resources.stage.task import Task
+
+Test = Callable[[Merged], bool]
+
+
+def conditions(section: RuleSection) -> RuleSet:
+    """Returns the rules of a section's `include` and `exclude`; `ConfigError` for an attribute that does not exist."""
+    expressions = [*section["include"], *section["exclude"]]
+    return RuleSet(
+        "conditions",
+        partial(_made, section=section.values, where=section.where),
+        attributes=assets_named_in(expressions, section["attributes"], section.entries, section.where),
+        derived_parameters=section.parameters("include", "exclude", "syntax"),
+        check_before=partial(_check, section=section.values, where=section.where),
+    )
+
+
+def _check(_: Values, section: Values, where: str) -> None:
+    """Raises `ConfigError` for an expression that cannot be read."""
+    for name in ("include", "exclude"):
+        for place, expression in enumerate(section[name]):
+            compiled(expression, section["syntax"], f"{where}.{name}.{place}")
+
+
+def _made(_: Task, section: Values, where: str) -> list[RowRule]:
+    syntax: Syntax = section["syntax"]
+    wanted = [_test(text, syntax, all, f"{where}.include.{n}") for n, text in enumerate(section["include"])]
+    rules = [RowRule("include", partial(_included, wanted))] if wanted else []
+    for place, expression in enumerate(section["exclude"]):
+        unwanted = _test(expression, syntax, any, f"{where}.exclude.{place}")
+        rules.append(RowRule(f"exclude.{place}", partial(_excluded, unwanted, expression)))
+    return rules
+
+
+def _included(wanted: Sequence[Test], row: Row) -> Verdict:
+    document = merged(row)
+    return None if any(test(document) for test in wanted) else Drop("no expression matches")
+
+
+def _excluded(unwanted: Test, expression: str, row: Row) -> Verdict:
+    return Drop(f"{expression} matches") if unwanted(merged(row)) else None
+
+
+def _test(expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str) -> Test:
+    """Returns what says whether an expression matches.
+
+    JSONPath matches if it selects anything, also null. jq matches if it gives values, and all of them (to include), or
+    any (to exclude) are true.
+    """
+    select = compiled(expression, syntax, where)
+    if syntax == "jsonpath":
+        return lambda document: bool(select(document))
+
+    def test(document: Merged) -> bool:
+        found = select(document)
+        return bool(found) and of(map(is_true, found))
+
+    return test

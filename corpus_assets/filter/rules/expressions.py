@@ -1,0 +1,104 @@
+"""Expressions in JSONPath and jq over a document and its attributes, compiled once per process.
+
+A document is what the mixer of the Dolma toolkit sees (docs/filter.md "Expressions"): its fields, and `attributes` with
+the spans of all attributes by key.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from resources.errors import ConfigError
+from resources.row_rule import Row
+
+Syntax = Literal["jsonpath", "jq"]
+Select = Callable[["Merged"], list[Any]]
+"""Returns all values that an expression selects; whatever its library raises if it fails."""
+
+
+class Merged:
+    """One document with its attributes, as a plain value and as JSON, each made when it is first asked for."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        self.value = value
+        self._json: str | None = None
+
+    @property
+    def json(self) -> str:
+        """The document as JSON."""
+        if self._json is None:
+            self._json = msgspec.json.encode(self.value).decode()
+        return self._json
+
+
+@lru_cache(maxsize=1)
+def merged(row: Row) -> Merged:
+    """Returns the document of a row with its attributes; all rules of a row share it."""
+    value = msgspec.json.decode(row.line)
+    held = value.get("attributes")
+    return Merged({**value, "attributes": {**(held if isinstance(held, dict) else {}), **row.attributes}})
+
+
+def compiled(expression: str, syntax: Syntax, where: str) -> Select:
+    """Returns what evaluates an expression; `ConfigError`, with `where`, if it cannot be read."""
+    try:
+        return _jq(expression) if syntax == "jq" else _jsonpath(expression)
+    except Exception as error:
+        words = " ".join(str(error).split())
+        raise ConfigError(f"{where}: {expression!r} is no expression in {syntax}: {words}") from None
+
+
+@cache
+def _jq(expression: str) -> Select:
+    import jq
+
+    program = jq.compile(expression)
+    return lambda document: list(program.input_text(document.json).all())
+
+
+@cache
+def _jsonpath(expression: str) -> Select:
+    path = _environment().compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
+    return lambda document: list(path.findall(document.value))
+
+
+@cache
+def _environment() -> Any:
+    """Returns the reader of JSONPath (RFC 9535), in which a filter `[?(...)]` on an object tests that object itself.
+
+    So does the toolkit's, and it is the only way to test an attribute by its key; by the RFC the filter would test each
+    value of the object.
+    """
+    from jsonpath import JSONPathEnvironment
+    from jsonpath.match import JSONPathMatch
+    from jsonpath.parse import Parser
+    from jsonpath.selectors import Filter, FilterContext
+
+    class OfTheObject(Filter):
+        def resolve(self, node: JSONPathMatch) -> Iterable[JSONPathMatch]:
+            if not isinstance(node.obj, dict):
+                yield from super().resolve(node)
+                return
+            expression = self.expression.cache_tree() if self.cacheable_nodes else self.expression
+            context = FilterContext(env=self.env, current=node.obj, root=node.root, extra_context=node.filter_context())
+            if expression.evaluate(context):
+                yield node
+
+    class Reader(Parser):
+        def parse_filter_selector(self, stream: Any, *, keys: bool = False) -> Any:
+            found = super().parse_filter_selector(stream, keys=keys)
+            if not isinstance(found, Filter):
+                return found
+            return OfTheObject(env=found.env, token=found.token, expression=found.expression)
+
+    class Environment(JSONPathEnvironment):
+        parser_class = Reader
+
+    return Environment()
+
+
+def is_true(value: Any) -> bool:
+    """Returns whether a value of a jq expression counts as a match: not null, false, 0, or anything empty."""
+    return bool(value)

@@ -1,0 +1,122 @@
+"""Rules `span_replacement`: pieces of the text that attributes mark are replaced."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from corpus_assets.filter.rules.entries import assets_named_in, source_of
+from corpus_assets.filter.rules.expressions import compiled, merged
+from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.filter.spans import replaced_as_dolma
+from resources.errors import CorpusError
+from resources.row_rule import Replace, Replacement, Row, RowRule, RuleSet, Verdict
+from resources.stage.declaration import Values
+from resources.stage.task import Task
+
+_COMPUTED, _ESCAPED = "$", "$$"
+Fill = Callable[[Row], str]
+Found = Callable[[Row], Sequence[Sequence[Any]]]
+
+
+class SpanError(CorpusError):
+    """An expression selected something that is no list of spans."""
+
+
+def replacements(section: RuleSection) -> RuleSet:
+    """Returns the rules of a section's `span_replacement`; `ConfigError` for one that names no attribute."""
+    keys: list[str | None] = []
+    assets: list[str] = []
+    where = f"{section.where}.span_replacement"
+    for place, wanted in enumerate(section["span_replacement"]):
+        expressions = [wanted["replacement"]] if _is_computed(wanted["replacement"]) else []
+        if wanted["syntax"] == "attribute":
+            source = source_of(wanted["span"], section.entries, f"{where}.{place}.span")
+            keys.append(source.key)
+            assets.append(source.asset)
+        else:
+            keys.append(None)
+            expressions.append(wanted["span"])
+        assets += assets_named_in(expressions, section["attributes"], section.entries, section.where)
+    dolma = section["compat"] == "dolma"
+    return RuleSet(
+        "span_replacement",
+        partial(_made, wanted=section["span_replacement"], keys=tuple(keys), where=where, dolma=dolma),
+        attributes=tuple(dict.fromkeys(assets)),
+        derived_parameters=section.parameters("span_replacement", "compat"),
+        check_before=partial(_check, wanted=section["span_replacement"], where=where),
+        replaced=replaced_as_dolma if dolma else None,
+    )
+
+
+def _is_computed(text: str) -> bool:
+    return text.startswith(_COMPUTED) and not text.startswith(_ESCAPED)
+
+
+def _check(_: Values, wanted: Sequence[Values], where: str) -> None:
+    """Raises `ConfigError` for an expression that cannot be read."""
+    for place, one in enumerate(wanted):
+        if one["syntax"] != "attribute":
+            compiled(one["span"], one["syntax"], f"{where}.{place}.span")
+        if _is_computed(one["replacement"]):
+            compiled(one["replacement"][1:], "jq", f"{where}.{place}.replacement")
+
+
+def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: str, dolma: bool) -> list[RowRule]:
+    rules = []
+    for place, (one, key) in enumerate(zip(wanted, keys, strict=True)):
+        found = _selected(one["span"], one["syntax"], f"{where}.{place}") if key is None else partial(_beside, key)
+        fill = _filled(one["replacement"], f"{where}.{place}", dolma=dolma)
+        least = float("-inf") if one["min_score"] is None else one["min_score"]
+        under = float("inf") if one["max_score"] is None else one["max_score"]
+        rules.append(RowRule(f"span_replacement.{place}", partial(_judge, found, fill, (least, under))))
+    return rules
+
+
+def _judge(found: Found, fill: Fill, scores: tuple[float, float], row: Row) -> Verdict:
+    least, under = scores
+    spans = [(start, end) for start, end, score in found(row) if least <= score < under]
+    if not spans:
+        return None
+    text = fill(row)
+    return Replace([Replacement(start, end, text) for start, end in spans])
+
+
+def _beside(key: str, row: Row) -> Sequence[Sequence[Any]]:
+    return row.attributes.get(key, ())
+
+
+def _selected(expression: str, syntax: Any, where: str) -> Found:
+    """Returns what finds the spans of a row by an expression, each value of which is a list of spans, or null."""
+    select = compiled(expression, syntax, f"{where}.span")
+
+    def found(row: Row) -> list[Sequence[Any]]:
+        return [span for value in select(merged(row)) if value is not None for span in _spans(value)]
+
+    return found
+
+
+def _spans(value: Any) -> Iterator[Sequence[Any]]:
+    for span in value if isinstance(value, list | tuple) else [value]:
+        whole = isinstance(span, list | tuple) and len(span) == 3 and all(type(place) is int for place in span[:2])
+        if not whole or isinstance(span[2], bool) or not isinstance(span[2], int | float):
+            raise SpanError(f"selected {str(span)[:80]}; valid: [start, end, score]")
+        yield span
+
+
+def _filled(text: str, where: str, *, dolma: bool) -> Fill:
+    """Returns what gives the text that comes in the stead of a row's spans."""
+    if not _is_computed(text) and not (dolma and text.startswith(_COMPUTED)):
+        plain = text[1:] if text.startswith(_ESCAPED) else text
+        return lambda _: plain
+    compute = compiled(text[1:], "jq", f"{where}.replacement")
+
+    def fill(row: Row) -> str:
+        return _one_string(compute(merged(row)), text)
+
+    return fill
+
+
+def _one_string(values: list[Any], expression: str) -> str:
+    if len(values) == 1 and isinstance(values[0], str):
+        return values[0]
+    raise SpanError(f"{expression} gives {str(values)[:80]}; valid: one string")

@@ -1,0 +1,157 @@
+"""Stages of streams: the rows of each shard, and the files into which those of several shards are put."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from corpus_assets.filter.assets import with_rules
+from corpus_assets.filter.filtered_documents import attributes_of, rules_of
+from corpus_assets.filter.judging import RuleError
+from corpus_assets.filter.rows import blocks
+from corpus_assets.filter.rules.configured import configured_rules
+from corpus_assets.filter.rules.entries import Entries, assets_named_in
+from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.raw.readers import Limits, RawFile, json_lines
+from corpus_assets.streams.rows import as_raw, packed, stream_line
+from resources.errors import BadFileError
+from resources.row_rule import Row, RuleSet
+from resources.stage.declaration import Partitioning, Stage, Values, every, same
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+
+SIZE = "size"
+"""Counters of the rows of a shard: bytes of its raw file, by which shards are put together."""
+
+COLUMNS = {"id": "string", "text": "string", "source": "string", "attributes": "json", "metadata": "json"}
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream as its stages need it.
+
+    sources: of its documents. discard: keys that are left out. written: assets whose attributes are written. sets: its
+    row rules. raw: True for the rows of the raw files.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    discard: tuple[str, ...]
+    written: tuple[str, ...]
+    sets: tuple[RuleSet, ...]
+    raw: bool
+
+
+def stream_documents(task: Task, stream: Stream) -> None:
+    """Writes the rows of a shard that stay in a stream; nothing for a shard of another source."""
+    shard = task.shard
+    if shard.source not in stream.sources:
+        task.count(rows_in=0, rows_out=0)
+        return
+    documents = task.input("normalized_documents")
+    rules, file = rules_of(task, stream.sets), shard.path.rpartition("/")[2]
+    names = dict.fromkeys([*stream.written, *attributes_of(stream.sets)])
+    seen = 0
+    with task.lines(f"streams/{stream.name}/documents/{shard.source}/{shard.name}.jsonl.gz", indexed=True) as out:
+        for row in _rows(task, stream, documents, [task.input(name) for name in names]):
+            seen += 1
+            try:
+                judged = rules.judge(row)
+            except RuleError as error:
+                raise BadFileError(
+                    f"{shard.label} (document {row.number}, id {row.document.id!r})", str(error)
+                ) from error
+            if judged.dropped is not None:
+                rule, found = judged.dropped
+                task.drop(rule, example=f"{shard.source}/{row.document.id}: {rule}: {found}")
+                continue
+            provenance = f"{file}:{row.number + 1}"
+            out.write(stream_line(row, judged, provenance, stream.discard, attributes=bool(names)))
+    task.save_counters(SIZE, {"bytes": shard.bytes})
+    task.count(rows_in=seen, rows_out=out.written.rows)
+
+
+def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence[Partition]) -> Iterator[Row]:
+    rows = (row for block in blocks(documents, attributes) for row in block.rows)
+    shard = task.shard
+    if not stream.raw:
+        return rows
+    limits = Limits(line_bytes=task["source.longest_row"])
+    return as_raw(rows, json_lines(RawFile(shard.path, shard.open, None), task["source.format"], limits), shard.label)
+
+
+def stream(task: Task, name: str, max_size: int) -> None:
+    """Puts the rows of shards one after another into files, by the bytes of their raw files."""
+    shards = {shard.name: shard for shard in task.inputs(documents_asset(name)) if shard.has(".jsonl.gz")}
+    sizes = {key: shard.counters(SIZE)["bytes"] for key, shard in shards.items()}
+    rows = 0
+    for number, together in enumerate(packed(sizes, max_size)):
+        with task.lines(f"streams/{name}/{name}-{number:04}.jsonl.gz", indexed=True) as out:
+            for shard in (shards[key] for key in together):
+                for member, _ in shard.members(np.ones(shard.file(".jsonl.gz").rows or 0, dtype=np.bool_)):
+                    out.copy(member)
+        rows += out.written.rows
+    task.count(rows_in=rows, rows_out=rows)
+
+
+def documents_asset(name: str) -> str:
+    """Returns the asset with the rows of each shard in a stream."""
+    return f"{name}_stream_documents"
+
+
+def stream_stages(
+    sections: Iterable[Mapping[str, Any]], entries: Entries, sources: Sequence[str], everywhere: Sequence[RuleSet]
+) -> Iterator[Stage]:
+    """Yields the stages of each entry of `streams`. sources: all. everywhere: rules that hold for every stream too."""
+    for values in sections:
+        section = RuleSection(values, entries, f"streams.{values['name']}")
+        chosen = Stream(
+            name=values["name"],
+            sources=tuple(values["sources"] or sources),
+            discard=tuple(values["discard_fields"]),
+            written=assets_named_in((), values["attributes"], entries, section.where),
+            sets=(*everywhere, *configured_rules(section)),
+            raw=values["compat"] == "dolma",
+        )
+        yield with_rules(_documents_stage(chosen, section), chosen.sets)
+        if values["max_size"] is not None:
+            yield _packed_stage(chosen.name, values["max_size"])
+
+
+def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
+    return Stage(
+        name=documents_asset(chosen.name),
+        group="streams",
+        description=f"Documents of stream {chosen.name} with their attributes, filtered, of one shard.",
+        partitioning=Partitioning.SHARD,
+        compute=partial(stream_documents, stream=chosen),
+        code_version="1",
+        io="documents",
+        inputs=tuple(map(same, ("raw_source", "normalized_documents", *chosen.written))),
+        parameters=("source.format", "source.longest_row") if chosen.raw else (),
+        derived_parameters=section.parameters("sources", "attributes", "discard_fields", "compat"),
+        columns=COLUMNS,
+        kinds=("jsonl", "dolma"),
+    )
+
+
+def _packed_stage(name: str, max_size: int) -> Stage:
+    return Stage(
+        name=f"{name}_stream",
+        group="streams",
+        description=f"Files of stream {name}: the rows of several shards one after another.",
+        partitioning=Partitioning.NONE,
+        compute=partial(stream, name=name, max_size=max_size),
+        code_version="1",
+        io="records",
+        inputs=(every(documents_asset(name)),),
+        derived_parameters=partial(_size_parameter, key=f"streams.{name}.max_size", max_size=max_size),
+        columns=COLUMNS,
+        kinds=("jsonl", "dolma"),
+    )
+
+
+def _size_parameter(_: Values, key: str, max_size: int) -> dict[str, Any]:
+    return {key: max_size}

@@ -1,0 +1,207 @@
+"""Streams of the small corpus: their rows, their files, and what recomputes them."""
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus_assets import stages
+from corpus_assets.cli.verify import verify
+from corpus_assets.corpus import Corpus
+from corpus_assets.streams.rows import packed
+from resources.errors import ConfigError
+from resources.row_rule import Drop, RowRule, RuleSet
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+from tests.build.small import contents, drive, opened, prose, statuses, write_config, write_raw, write_small
+
+QUALITY = {"name": "quality", "taggers": ["c4_v2", "gopher_v2"]}
+WORDS = "quality.gopher_v2.word_count"
+KEY = "quality__gopher_v2__word_count"
+WEB = {"name": "clean", "sources": ["books", "web"], "attributes": ["quality"], "rules": {WORDS: {"min": 3}}}
+
+
+def written(folder: Path, *streams: Mapping[str, Any], **changes: Any) -> tuple[Corpus, set[str]]:
+    """The small corpus with streams, and the assets that were computed for them."""
+    if not (folder / "raw").exists():
+        write_small(folder)
+    write_config(folder, {"attributes": [QUALITY], "streams": list(streams), **changes})
+    corpus = opened(folder)
+    done = drive(corpus, corpus.graph.select(["+group:streams"]))
+    assert (done.failed, done.waiting) == ([], [])
+    return corpus, {asset for asset, _ in done.recomputed}
+
+
+def rows(corpus: Corpus, asset: str, key: str | None = None) -> list[list[dict[str, Any]]]:
+    """The rows of each file of a partition."""
+    record = corpus.ledger.read(asset, key)
+    assert record is not None
+    lines = (file.path for file in record.files if file.path.endswith(".jsonl.gz"))
+    return [[json.loads(line) for line in Partition(corpus.storage, record).lines(path)] for path in lines]
+
+
+def test_rows_have_their_attributes_and_their_provenance(tmp_path: Path) -> None:
+    corpus, _ = written(tmp_path, WEB)
+    (found,) = rows(corpus, "clean_stream_documents", "books--two")
+    assert len(found) == 8
+    for place, row in enumerate(found):
+        assert list(row) == sorted(row)
+        assert row["metadata"] == {"provenance": f"two.jsonl.gz:{place + 1}"}
+        assert row["attributes"][KEY] == [[0, len(row["text"]), float(len(row["text"].split()))]]
+    (one,) = rows(corpus, "clean_stream_documents", "books--one")
+    assert [row["metadata"]["provenance"] for row in one] == [f"one.jsonl:{n}" for n in (1, 3, 4, 5, 6, 7, 8, 9)]
+    record = corpus.ledger.read("clean_stream_documents", "books--one")
+    assert record is not None and record.statistics["dropped"] == {WORDS: 1}
+    assert rows(corpus, "clean_stream_documents", "notes--list") == []
+    assert verify(corpus, deep=True).bad == []
+
+
+def test_fields_and_spans(tmp_path: Path) -> None:
+    stream = {
+        "name": "short",
+        "attributes": ["quality"],
+        "include": [f"$.attributes[?(@.{KEY}[0][2] < 3)]"],
+        "span_replacement": [{"span": f"$.attributes.{KEY}", "replacement": "[{}]"}],
+        "discard_fields": ["attributes", "source"],
+        "min_text_length": 3,
+    }
+    corpus, _ = written(tmp_path, stream)
+    (found,) = rows(corpus, "short_stream_documents", "books--one")
+    assert found == [{"id": "books-ks/one-1", "text": "[Too short.]", "metadata": {"provenance": "one.jsonl:2"}}]
+    record = corpus.ledger.read("short_stream_documents", "notes--list")
+    assert record is not None and record.statistics["dropped"] == {"include": 4, "min_text_length": 1}
+
+
+def test_files_of_several_shards(tmp_path: Path) -> None:
+    corpus, _ = written(tmp_path, {**WEB, "max_size": 1})
+    shards = [shard.key for shard in corpus.listing().shards if shard.source != "notes"]
+    parts = [rows(corpus, "clean_stream_documents", key)[0] for key in shards]
+    assert rows(corpus, "clean_stream") == parts
+    corpus, computed = written(tmp_path, {**WEB, "max_size": "1 GiB"})
+    assert computed == {"clean_stream"}
+    assert rows(corpus, "clean_stream") == [[row for part in parts for row in part]]
+    assert [file.path for file in corpus.ledger.records("clean_stream")[None].files if file.path.endswith(".gz")] == [
+        "streams/clean/clean-0000.jsonl.gz"
+    ]
+    assert verify(corpus, deep=True).bad == []
+
+
+def test_only_what_changed_is_computed(tmp_path: Path) -> None:
+    whole = {**WEB, "max_size": "1 GiB"}
+    written(tmp_path, whole)
+    assert written(tmp_path, whole)[1] == set()
+    write_raw(tmp_path, "books/two.jsonl.gz", [{"id": "new", "text": prose("new")}])
+    corpus = opened(tmp_path)
+    done = drive(corpus, corpus.graph.select(["+group:streams"]))
+    assert {key for asset, key in done.recomputed if asset == "clean_stream_documents"} == {"books--two"}
+    write_config(tmp_path, {"attributes": [QUALITY], "streams": [{**whole, "rules": {WORDS: {"min": 4}}}]})
+    stale = {
+        asset: why
+        for (asset, _), (status, why) in statuses(opened(tmp_path).planner().plan()).items()
+        if status == "stale"
+    }
+    assert stale == {"clean_stream_documents": f"streams.clean.rules.{WORDS}.min 3.0 -> 4.0"}
+
+
+def test_workers_make_the_same(tmp_path: Path) -> None:
+    found = [
+        contents(written(tmp_path / str(workers), {**WEB, "max_size": 900}, **{"engine.workers": workers})[0])
+        for workers in (0, 2)
+    ]
+    assert found[0] == found[1]
+
+
+def test_compat_keeps_the_rows_as_they_were_given(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    given_rows: list[dict[str, Any]] = [
+        {"id": "a", "text": "e\u0301 " + prose(1), "source": "elsewhere", "extra": [1, 2**80], "metadata": "none"},
+        {"id": "b", "text": prose(2), "attributes": {"old": 1}},
+    ]
+    (tmp_path / "raw/books/given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given_rows))
+    stream = {**WEB, "sources": ["books"], "compat": "dolma"}
+    corpus, _ = written(tmp_path, stream)
+    ((first, second),) = rows(corpus, "clean_stream_documents", "books--given")
+    assert first["attributes"].keys() == second["attributes"].keys() - {"old"} > {KEY}
+    assert second["attributes"]["old"] == 1
+    assert {**first, "attributes": None} == {
+        **given_rows[0],
+        "attributes": None,
+        "extra": [1, float(2**80)],
+        "metadata": {"provenance": "given.jsonl:1"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "lines", "message"),
+    [
+        ("books/bad.jsonl", '{"id": "a", "text": "one"}\n{broken\n', "books/bad.jsonl row 1: "),
+        (
+            "books/bad.jsonl",
+            '{"id": "a", "text": "one"}\n{broken\n{"id": "c", "text": "two"}\n',
+            "books/bad.jsonl row 1: ",
+        ),
+        ("books/bad.txt", "A text.", "has format txt, whose rows are no lines"),
+    ],
+)
+def test_compat_refuses_rows_that_are_not_those_of_the_documents(
+    tmp_path: Path, path: str, lines: str, message: str
+) -> None:
+    write_small(tmp_path)
+    (tmp_path / "raw" / path).write_text(lines)
+    write_config(tmp_path, {"attributes": [QUALITY], "streams": [{**WEB, "sources": ["books"], "compat": "dolma"}]})
+    corpus = opened(tmp_path)
+    failed = drive(corpus, corpus.graph.select(["+group:streams"])).failed
+    assert len(failed) == 1
+    assert message in failed[0]
+
+
+@pytest.mark.parametrize("compat", [None, "dolma"])
+def test_rules_that_hold_everywhere_hold_in_streams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compat: str | None
+) -> None:
+    def listed(task: Task) -> list[RowRule]:
+        gone = task["gone"]
+        return [RowRule("listed", lambda row: Drop("listed") if row.document.id == gone else None)]
+
+    chosen = RuleSet("listed", listed, derived_parameters=lambda _: {"gone": "books-ks/one-3"})
+    monkeypatch.setattr(stages, "_rules_everywhere", lambda _: [chosen])
+    corpus, _ = written(tmp_path, {**WEB, "sources": ["books"], "compat": compat})
+    record = corpus.ledger.read("clean_stream_documents", "books--one")
+    assert record is not None and record.statistics["dropped"] == {"listed": 1, WORDS: 1}
+    assert drive(corpus, corpus.graph.select(["+filtered_documents"])).failed == []
+    record = corpus.ledger.read("filtered_documents", "books--one")
+    assert record is not None and record.statistics["dropped"] == {"listed": 1}
+
+
+@given(st.lists(st.integers(0, 9), max_size=9), st.integers(1, 20))
+def test_files_are_put_together_in_order_up_to_a_size(sizes: list[int], most: int) -> None:
+    named = {str(place): size for place, size in enumerate(sizes)}
+    found = list(packed(named, most))
+    assert [name for together in found for name in together] == list(named)
+    assert all(len(together) == 1 or sum(named[name] for name in together) <= most for together in found)
+    for before, after in pairwise(found):
+        assert sum(named[name] for name in before) + named[after[0]] > most
+
+
+@pytest.mark.parametrize(
+    ("stream", "message"),
+    [
+        ({"name": "a", "sources": ["bookz"]}, "streams.0.sources: no source named 'bookz'; valid: books, web, notes"),
+        ({"name": "a", "discard_fields": ["text"]}, "discard_fields: text cannot be left out"),
+        ({"name": "a", "sources": ["web", "web"]}, "sources: one is named twice"),
+        ({"name": "a", "attributes": ["qualiti"]}, "streams.a.attributes.0: no attribute named 'qualiti'"),
+        ({"name": "a", "rules": {"x.y.z": {"min": 1}}}, "streams.a.rules.x.y.z: no attribute named 'x'"),
+        ({"name": "A"}, "a name of a-z"),
+    ],
+)
+def test_a_stream_that_cannot_be_is_refused(tmp_path: Path, stream: dict[str, Any], message: str) -> None:
+    write_small(tmp_path)
+    with pytest.raises(ConfigError) as found:
+        write_config(tmp_path, {"attributes": [QUALITY], "streams": [stream]})
+        opened(tmp_path)
+    assert message in str(found.value)
