@@ -6,6 +6,7 @@ from pathlib import Path
 from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
+from corpus_assets.config.attributes import key_prefix
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
@@ -41,13 +42,10 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     streams = list(stream_stages(sections, entries, names, _rules_everywhere(config)))
     # Repetitions are those among the documents that stay, unless a rule asks for them.
     dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
+    listed = (stage for stage in RAW if stage.lists_shards)
     return [
         *([LIST_STAGE] if config.remove else ()),
-        *(
-            _corpus(config, folder, dedupers, filters)
-            if config.sources
-            else (stage for stage in RAW if stage.lists_shards)
-        ),
+        *(_corpus(config, folder, dedupers, filters) if config.sources else listed),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
         *streams,
@@ -78,11 +76,11 @@ def _rules_everywhere(_: CorpusConfig) -> list[RuleSet]:
 
 
 def _entries(config: CorpusConfig, own: Iterable[Stage]) -> dict[str, Entry]:
-    """Returns the attributes that rules may name: entries of `attributes` and `dedupers`, and the user's own stages."""
+    """Returns the attributes that rules may name: of taggers, of dedupers, and of stages of the user's own."""
     described = (stage.name for stage in own if (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents"))
     entries = {entry.name: Entry(asset_name(entry.name), entry.taggers) for entry in config.attributes}
-    dedupers = {entry.name: Entry(asset_name(entry.name)) for entry in config.dedupers}
-    return {name: Entry(name) for name in described} | dedupers | entries
+    entries |= {one.name: Entry(asset_name(one.name), [key_prefix(one.by)], one.key) for one in config.dedupers}
+    return {name: Entry(name) for name in described} | entries
 
 
 def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[Tagger]:

@@ -13,6 +13,7 @@ FACES = {"assets.py", "checks.py"}
 WRITES_FILES = {"raw/sample.py", "raw/sample_sources.py"}
 OF_ALL_STAGES = ("corpus_assets.config", "corpus_assets.dataset_names", "corpus_assets.checking")
 FROM_NEIGHBOURS = {
+    "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
         f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options", "takedown")
     ),
@@ -20,7 +21,6 @@ FROM_NEIGHBOURS = {
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
-    "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")

@@ -268,6 +268,26 @@ def test_the_page_says_what_can_be_written(tmp_path: Path) -> None:
         assert stage.inputs[-1].asset.endswith("_attributes")
 
 
+def test_dedupers_are_named_by_what_they_compare(tmp_path: Path) -> None:
+    dedupers = [
+        {"name": "same", "by": "text"},
+        {"name": "places", "by": "metadata.lang", "attribute": "dup_lang"},
+        {"name": "lines", "by": "paragraphs"},
+    ]
+    copies = [{"id": "copy", "text": ROWS[0]["text"]}, {"id": "menu", "text": "Menu\nis new"}]
+    rules = {"same.text.duplicate": {"max": 0}, "places.metadata_lang.duplicate": {"max": 0}}
+    replaced = [{"span": "lines.paragraphs.duplicate"}, {"span": "$.attributes.lines__paragraphs__duplicate"}]
+    section = {"rules": rules, "exclude": ["$.attributes.dup_lang"], "span_replacement": replaced}
+    small(tmp_path, None)
+    write_raw(tmp_path, "books/zcopies.jsonl", copies)
+    corpus = one_shard(tmp_path, section, dedupers=dedupers)
+    found = partitions(corpus, "filtered_documents")["books--zcopies"]
+    assert [(one.id, one.text) for one in found.documents()] == [("menu", "is new")]
+    assert found.record.statistics["dropped"] == {"same.text.duplicate": 1}
+    with pytest.raises(ConfigError, match="'same' has no tagger 'texts'"):
+        small(tmp_path, {"rules": {"same.texts.duplicate": {"max": 0}}}, dedupers=dedupers)
+
+
 def test_attributes_that_no_expression_names_are_not_read(tmp_path: Path) -> None:
     lengths = {"name": "lengths", "taggers": ["char_length_v1"]}
     quality = {"name": "quality", "taggers": ["c4_v2"]}

@@ -39,36 +39,43 @@ def marks(task: Task, rule: Deduper) -> None:
     documents, hashes = task.input("normalized_documents"), task.input(f"{rule.name}_hashes")
     texts = documents.array(".texts.npy")
     bits = _seen_bits(task.input(f"{rule.name}_seen"), hashes)
-    compared, repeated = np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=np.int64)
-    spans = 0
-    for scored in _scored(hashes, bits, rule):
-        rows, sizes = scored.parts["row"], np.maximum(_sizes(scored.parts), 1)
-        np.add.at(compared, rows, sizes)
-        # A score of 0 is listed where the threshold is 0, and says that nothing is repeated.
-        above = scored.marked & (scored.scores > 0)
-        np.add.at(repeated, rows[above], sizes[above])
-        spans += int(scored.marked.sum())
+    compared, repeated, spans = _covered(_scored(hashes, bits, rule), len(texts))
     flagged = (compared > 0) & (repeated >= rule.flag_share * compared)
+    listed = _listed(rule, compared > 0, texts["bytes"] > 0)
     found = _Spans(_scored(hashes, bits, rule))
     ids = identifiers(texts["id_end"], documents.array(".ids.npy"))
+    key, source = rule.key, task.shard.source
     with task.attributes(rule.name) as out:
-        for row, identifier in enumerate(ids):
-            attributes = {rule.key: found.of(row)}
-            if not attributes[rule.key] and not _empty_list(rule, bool(compared[row]), int(texts["bytes"][row])):
-                attributes = {}
-            out.add(_Document(identifier, task.shard.source), attributes, flagged=bool(flagged[row]))
+        for row, (identifier, flag, always) in enumerate(zip(ids, flagged.tolist(), listed.tolist(), strict=True)):
+            marked = found.of(row)
+            out.add(_Document(identifier, source), {key: marked} if marked or always else {}, flagged=flag)
     task.count(rows_in=out.rows, rows_out=out.rows, spans=spans, flagged=int(flagged.sum()))
 
 
-def _sizes(parts: NDArray[np.void]) -> NDArray[np.int64]:
-    return np.asarray(parts["end"].astype(np.int64) - parts["start"])
+def _covered(blocks: Iterator[_Scored], documents: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Returns how many code points of each document were compared, and how many are repeated, and the spans of all.
+
+    An empty part counts as one code point.
+    """
+    compared, repeated, spans = np.zeros(documents, dtype=np.int64), np.zeros(documents, dtype=np.int64), 0
+    for parts, marked, scores in blocks:
+        sizes = np.maximum(parts["end"].astype(np.int64) - parts["start"], 1)
+        np.add.at(compared, parts["row"], sizes)
+        # A score of 0 is listed where the threshold is 0, and says that nothing is repeated.
+        above = marked & (scores > 0)
+        np.add.at(repeated, parts["row"][above], sizes[above])
+        spans += int(marked.sum())
+    return compared, repeated, spans
 
 
-def _empty_list(rule: Deduper, compared: bool, size: int) -> bool:
-    """Returns whether a row without spans has an empty list: never, or as Dolma 1.2.1 does."""
+def _listed(rule: Deduper, compared: NDArray[np.bool_], full: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Returns which rows have a list though it is empty: none, or as Dolma 1.2.1 has them.
+
+    compared: of which documents anything was compared. full: which texts are not empty.
+    """
     if rule.compat is None:
-        return False
-    return size > 0 if rule.by in PARTS else not compared
+        return np.zeros_like(full)
+    return full if rule.by in PARTS else ~compared
 
 
 def _seen_bits(whole: Partition, hashes: Partition) -> NDArray[np.uint8]:

@@ -137,9 +137,11 @@ def _beginnings(codes: NDArray[np.uint32], classes: NDArray[np.uint8], start: in
             continue
         if place == start:
             breaks = True
+        elif SPACES in (raw, kind):
+            breaks = raw != kind and not _is_ignored(kind)
         elif _is_newline(raw) or _is_newline(kind):
             breaks = not (raw == CR and kind == LF)
-        elif (raw == ZWJ and value & PICTOGRAPHIC != 0) or (raw == SPACES and kind == SPACES) or _is_ignored(kind):
+        elif (raw == ZWJ and value & PICTOGRAPHIC != 0) or _is_ignored(kind):
             breaks = False
         else:
             breaks = not _joined(codes, classes, (place, end), (earlier, before, kind))

@@ -12,11 +12,13 @@ from resources.stage.graph import did_you_mean
 class Entry:
     """An attribute with a row for every document.
 
-    asset: that writes it. taggers: those that it runs; None if that is not known.
+    asset: that writes it. taggers: those that it runs, or what a deduper compares; None if that is not known. key: the
+    only key of its rows, if that is not made of the names.
     """
 
     asset: str
     taggers: Sequence[str] | None = None
+    key: str | None = None
 
 
 Entries = Mapping[str, Entry]
@@ -44,7 +46,7 @@ def source_of(name: str, entries: Entries, where: str) -> Source:
     if taggers is not None and tagger not in taggers:
         near = did_you_mean(tagger, taggers)
         raise ConfigError(f"{where}: {entry!r} has no tagger {tagger!r}{near}; it has: {', '.join(taggers)}")
-    return Source(entries[entry].asset, "__".join(map(_part, (entry, tagger, kind))))
+    return Source(entries[entry].asset, entries[entry].key or "__".join(map(_part, (entry, tagger, kind))))
 
 
 def assets_named_in(
@@ -66,9 +68,10 @@ def assets_named_in(
 
 
 def _named_in(expression: str, entries: Entries, where: str) -> list[str]:
-    found = [entry.asset for name, entry in entries.items() if f"{_part(name)}__" in expression]
+    starts = {name: entry.key or f"{_part(name)}__" for name, entry in entries.items()}
+    found = [entries[name].asset for name, start in starts.items() if start in expression]
     if not found and "attributes" in expression:
-        known = f"keys begin with {', '.join(f'{_part(name)}__' for name in entries)}" if entries else _NO_ENTRY
+        known = f"keys begin with {', '.join(starts.values())}" if entries else _NO_ENTRY
         raise ConfigError(
             f"{where}: {expression!r} names no key of an attribute; {known} (or list `{where}.attributes`)"
         )
