@@ -76,6 +76,16 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _no_raw_rows_beside_takedown(self) -> "CorpusConfig":
+        raw = [stream.name for stream in self.streams if stream.compat == "dolma"]
+        if self.remove and raw:
+            raise ValueError(
+                f"streams: {raw[0]!r} has `compat: dolma`, so it holds all rows of the raw files, those that `remove` "
+                "names too; leave out one of the two"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _unlike_attributes(self) -> "CorpusConfig":
         known: dict[str, str] = {}
         named = [("attributes", entry.prefix, entry.name) for entry in self.attributes]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.takedown.keys import DIGEST, ID, PAIR, URL, key_of, keys_of, plain_url
+from corpus_assets.takedown.keys import DIGEST, ID, PAIR, URL, digest_of, key_of, keys_of, plain_url
 from corpus_assets.takedown.lists import all_keys, entries
 from corpus_assets.takedown.rows import ROW_KEY, named_rows, packed
 from resources.formats.documents import Document
@@ -72,7 +72,7 @@ def test_keys_of_a_document() -> None:
 )
 def test_rows_are_named_by_their_keys_alone(rows: list[tuple[str, str]], listed: list[tuple[str, str]]) -> None:
     documents = [Document(identifier, text, "web") for identifier, text in rows]
-    listed += [(DIGEST, hashlib.sha256(value.encode()).hexdigest()) for kind, value in listed if kind == DIGEST]
+    listed += [(DIGEST, digest_of(value)) for kind, value in listed if kind == DIGEST]
     listed += [(PAIR, f"web\t{value}") for kind, value in listed if kind == PAIR]
     wanted = {key_of(kind, value) for kind, value in listed}
     keys = [list(keys_of(document, [document.text], ())) for document in documents]

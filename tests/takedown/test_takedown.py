@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
+from corpus_assets.config.loading import parse_config
 from corpus_assets.corpus import Corpus
 from corpus_assets.takedown.lists import entries
 from docs.generate import FOLDER
@@ -179,6 +180,13 @@ def test_a_line_that_names_no_document_is_an_error_before_anything_is_built(
         check = corpus.graph["takedown_list"].check_before
         assert check is not None
         check(corpus.settings.values)
+
+
+def test_a_stream_of_raw_rows_is_no_place_for_takedown() -> None:
+    stream = {"name": "mixed", "compat": "dolma"}
+    config = {"sources": [{"name": "a", "location": "raw"}], **REMOVE, "streams": [stream]}
+    with pytest.raises(ConfigError, match="has `compat: dolma`, so it holds all rows of the raw files"):
+        parse_config(config)
 
 
 def test_a_list_that_is_gone_is_no_empty_list(work: Work) -> None:
