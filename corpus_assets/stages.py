@@ -6,11 +6,13 @@ from pathlib import Path
 from corpus_assets.attributes.assets import attribute_stages
 from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import STAGES as NORMALIZE
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
+from corpus_assets.raw.items import item_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.tokenize.assets import token_stages
 from resources.errors import ConfigError
@@ -26,8 +28,10 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> Iterator[Stage]:
     """
     tagged = [entry.model_dump() for entry in config.attributes]
     attributes = attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
+    benchmarks = [benchmark.model_dump() for benchmark in config.benchmarks]
+    contamination = (*item_stages(benchmarks), *contamination_stages(benchmarks))
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    corpus = (*RAW, *NORMALIZE, *attributes, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
+    corpus = (*RAW, *NORMALIZE, *attributes, *contamination, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT)
     yield from corpus if config.sources else (stage for stage in RAW if stage.lists_shards)
     yield from example_stages(datasets)
     yield from token_stages(datasets, config.tokenizer.kind)

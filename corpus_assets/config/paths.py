@@ -23,11 +23,18 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         )
         for dataset in config.datasets
     ]
+    benchmarks = [_absolute(benchmark, folder) for benchmark in config.benchmarks]
     tokenizer = _absolute(config.tokenizer, folder)
     storage = config.storage
     if storage.kind == "local":
         storage = storage.model_copy(update={"root": expanded(storage.root)})
-    changed = {"sources": sources, "datasets": datasets, "tokenizer": tokenizer, "storage": storage}
+    changed = {
+        "sources": sources,
+        "datasets": datasets,
+        "benchmarks": benchmarks,
+        "tokenizer": tokenizer,
+        "storage": storage,
+    }
     return config.model_copy(update=changed)
 
 
