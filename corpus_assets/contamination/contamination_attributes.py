@@ -54,8 +54,8 @@ def contamination_attributes(task: Task) -> None:
 def _by_row(hits: NDArray[np.uint32], evidence: Evidence) -> Iterator[tuple[int, list[Held]]]:
     """Yields the rows that have hits, ascending, and the items of which they hold pieces."""
     rows, starts = np.unique(hits[:, 0], return_index=True)
-    for row, start, end in zip(rows.tolist(), starts, np.append(starts[1:], len(hits)), strict=True):
-        yield row, evidence.of(np.array(hits[start:end, 1:]))
+    for row, block in zip(rows.tolist(), np.split(hits[:, 1:], starts)[1:], strict=True):
+        yield row, evidence.of(np.array(block))
 
 
 def attributes_of(held: Sequence[Held], items: Sequence[ItemRow]) -> dict[str, list[Span]]:
