@@ -13,6 +13,8 @@ from resources.stage.settings import Settings
 from resources.storage.interface import Storage
 
 MAX_FAULTS = 20
+FILTERED_DOCUMENTS = "filtered_documents"
+"""The asset of which the corpus is mixed, if it has a filter."""
 UNREADABLE = Exception
 """The exceptions of reading a damaged file: libraries raise almost anything. A check reports them as faults."""
 
@@ -39,6 +41,11 @@ class Built(Protocol):
 def asset_key(name: str) -> dg.AssetKey:
     """Returns the Dagster key of an asset; a slash in the name of a stage of your own makes a prefix."""
     return dg.AssetKey(name.split("/"))
+
+
+def mixed_documents(corpus: Built) -> str:
+    """Returns the asset of the documents that the corpus is mixed of, which attributes in `mix.leave_out` describe."""
+    return FILTERED_DOCUMENTS if FILTERED_DOCUMENTS in corpus.graph.stages else "normalized_documents"
 
 
 def current_partitions(corpus: Built, asset: str) -> list[Partition]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from corpus_assets.config import CorpusConfig, load_config
 from corpus_assets.config.paths import with_absolute_paths
+from corpus_assets.filter.assets import require_after_filter
 from corpus_assets.jobs import Jobs
 from corpus_assets.mix.assets import require_attributes
 from corpus_assets.raw.readers import RawFile, listed_members
-from corpus_assets.stages import corpus_stages, own_stages
+from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
 from resources.engine.interface import Engine
 from resources.ledger import Ledger, Record, partition_name
@@ -36,9 +37,10 @@ class Corpus:
         self.folder = folder
         self.file = file or folder / "corpus.yaml"
         self.settings = Settings(with_absolute_paths(config, folder).model_dump())
-        stages = [*corpus_stages(config, folder), *own_stages(config.stages, folder)]
+        stages = corpus_stages(config, folder)
         if config.sources:
             require_attributes(config.mix.leave_out, stages)
+            require_after_filter(config.mix.leave_out, stages)
         self.graph = Graph(stages)
         self.settings.require_own_keys(self.graph)
         self.storage = open_storage(self.settings.values["storage"], folder)

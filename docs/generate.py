@@ -23,6 +23,7 @@ FOLDER = Path(__file__).parent
 SIZES = {"memory", "sample", "longest_row"}
 INNER = {
     "Guard": "`dedup.guard`",
+    "Range": "`filter.rules`, each",
     "HoldoutCount": "`holdout` as a count",
     "Files": "`datasets[].input` as files of its own",
 }
@@ -123,6 +124,8 @@ def _type(name: str, annotation: Any) -> str:
     if origin in (Union, types.UnionType):
         parts = (_type(name, entry) for entry in get_args(annotation) if entry is not type(None))
         return " \\| ".join(dict.fromkeys(parts))
+    if origin is dict:
+        return "mapping to sections" if list(_nested(annotation)) else "mapping"
     if origin is list:
         return f"list of {_type(name, get_args(annotation)[0])}"
     if origin is not None:
@@ -267,6 +270,8 @@ attributes:
 - `text.once(function)` calls a function of the text once per document, for all taggers that ask.
 - A function must depend on nothing but its text. Raise `version` in the commit that changes what it returns.
 - If it raises an error, its shard fails, and the message names file, document and tagger.
+
+The filter drops documents, or replaces pieces of their texts, by what taggers gave ([filter.md](filter.md)).
 
 ## Taggers
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from resources.formats.documents import Document
     from resources.formats.hdf5 import read_hdf5
     from resources.hashing import keyed_hash
+    from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
     from resources.stage.job import Job, Outcome, run_job
     from resources.stage.partition import Partition
@@ -27,6 +28,7 @@ _PLACES = {
     "resources.formats.documents": ("Document",),
     "resources.formats.hdf5": ("read_hdf5",),
     "resources.hashing": ("keyed_hash",),
+    "resources.row_rule": ("Discard", "Drop", "Replace", "Replacement", "Row", "RowRule", "RuleSet", "Verdict"),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
     "resources.stage.job": ("Job", "Outcome", "run_job"),
     "resources.stage.partition": ("Partition",),
@@ -41,7 +43,9 @@ __all__ = [
     "BadFileError",
     "ConfigError",
     "CorpusError",
+    "Discard",
     "Document",
+    "Drop",
     "Engine",
     "Entry",
     "Input",
@@ -50,6 +54,11 @@ __all__ = [
     "Outcome",
     "Partition",
     "Partitioning",
+    "Replace",
+    "Replacement",
+    "Row",
+    "RowRule",
+    "RuleSet",
     "Span",
     "Spans",
     "Stage",
@@ -59,6 +68,7 @@ __all__ = [
     "Task",
     "Text",
     "Unpublished",
+    "Verdict",
     "attribute_line",
     "attribute_rows",
     "every",

@@ -48,6 +48,22 @@ class DamagedFileError(LedgerError):
         return (type(self), (self.asset, self.partition, self.path, self.problem))
 
 
+class AlignmentError(LedgerError):
+    """A file of attributes does not fit its documents row by row.
+
+    path: the file of attributes. row: counted from 0.
+    """
+
+    def __init__(self, path: str, row: int, problem: str) -> None:
+        super().__init__(f"{path} row {row}: {problem}")
+        self.path = path
+        self.row = row
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type["AlignmentError"], tuple[str, int, str]]:
+        return (type(self), (self.path, self.row, self.problem))
+
+
 class StorageError(CorpusError):
     """The store refused an operation, or was asked for something outside its root."""
 

@@ -12,7 +12,10 @@ STAGES = sorted(path.parent.name for path in TOP.glob("corpus_assets/*/assets.py
 FACES = {"assets.py", "checks.py"}
 WRITES_FILES = {"raw/sample.py", "raw/sample_sources.py"}
 OF_ALL_STAGES = ("corpus_assets.config", "corpus_assets.dataset_names", "corpus_assets.checking")
-FROM_NEIGHBOURS = {"normalize": tuple(f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses"))}
+FROM_NEIGHBOURS = {
+    "normalize": tuple(f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses")),
+    "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
+}
 DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")
 FOLDERS = sorted({name.rpartition(".")[0] for name in sources()} | {""})
 

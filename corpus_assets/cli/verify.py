@@ -12,6 +12,8 @@ from resources.errors import LedgerError, StorageError
 from resources.formats.known import format_of
 from resources.hashing import value_digest
 from resources.ledger import FileRecord, Ledger, Record, partition_name, record_path
+from resources.planning.changes import really_read
+from resources.stage.graph import Graph
 from resources.storage.interface import Storage
 
 Key = tuple[str, str | None]
@@ -98,7 +100,7 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
         ):
             result.bad += _problems_now(corpus.storage, ledger, (asset, key), deep=deep)
     bad = {(problem.asset, problem.partition) for problem in result.bad}
-    result.suspect = _suspects(records, bad)
+    result.suspect = _suspects(records, bad, corpus.graph)
     result.bad += [
         Problem(LEDGER, None, path, f"damaged record: {why}") for path, why in sorted(ledger.unreadable.items())
     ]
@@ -170,12 +172,13 @@ def _content(storage: Storage, file: FileRecord) -> str | None:
     return None if found == file.digest else f"content digest is {found}, its record says {file.digest}"
 
 
-def _suspects(records: Mapping[Key, Record], bad: set[Key]) -> list[str]:
+def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> list[str]:
     """Returns the names of partitions that were made from bad ones, directly or not, after these were made."""
     readers: dict[str, list[Key]] = defaultdict(list)
     for name, record in records.items():
+        stand_ins = graph.stages[record.asset].stand_ins if record.asset in graph.stages else {}
         for read in record.inputs if bad else ():
-            readers[read].append(name)
+            readers[really_read(read, stand_ins)].append(name)
     reached: set[Key] = set()
     frontier = [name for name in bad if name in records]
     while frontier:

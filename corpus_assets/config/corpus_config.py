@@ -9,6 +9,7 @@ from corpus_assets.config.attributes import Attributes
 from corpus_assets.config.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
+from corpus_assets.config.filter import Filter
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
@@ -40,6 +41,7 @@ class CorpusConfig(Section):
         description="`report` what was found; or take documents that hold `contamination.share` of an item, or the "
         "spans of such items, out of the corpus before anything else is made of it",
     )
+    filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
@@ -98,6 +100,12 @@ class CorpusConfig(Section):
             raise ValueError("attributes: 'contamination' is what benchmarks are found as; give another name")
         if self.on_contamination != "report" and not self.benchmarks:
             raise ValueError(f"on_contamination: received {self.on_contamination!r}, but there are no benchmarks")
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_filter(self) -> "CorpusConfig":
+        if self.filter and not self.sources:
+            raise ValueError("filter: there are no sources whose documents it could filter; give a source")
         return self
 
     @model_validator(mode="after")

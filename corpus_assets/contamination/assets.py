@@ -88,6 +88,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
             same("benchmark_ngrams"),
             same("boilerplate_ngrams"),
         ),
+        derived_parameters=set_names,
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),
     )

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.contamination.benchmark_ngrams import stored_index
+from corpus_assets.contamination.benchmark_ngrams import SETS, stored_index
 from corpus_assets.contamination.evidence import Evidence, Held
 from corpus_assets.contamination.items import ItemRow, decode_item
 from resources.formats.attributes import Item, Span
@@ -15,8 +15,9 @@ from resources.formats.row_tables import identifiers
 from resources.stage.task import Task
 
 ATTRIBUTE = "contamination"
-TOUCHED = np.dtype([("row", "<u4"), ("item", "<u4"), ("share", "<f8")])
-"""An item of which a document holds a piece: row of the document, number of the item in the index, share of it."""
+TOUCHED = np.dtype([("row", "<u4"), ("set", "<u4"), ("number", "<u4"), ("share", "<f8")])
+"""An item of which a document holds a piece: row of the document, place of the set in the configuration, number of the
+item in the set, share of it."""
 
 
 class _Named(msgspec.Struct):
@@ -30,6 +31,7 @@ def contamination_attributes(task: Task) -> None:
     """Writes a row per document: the spans that it shares with items, the share of each item, and its number."""
     index, _ = stored_index(task.input("benchmark_ngrams"))
     items = [decode_item(line) for line in task.input("benchmark_ngrams").lines()]
+    places = {name: place for place, name in enumerate(task[SETS])}
     evidence = Evidence(index, np.asarray(task.input("boilerplate_ngrams").array(".npy")))
     documents, source = task.input("normalized_documents"), task.shard.source
     ids = identifiers(documents.array(".texts.npy")["id_end"], documents.array(".ids.npy"))
@@ -46,7 +48,9 @@ def contamination_attributes(task: Task) -> None:
             out.add(_Named(identifier, source), attributes, items=_named(held, items) or None)
             spans += sum(len(entry.spans) for entry in held)
             touched_rows += bool(held)
-            touched.append(np.array([(row, entry.item, entry.share) for entry in held], dtype=TOUCHED))
+            rows = ((items[entry.item], entry.share) for entry in held)
+            table = [(row, places[item.set], item.number, share) for item, share in rows]
+            touched.append(np.array(table, dtype=TOUCHED))
             next_row, held = next(found, (-1, []))
     task.count(rows_in=out.rows, rows_out=out.rows, spans=spans, documents_touched=touched_rows)
 

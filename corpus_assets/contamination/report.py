@@ -1,5 +1,6 @@
 """The asset `contamination_report`: how much of each benchmark is in the corpus, and where most of it is."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -42,9 +43,11 @@ class Document:
 class Tally:
     """What is found of all items, added shard by shard. Memory: some bytes per item.
 
-    limit: share of an item from which a document holds it.
+    names: of the sets, whose rows follow each other in this order. limit: share of an item from which a document holds
+    it.
     """
 
+    names: Sequence[str]
     rows: Sequence[ItemRow]
     limit: float
     largest: NDArray[np.float64] = field(init=False)
@@ -56,34 +59,31 @@ class Tally:
     def __post_init__(self) -> None:
         self.largest = np.zeros(len(self.rows))
         self.documents_of = np.zeros(len(self.rows), dtype=np.int64)
-        names = dict.fromkeys(row.set for row in self.rows)
-        self.documents, self.holding = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
-        self.worst = {name: [] for name in names}
-        numbers = {name: number for number, name in enumerate(names)}
-        self._names = list(names)
-        self._sets = np.array([numbers[row.set] for row in self.rows], dtype=np.int64)
+        self.documents, self.holding = dict.fromkeys(self.names, 0), dict.fromkeys(self.names, 0)
+        self.worst = {name: [] for name in self.names}
+        sizes = Counter(row.set for row in self.rows)
+        self._first = np.cumsum([0, *(sizes[name] for name in self.names)])
 
     def add(self, shard: str, touched: NDArray[np.void]) -> None:
         """Adds the table `touched` of a shard."""
-        if not len(touched):
-            return
-        items, shares = touched["item"].astype(np.int64), np.array(touched["share"])
+        for place, name in enumerate(self.names):
+            ours = touched[touched["set"] == place]
+            if len(ours):
+                self._add_set(name, shard, self._first[place] + ours["number"].astype(np.int64), ours)
+
+    def _add_set(self, name: str, shard: str, items: NDArray[np.int64], touched: NDArray[np.void]) -> None:
+        shares = touched["share"]
         np.maximum.at(self.largest, items, shares)
-        self.documents_of += np.bincount(items, minlength=len(self.rows))
-        keys = touched["row"].astype(np.int64) * len(self._names) + self._sets[items]
-        documents, of = np.unique(keys, return_inverse=True)
-        held = np.bincount(of, weights=shares >= self.limit, minlength=len(documents)).astype(np.int64)
-        counts = np.bincount(of, minlength=len(documents))
-        largest = np.zeros(len(documents))
+        np.add.at(self.documents_of, items, 1)
+        rows, of = np.unique(touched["row"], return_inverse=True)
+        counts = np.bincount(of)
+        held = np.bincount(of, weights=shares >= self.limit).astype(np.int64)
+        largest = np.zeros(len(rows))
         np.maximum.at(largest, of, shares)
-        order = np.lexsort((documents, -counts, -largest, -held))
-        for number, name in enumerate(self._names):
-            ours = order[documents[order] % len(self._names) == number]
-            self.documents[name] += len(ours)
-            self.holding[name] += int(np.count_nonzero(held[ours]))
-            self._put(
-                name, shard, [(documents[n] // len(self._names), counts[n], held[n], largest[n]) for n in ours[:WORST]]
-            )
+        self.documents[name] += len(rows)
+        self.holding[name] += int(np.count_nonzero(held))
+        order = np.lexsort((rows, -counts, -largest, -held))[:WORST]
+        self._put(name, shard, [(rows[n], counts[n], held[n], largest[n]) for n in order])
 
     def _put(self, name: str, shard: str, found: Iterable[tuple[Any, ...]]) -> None:
         new = [Document(shard, int(row), int(items), int(held), float(share)) for row, items, held, share in found]
@@ -101,9 +101,9 @@ class Tally:
             "whole": int(np.count_nonzero(largest >= 1)),
             "too_short": sum(self.rows[number].search == "too_short" for number in ours),
             "template": sum(self.rows[number].search == "template" for number in ours),
-            "boilerplate": sum(counting[number] == 0 for number in searched),
-            "documents_touched": self.documents.get(name, 0),
-            "documents_holding": self.holding.get(name, 0),
+            "boilerplate": int(np.count_nonzero(counting[searched] == 0)),
+            "documents_touched": self.documents[name],
+            "documents_holding": self.holding[name],
         }
 
     def worst_items(self, name: str) -> list[dict[str, Any]]:
@@ -126,7 +126,8 @@ def contamination_report(task: Task) -> None:
     index, _ = stored_index(task.input("benchmark_ngrams"))
     muted = np.zeros(len(index.keys), dtype=np.bool_)
     muted[task.input("boilerplate_ngrams").array(".npy")] = True
-    tally = Tally([decode_item(line) for line in task.input("benchmark_ngrams").lines()], task["contamination.share"])
+    rows = [decode_item(line) for line in task.input("benchmark_ngrams").lines()]
+    tally = Tally(task[SETS], rows, task["contamination.share"])
     shards = {shard.key or "": shard for shard in task.inputs("contamination_attributes")}
     for key, shard in shards.items():
         tally.add(key, shard.array(".touched.npy"))
@@ -136,7 +137,7 @@ def contamination_report(task: Task) -> None:
     report = {
         name: {
             **numbers[name],
-            "worst_documents": [_shown(document, names) for document in tally.worst.get(name, ())],
+            "worst_documents": [_shown(document, names) for document in tally.worst[name]],
             "worst_items": tally.worst_items(name),
         }
         for name in numbers

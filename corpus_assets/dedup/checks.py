@@ -5,7 +5,7 @@ from itertools import islice
 
 import dagster as dg
 
-from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
+from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, mixed_documents, result
 from corpus_assets.dedup.assets import retention
 from corpus_assets.dedup.clusters.worst import render, sampled
 from resources.stage.partition import Partition
@@ -54,7 +54,7 @@ def _texts(corpus: Built, wanted: set[tuple[str, int]]) -> dict[tuple[str, int],
     for shard, row in wanted:
         rows.setdefault(shard, set()).add(row)
     found: dict[tuple[str, int], str] = {}
-    for documents in current_partitions(corpus, "normalized_documents"):
+    for documents in current_partitions(corpus, mixed_documents(corpus)):
         if ours := rows.get(documents.key):
             some = enumerate(islice(documents.documents(), max(ours) + 1))
             found |= {(documents.key or "", row): document.text for row, document in some if row in ours}

@@ -5,27 +5,23 @@ from functools import partial
 
 import msgspec
 import numpy as np
-import xxhash
 
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.lengths import cleaned_length
 from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.losses import source_losses
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
-from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
-from resources.formats.created import created_microseconds
-from resources.formats.documents import DOCUMENT_COLUMNS, Document, encoded_digest
-from resources.formats.row_tables import LENGTHS, NAMES, TEXT, TEXTS, identifiers
-from resources.hashing import content_digest
+from resources.formats.documents import DOCUMENT_COLUMNS, Document
+from resources.formats.row_tables import LENGTHS, TEXT, identifiers
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
-_BLOCK = 4096
 
 
 def normalized_documents(task: Task) -> None:
@@ -44,56 +40,15 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
         task.array(f"{path}.texts.npy", TEXT) as texts,
         task.documents(f"{path}.jsonl.gz") as documents,
     ):
-        table = _TextTable(texts, ids, lengths)
+        table = TextTable(texts, ids, lengths)
         for document in rows:
             document.text = fix(document.text)
             documents.add(document)
-            table.add(document)
+            table.add(row_of(document))
         table.flush()
-    task.segments[TEXTS] = table.texts.hexdigest()
-    task.segments[NAMES] = content_digest(texts.written.digest.encode(), ids.written.digest.encode())
+    task.segments |= table.segments()
     rows_out = documents.written.rows
     task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
-
-
-class _TextTable:
-    """Writes size, digest, date and lengths of each text, and the ids one after another, block by block."""
-
-    def __init__(self, texts: ArrayWriter, ids: ArrayWriter, lengths: ArrayWriter) -> None:
-        self._texts = texts
-        self._ids = ids
-        self._lengths = lengths
-        self._held_lengths: list[tuple[int, int]] = []
-        self._rows: list[tuple[int, bytes, int]] = []
-        self._held_ids: list[bytes] = []
-        self._id_end = 0
-        self.text_bytes = 0
-        self.texts = xxhash.xxh3_128()
-
-    def add(self, document: Document) -> None:
-        encoded = document.text.encode()
-        size, digest = len(encoded), encoded_digest(encoded)
-        self._held_lengths.append((len(document.text), cleaned_length(encoded)))
-        self.text_bytes += size
-        self.texts.update(digest)
-        self._rows.append((size, digest, created_microseconds(document.created)))
-        self._held_ids.append(document.id.encode("utf-8", "surrogatepass"))
-        if len(self._rows) == _BLOCK:
-            self.flush()
-
-    def flush(self) -> None:
-        block = np.empty(len(self._rows), dtype=TEXT)
-        block["bytes"] = [size for size, _, _ in self._rows]
-        block["digest"] = np.frombuffer(b"".join(d for _, d, _ in self._rows), dtype=np.uint8).reshape(-1, 32)
-        block["created"] = [created for _, _, created in self._rows]
-        lengths = np.fromiter(map(len, self._held_ids), dtype=np.uint64, count=len(self._held_ids))
-        block["id_end"] = self._id_end + np.cumsum(lengths, dtype=np.uint64)
-        self._id_end += int(lengths.sum())
-        self._texts.append(block)
-        self._ids.append(np.frombuffer(b"".join(self._held_ids), dtype=np.uint8))
-        self._lengths.append(np.array(self._held_lengths, dtype=LENGTHS))
-        for held in (self._rows, self._held_ids, self._held_lengths):
-            held.clear()
 
 
 def _documents(task: Task, shard: Shard) -> Iterator[Document]:
@@ -145,45 +100,44 @@ def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, i
         yield _Named(identifier, source), *lengths
 
 
-STAGES = [
-    Stage(
-        name="normalized_documents",
-        group="normalize",
-        description="Documents of one raw file in the Dolma schema: texts normalized, order and metadata kept.",
-        partitioning=Partitioning.SHARD,
-        compute=normalized_documents,
-        code_version="2",
-        io="documents",
-        inputs=(same("raw_source"),),
-        parameters=(
-            "normalize.method",
-            "source.format",
-            "source.text_key",
-            "source.id_key",
-            "source.ids",
-            "source.metadata_key",
-            "source.on_bad_row",
-            "source.on_bad_file",
-            "source.longest_row",
-        ),
-        columns=DOCUMENT_COLUMNS,
-        kinds=("jsonl", "dolma"),
-        gate_all=source_losses,
-        kernels=compiled.of_documents,
-        notes=dropped_notes,
+NORMALIZED_DOCUMENTS = Stage(
+    name="normalized_documents",
+    group="normalize",
+    description="Documents of one raw file in the Dolma schema: texts normalized, order and metadata kept.",
+    partitioning=Partitioning.SHARD,
+    compute=normalized_documents,
+    code_version="2",
+    io="documents",
+    inputs=(same("raw_source"),),
+    parameters=(
+        "normalize.method",
+        "source.format",
+        "source.text_key",
+        "source.id_key",
+        "source.ids",
+        "source.metadata_key",
+        "source.on_bad_row",
+        "source.on_bad_file",
+        "source.longest_row",
     ),
-    Stage(
-        name="short_documents",
-        group="normalize",
-        description="Marks documents that are too short to train on: fewer cleaned characters than the threshold.",
-        partitioning=Partitioning.SHARD,
-        compute=short_documents,
-        code_version="2",
-        io="documents",
-        inputs=(same("normalized_documents"),),
-        parameters=("short_documents.threshold",),
-        kernels=compiled.of_short_documents,
-        columns=ATTRIBUTE_COLUMNS,
-        kinds=("jsonl", "dolma"),
-    ),
-]
+    columns=DOCUMENT_COLUMNS,
+    kinds=("jsonl", "dolma"),
+    gate_all=source_losses,
+    kernels=compiled.of_documents,
+    notes=dropped_notes,
+)
+
+SHORT_DOCUMENTS = Stage(
+    name="short_documents",
+    group="normalize",
+    description="Marks documents that are too short to train on: fewer cleaned characters than the threshold.",
+    partitioning=Partitioning.SHARD,
+    compute=short_documents,
+    code_version="2",
+    io="documents",
+    inputs=(same("normalized_documents"),),
+    parameters=("short_documents.threshold",),
+    kernels=compiled.of_short_documents,
+    columns=ATTRIBUTE_COLUMNS,
+    kinds=("jsonl", "dolma"),
+)

@@ -5,7 +5,7 @@ from itertools import zip_longest
 import dagster as dg
 import msgspec
 
-from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
+from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, mixed_documents, result
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
@@ -37,7 +37,7 @@ def row_alignment(corpus: Built, asset: str) -> dg.AssetChecksDefinition:
 
     @dg.asset_check(asset=asset_key(asset), name=ROW_ALIGNMENT, description=row_alignment.__doc__)
     def check() -> dg.AssetCheckResult:
-        documents = {shard.key: shard for shard in current_partitions(corpus, "normalized_documents")}
+        documents = {shard.key: shard for shard in current_partitions(corpus, mixed_documents(corpus))}
         attributes = {shard.key: shard for shard in current_partitions(corpus, asset)}
         both = [key for key in attributes if key in documents]
         faults = [f"{key}: attributes of documents that do not exist" for key in attributes if key not in documents]

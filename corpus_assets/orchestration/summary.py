@@ -9,7 +9,8 @@ from corpus_assets.dataset_names import params
 from resources.ledger import Record
 from resources.planning.planner import Planner
 
-_READ, _MIXED, _HELD_OUT, _KEPT = "normalized_documents", "mixed_pass1", "holdout", "decontaminated_train"
+_READ, _FILTERED, _MIXED = "normalized_documents", "filtered_documents", "mixed_pass1"
+_HELD_OUT, _KEPT = "holdout", "decontaminated_train"
 
 
 @dataclass
@@ -41,10 +42,10 @@ class Summary:
 
 def summary(planner: Planner) -> Summary:
     """Returns the summary of what is built now; what is not built counts nothing."""
-    read, mixed = _total(planner, _READ), _total(planner, _MIXED)
+    read, filtered, mixed = (_total(planner, asset) for asset in (_READ, _FILTERED, _MIXED))
     held_out, train = _total(planner, _HELD_OUT), _total(planner, _KEPT)
     dropped: Counter[str] = Counter()
-    for numbers in (read, mixed, train):
+    for numbers in (read, filtered, mixed, train):
         dropped.update(numbers["dropped"])
     return Summary(
         documents=read.get("rows_in", 0),

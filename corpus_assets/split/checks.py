@@ -8,7 +8,15 @@ import dagster as dg
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, fresh_records, result
+from corpus_assets.checking import (
+    FILTERED_DOCUMENTS,
+    UNREADABLE,
+    Built,
+    asset_key,
+    current_partitions,
+    fresh_records,
+    result,
+)
 from corpus_assets.split.decontaminate import contaminated
 from resources.formats.documents import text_digest
 from resources.formats.row_tables import digests
@@ -31,6 +39,7 @@ class Flow(NamedTuple):
 
 _COUNTED = (
     "normalized_documents",
+    FILTERED_DOCUMENTS,
     "mixed_pass1",
     "mixed_pass2",
     "train",
@@ -41,10 +50,10 @@ _COUNTED = (
 )
 
 
-def flows(records: Mapping[str, Sequence[Record]]) -> tuple[dict[str, int], list[Flow]]:
+def flows(records: Mapping[str, Sequence[Record]], *, filtered: bool = False) -> tuple[dict[str, int], list[Flow]]:
     """Returns the counts from raw rows to splits, and every equation between them whose assets are all in `records`.
 
-    records: the commit records of all partitions, by asset.
+    records: the commit records of all partitions, by asset. filtered: True if the mix is made of filtered documents.
     """
 
     def total(asset: str, name: str = "rows_out") -> int:
@@ -55,11 +64,12 @@ def flows(records: Mapping[str, Sequence[Record]]) -> tuple[dict[str, int], list
         return sum(reasons.get(reason, 0) if reason else sum(reasons.values()) for reasons in found)
 
     raw, first, second, clean = "normalized_documents", "mixed_pass1", "mixed_pass2", "decontaminated_train"
+    sifted = FILTERED_DOCUMENTS if filtered else raw
     kept, repeats = total(first, "documents"), total(first, "repeats")
     split = total("train") + total("holdout") + dropped("holdout", "repeat_of_held_out")
     equations = [
         Flow("raw rows = documents + bad rows", (raw,), total(raw, "rows_in"), total(raw) + dropped(raw)),
-        Flow("documents = kept + dropped", (raw, first), total(raw), kept + dropped(first)),
+        Flow("documents = kept + dropped", (sifted, first), total(sifted), kept + dropped(first)),
         Flow("kept + repeats = mixed", (first, second), kept + repeats, total(second)),
         Flow("mixed = train + holdout + repeats of held-out", (second, "train", "holdout"), total(second), split),
         Flow(
@@ -72,8 +82,13 @@ def flows(records: Mapping[str, Sequence[Record]]) -> tuple[dict[str, int], list
             "train = decontaminated + text in holdout", ("train", clean), total("train"), total(clean) + dropped(clean)
         ),
     ]
+    if filtered:
+        left = total(sifted) + dropped(sifted)
+        equations.insert(1, Flow("documents = filtered + dropped by the filter", (raw, sifted), total(raw), left))
     counts = {f"rows of {name}": total(name) for name in _COUNTED if name in records}
-    counts |= {f"dropped by {name}": dropped(name) for name in (raw, first, clean) if name in records}
+    counts |= {
+        f"dropped by {name}": dropped(name) for name in (raw, FILTERED_DOCUMENTS, first, clean) if name in records
+    }
     return counts, [flow for flow in equations if all(name in records for name in flow.assets)]
 
 
@@ -88,8 +103,9 @@ def conservation_of_rows(corpus: Built) -> dg.AssetChecksDefinition:
     )
     def check() -> dg.AssetCheckResult:
         planner = corpus.planner()
-        found = {name: fresh_records(planner, name) for name in _COUNTED}
-        counts, equations = flows({name: records for name, records in found.items() if records is not None})
+        found = {name: fresh_records(planner, name) for name in _COUNTED if name in planner.graph.stages}
+        fresh = {name: records for name, records in found.items() if records is not None}
+        counts, equations = flows(fresh, filtered=FILTERED_DOCUMENTS in planner.graph.stages)
         faults = [f"{flow.rule}: {flow.left:,} is not {flow.right:,}" for flow in equations if flow.left != flow.right]
         waiting = [name for name, records in found.items() if records is None]
         notes = {"equations": _table(equations)}

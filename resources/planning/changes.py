@@ -7,14 +7,24 @@ from resources.ledger import Record
 from resources.stage.declaration import Stage
 
 
-def input_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Returns in words how two sets of inputs differ; empty if they do not."""
+def input_change(before: Mapping[str, str], now: Mapping[str, str], stand_ins: Mapping[str, str] | None = None) -> str:
+    """Returns in words how two sets of inputs differ; empty if they do not.
+
+    stand_ins: the assets that are really read, by the name that inputs have for them.
+    """
     added = [key for key in now if key not in before]
     removed = [key for key in before if key not in now]
     changed = [key for key in now if key in before and before[key] != now[key]]
-    phrases = [_some(changed, "changed"), _some(added, "added"), _some(removed, "removed")]
+    named = [[really_read(key, stand_ins or {}) for key in keys] for keys in (changed, added, removed)]
+    phrases = [_some(keys, what) for keys, what in zip(named, ("changed", "added", "removed"), strict=True)]
     reordered = "" if any(phrases) or list(before) == list(now) else "order of inputs changed"
     return ", ".join(phrase for phrase in phrases if phrase) or reordered
+
+
+def really_read(name: str, stand_ins: Mapping[str, str]) -> str:
+    """Returns the partition that is read under the name that a recipe has for it (`Stage.stand_ins`)."""
+    asset, slash, partition = name.partition("/")
+    return f"{stand_ins.get(asset, asset)}{slash}{partition}"
 
 
 def _some(keys: list[str], what: str) -> str:

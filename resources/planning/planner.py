@@ -29,7 +29,7 @@ class Planner:
         self._shards = listing.by_key()
         self._keys: dict[str, list[str | None]] = {}
         self._records: dict[str, dict[str | None, Record]] = {}
-        self._fan_in: dict[tuple[str, str | None], dict[str, str]] = {}
+        self._fan_in: dict[tuple[str, str, str | None], dict[str, str]] = {}
         self._absent_in_all: dict[tuple[str, str | None], str] = {}
         self._decisions: dict[str, dict[str | None, Decision]] = {}
         self._in_the_way: dict[tuple[str, bool], dict[str | None, Decision]] = {}
@@ -120,9 +120,10 @@ class Planner:
         self._forget_digests(asset)
 
     def _forget_digests(self, asset: str) -> None:
-        for known in (self._fan_in, self._absent_in_all):
-            for name in [name for name in known if name[0] == asset]:
-                del known[name]
+        for kind in [kind for kind in self._fan_in if kind[0] == asset]:
+            del self._fan_in[kind]
+        for name in [name for name in self._absent_in_all if name[0] == asset]:
+            del self._absent_in_all[name]
 
     def ask_gates_again(self) -> None:
         """Forgets which gates are closed: the records that they look at have changed."""
@@ -146,14 +147,15 @@ class Planner:
         segment = edge.segment_read(key)
         if edge.mapping is Reads.SAME:
             return self._digests(edge, key, segment)
-        if (edge.asset, segment) not in self._fan_in:
-            self._fan_in[edge.asset, segment] = self._digests(edge, key, segment)
-        return self._fan_in[edge.asset, segment]
+        kind = (edge.asset, edge.name_in_recipe, segment)
+        if kind not in self._fan_in:
+            self._fan_in[kind] = self._digests(edge, key, segment)
+        return self._fan_in[kind]
 
     def _digests(self, edge: Input, key: str | None, segment: str | None) -> dict[str, str]:
         records = self.records(edge.asset)
         found = [(upstream, records[upstream]) for upstream in self.keys_read(edge, key) if upstream in records]
-        return {partition_name(edge.asset, upstream): record.digest_of(segment) for upstream, record in found}
+        return {partition_name(edge.name_in_recipe, upstream): record.digest_of(segment) for upstream, record in found}
 
     def _decide(self, stage: Stage, key: str | None) -> Decision:
         record = self.records(stage.name).get(key)
@@ -179,7 +181,7 @@ class Planner:
         inputs = self.inputs(stage, key)
         if recipe_digest(stage.name, stage.code_version, parameters, inputs) == record.recipe:
             return Decision(stage.name, key, Status.FRESH)
-        return Decision(stage.name, key, Status.STALE, input_change(record.inputs, inputs))
+        return Decision(stage.name, key, Status.STALE, input_change(record.inputs, inputs, stage.stand_ins))
 
     def _absent_segment(self, stage: Stage, key: str | None) -> str:
         """Returns in words which segment that a partition reads does not exist; empty if all do.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -43,7 +43,8 @@ class Input:
     unpartitioned asset); ALL reads every partition; OWN_SEGMENT reads from every partition only the segment named
     like the reading partition. tracked: False if the partitions must exist, but the recipe does not cover their
     content. segment: name of the only segment that the recipe covers; None for the whole partition. formerly: the older
-    name of the asset, if a stage still asks for it by that name.
+    name of the asset, if a stage still asks for it by that name. instead_of: the asset in whose stead it is read
+    (`reading_instead`).
     """
 
     asset: str
@@ -51,11 +52,17 @@ class Input:
     tracked: bool = True
     segment: str | None = None
     formerly: str | None = None
+    instead_of: str | None = None
 
     @property
     def names(self) -> list[str]:
-        """The names by which a task may ask for the asset: its present name, and its older one."""
-        return [self.asset, self.formerly] if self.formerly else [self.asset]
+        """The names by which a task may ask for the asset: its own, an older one, and that of what it stands for."""
+        return [name for name in (self.asset, self.formerly, self.instead_of) if name]
+
+    @property
+    def name_in_recipe(self) -> str:
+        """The name under which recipes know what is read: equal content gives the recipe that the other asset gave."""
+        return self.instead_of or self.asset
 
     def segment_read(self, key: str | None) -> str | None:
         """Returns the segment of an upstream partition that the recipe of `key` covers; None for all of it."""
@@ -75,6 +82,16 @@ def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> In
 def own_segment(asset: str) -> Input:
     """Returns an edge that reads, from all partitions, the segment named like the partition being built."""
     return Input(asset, Reads.OWN_SEGMENT)
+
+
+def reading_instead(stage: Stage, asset: str, other: str) -> Stage:
+    """Returns a stage that reads `other` wherever it declares to read `asset`, and still asks for it by that name.
+
+    Both must hold the same kind of content. Recipes name the asset that the stage declares, so a partition whose
+    content is equal in both stays fresh.
+    """
+    edges = (replace(edge, asset=other, instead_of=asset) if edge.asset == asset else edge for edge in stage.inputs)
+    return replace(stage, inputs=tuple(edges))
 
 
 @dataclass(frozen=True)
@@ -148,6 +165,11 @@ class Stage:
     def lists_shards(self) -> bool:
         """True for the stage that lists all raw files: its partitions add and remove shards."""
         return self.looks_outside and self.partitioning is Partitioning.NONE
+
+    @property
+    def stand_ins(self) -> dict[str, str]:
+        """What it reads in the stead of an asset that its recipes name (`reading_instead`)."""
+        return {edge.instead_of: edge.asset for edge in self.inputs if edge.instead_of}
 
 
 def kernels_of(stages: Iterable[Stage], settings: Values) -> list[str]:

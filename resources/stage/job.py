@@ -172,7 +172,7 @@ def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str
         for partition in partitions if edge.tracked else ():
             if absent := absent_segment(partition.record, edge.segment):
                 raise LedgerError(f"{job.name} reads {absent}")
-            found[partition.name] = partition.record.digest_of(segment)
+            found[partition_name(edge.name_in_recipe, partition.key)] = partition.record.digest_of(segment)
     return found
 
 

@@ -51,8 +51,12 @@ class Partition:
         return any(file.path.endswith(suffix) for file in self.record.files)
 
     def file(self, suffix: str) -> FileRecord:
-        """Returns the record of the only file with a suffix; `LedgerError` if there is none, or more than one."""
+        """Returns the record of the only file with a suffix; `LedgerError` if there is none, or more than one.
+
+        Derived files do not count if there are others.
+        """
         found = [file for file in self.record.files if file.path.endswith(suffix)]
+        found = [file for file in found if not file.derived] or found
         if len(found) != 1:
             held = ", ".join(file.path for file in self.record.files) or "no file"
             raise LedgerError(f"{self.name} has {held}; one *{suffix} was expected")

@@ -122,9 +122,12 @@ class Task:
         self.save_array(table_path(path), writer.table(), derived=True)
 
     @contextmanager
-    def lines(self, path: str, *, indexed: bool = False) -> Iterator[LineWriter]:
-        """Writes encoded lines to a `jsonl.gz` file. indexed: write the table of its members beside it."""
-        with self._written(path, LineWriter(self.create(path))) as writer:
+    def lines(self, path: str, *, indexed: bool = False, derived: bool = False) -> Iterator[LineWriter]:
+        """Writes encoded lines to a `jsonl.gz` file. indexed: write the table of its members beside it.
+
+        derived: see `FileRecord`.
+        """
+        with self._written(path, LineWriter(self.create(path)), derived=derived) as writer:
             yield writer
         if indexed:
             self.save_array(table_path(path), writer.table(), derived=True)

@@ -79,7 +79,7 @@ def test_what_a_text_holds(text: str, items: list[str], n: int, shortest: int) -
 def test_united(intervals: list[tuple[int, int]]) -> None:
     places = sorted({place for start, size in intervals for place in range(start, start + size)})
     starts = np.array([start for start, _ in intervals], dtype=np.int64)
-    ends = starts + [size for _, size in intervals]
+    ends = starts + np.array([size for _, size in intervals], dtype=np.int64)
     assert united(starts, ends) == oracles.runs(places)
 
 

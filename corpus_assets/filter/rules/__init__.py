@@ -1,0 +1,1 @@
+"""Row rules of section `filter`, a module per kind."""

@@ -1,0 +1,74 @@
+"""Rules `ENTRY.TAGGER.TYPE: {min, max}`: what a tagger gives must lie within a range."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from corpus_assets.filter.rules.entries import Entries, Source, source_of
+from resources.formats.attributes import Span
+from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
+from resources.stage.task import Task
+
+RULES = "filter.rules"
+
+
+def ranges(rules: Mapping[str, Any], entries: Entries) -> RuleSet:
+    """Returns the rules of section `filter.rules`; `ConfigError` for one that names no attribute."""
+    sources = {name: source_of(name, entries, f"{RULES}.{name}") for name in rules}
+    assets = tuple(dict.fromkeys(source.asset for source in sources.values()))
+    return RuleSet("ranges", partial(_made, sources=sources), attributes=assets, parameters=(RULES,))
+
+
+def _made(task: Task, sources: Mapping[str, Source]) -> list[RowRule]:
+    return [RowRule(name, within(sources[name].key, **wanted)) for name, wanted in task[RULES].items()]
+
+
+def within(
+    key: str, *, min: float | None, max: float | None, of: str = "score", absent: str | None = None
+) -> Callable[[Row], Verdict]:
+    """Returns the rule that drops a document unless what an attribute key holds is within a range.
+
+    of, absent: as in section `filter.rules` (docs/filter.md).
+    """
+    least, most = float("-inf") if min is None else min, float("inf") if max is None else max
+    if of == "score":
+        return _scores(key, least, most, drop_absent=absent == "drop" or (absent is None and min is not None))
+    value = _count if of == "count" else _share
+
+    def judge(row: Row) -> Verdict:
+        found = value(row, row.attributes.get(key, ()))
+        return None if least <= found <= most else Drop(_outside(f"{of} {found:g}", found, least, most))
+
+    return judge
+
+
+def _scores(key: str, least: float, most: float, *, drop_absent: bool) -> Callable[[Row], Verdict]:
+    def judge(row: Row) -> Verdict:
+        spans = row.attributes.get(key)
+        if not spans:
+            return Drop("no such span") if drop_absent else None
+        for _, _, score in spans:
+            if not least <= score <= most:
+                return Drop(_outside(f"{score:g}", score, least, most))
+        return None
+
+    return judge
+
+
+def _outside(words: str, value: float, least: float, most: float) -> str:
+    return f"{words} is under {least:g}" if value < least else f"{words} is over {most:g}"
+
+
+def _count(_: Row, spans: Sequence[Span]) -> float:
+    return len(spans)
+
+
+def _share(row: Row, spans: Sequence[Span]) -> float:
+    """Returns the share of a text's code points that lie in a span; 0 for an empty text."""
+    covered = reached = 0
+    length = len(row.document.text) if spans else 0
+    for start, stop, _ in sorted(spans):
+        end = min(stop, length)
+        covered += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return covered / length if length else 0.0

@@ -1,0 +1,36 @@
+"""Replaces pieces of a text: overlapping pieces are united first, so that no code point is taken twice or left over."""
+
+from collections.abc import Iterable, Sequence
+
+from resources.row_rule import Replacement
+
+_ORIGINAL = "{}"
+
+
+def replaced(text: str, spans: Iterable[Replacement]) -> str:
+    """Returns a text with pieces replaced.
+
+    A piece that ends after the text ends with it; one that starts after it is ignored. Pieces that overlap are one
+    piece; the text that comes in its stead is that of the piece which starts first, of several the longest, of several
+    the first given. A piece without code points inserts its text, unless it lies inside another or at its beginning.
+    Pieces that only touch are replaced one after the other.
+    """
+    parts, done = [], 0
+    for start, end, new in united(spans, len(text)):
+        parts.append(text[done:start])
+        parts.append(new.replace(_ORIGINAL, text[start:end]))
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def united(spans: Iterable[Replacement], length: int) -> Sequence[Replacement]:
+    """Returns pieces that do not overlap, in the order of the text. length: code points of the text."""
+    within = (Replacement(start, min(end, length), new) for start, end, new in spans if start <= length)
+    found: list[Replacement] = []
+    for piece in sorted(within, key=lambda piece: (piece.start, -piece.end)):
+        last = found[-1] if found else None
+        if last and (piece.start < last.end or piece.start == last.start):
+            found[-1] = last._replace(end=max(last.end, piece.end))
+        else:
+            found.append(piece)
+    return found
