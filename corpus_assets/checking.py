@@ -1,10 +1,12 @@
 """Helpers of asset checks: the partitions they read, and the results they return."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import dagster as dg
 
+from resources.engine.interface import Engine, R, T
 from resources.ledger import Record
 from resources.planning.planner import Planner, Status
 from resources.stage.graph import Graph
@@ -36,6 +38,28 @@ class Built(Protocol):
 
     def planner(self) -> Planner:
         """Returns a planner for the state of the corpus as it is now."""
+
+    def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yields what a function makes of each item, in order; maybe in other processes."""
+
+
+@dataclass(frozen=True)
+class AsPlanned:
+    """A corpus whose state a build knows and keeps up to date, so that no check has to look at all of it anew."""
+
+    graph: Graph
+    settings: Settings
+    storage: Storage
+    known: Planner
+    engine: Engine
+
+    def planner(self) -> Planner:
+        """Returns the planner of the build."""
+        return self.known
+
+    def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yields what a function makes of each item, in order; the workers of the build do it."""
+        return self.engine.spread(function, items)
 
 
 def asset_key(name: str) -> dg.AssetKey:

@@ -15,7 +15,7 @@ from corpus_assets.mix.assets import require_attributes
 from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
-from resources.engine.interface import Engine
+from resources.engine.interface import Engine, R, T
 from resources.ledger import Ledger, Record, partition_name
 from resources.planning.planner import Decision, Planner, Status, held_back
 from resources.shards import Listing, SourceFolder, list_shards
@@ -69,6 +69,10 @@ class Corpus:
     def planner(self, listing: Listing | None = None) -> Planner:
         """Returns a planner for the state of the corpus as it is now."""
         return Planner(self.graph, self.settings, listing or self.listing(), self.storage, self.ledger)
+
+    def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yields what a function makes of each item, in order. Outside a build no worker is started for it."""
+        return map(function, items)
 
     def jobs(self, planner: Planner) -> Jobs:
         """Returns what makes the jobs of partitions, as a planner sees them."""

@@ -56,6 +56,11 @@ def ahead(*types: str) -> Callable[[F], F]:
     return declared
 
 
+def is_loaded() -> bool:
+    """Returns whether this process has loaded numba, which takes it more than a second."""
+    return "numba" in sys.modules
+
+
 def read_only(scalar: str) -> str:
     """Returns the type of an array of one axis that must not be written, as numpy makes of `bytes`."""
     return f"Array({scalar}, 1, 'C', readonly=True)"
@@ -83,7 +88,7 @@ def _prepare() -> None:
     """Sets the processor that code is compiled for, before numba is imported."""
     if not {_CPU, _FEATURES} & os.environ.keys():
         os.environ |= _wide_vectors()
-    if "numba" in sys.modules:  # Somebody else imported numba first, and it has already read the environment.
+    if is_loaded():  # Somebody else imported numba first, and it has already read the environment.
         sys.modules["numba"].config.reload_config()
 
 

@@ -119,21 +119,26 @@ def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
 
     A recipe that does not match the record's own values is kept as it is: the partition is stale.
     """
-    inputs = {_present_name(name, formerly): digest for name, digest in record.inputs.items()}
     asset = formerly.get(record.asset, record.asset)
-    if asset == record.asset and inputs.keys() == record.inputs.keys():
+    if asset == record.asset and not any(name in formerly or _asset_of(name) in formerly for name in record.inputs):
         return record
+    inputs = {_present_name(name, formerly): digest for name, digest in record.inputs.items()}
     recipe = record.recipe
     if recipe == recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
         recipe = recipe_digest(asset, record.code_version, record.parameters, inputs)
     return msgspec.structs.replace(record, asset=asset, inputs=inputs, recipe=recipe)
 
 
+def _asset_of(name: str) -> str:
+    """Returns the asset of a partition's name."""
+    return name.rpartition("/")[0]
+
+
 def _present_name(name: str, formerly: Mapping[str, str]) -> str:
     """Returns the present name of an input, which is an asset or one partition of it."""
     if name in formerly:
         return formerly[name]
-    asset, _, partition = name.rpartition("/")
+    asset, partition = _asset_of(name), name.rpartition("/")[2]
     return f"{formerly[asset]}/{partition}" if asset in formerly else name
 
 

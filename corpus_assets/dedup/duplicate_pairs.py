@@ -34,8 +34,8 @@ def duplicate_pairs(task: Task) -> None:
 
 
 def numbering_of_keys(shards: Sequence[Partition]) -> Numbering:
-    """Returns the numbers of all documents, from the shapes of the band keys: (bands, rows)."""
-    return Numbering.of((shard.key or "", shard.array(".bands.npy").shape[1]) for shard in shards)
+    """Returns the numbers of all documents, from the rows that each shard made keys of."""
+    return Numbering.of((shard.key or "", shard.record.statistics["rows_out"]) for shard in shards)
 
 
 def _keys_of_band(

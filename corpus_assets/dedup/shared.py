@@ -32,11 +32,16 @@ def scheme_of(task: Task) -> Sketched:
 
 def stored_scheme(shards: Sequence[Partition]) -> Any:
     """Returns the scheme stored next to the arrays of all shards, as plain values; `LedgerError` if they differ."""
-    found = [shard.json(".scheme.json") for shard in shards]
-    for shard, scheme in zip(shards, found, strict=True):
-        if scheme != found[0]:
-            raise LedgerError(f"{shard.key} has {scheme}, {shards[0].key} has {found[0]}; run `corpus build`")
-    return found[0] if found else {**SignatureScheme().__dict__, "sketch": DEFAULT_BITS}
+    # Thousands of shards have one scheme: a file is not opened if one with the same digest was.
+    differing: dict[str, Partition] = {}
+    for shard in shards:
+        differing.setdefault(shard.file(".scheme.json").digest, shard)
+    found = {shard.key: shard.json(".scheme.json") for shard in differing.values()}
+    first = next(iter(found.values()), {**SignatureScheme().__dict__, "sketch": DEFAULT_BITS})
+    for key, scheme in found.items():
+        if scheme != first:
+            raise LedgerError(f"{key} has {scheme}, {shards[0].key} has {first}; run `corpus build`")
+    return first
 
 
 def takes_part(task: Task, short_documents: Partition) -> NDArray[np.bool_]:

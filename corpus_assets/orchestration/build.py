@@ -7,7 +7,7 @@ assets that the web UI and `dagster asset materialize` use.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
 from resources.compiling import compiled_ahead
+from resources.ledger import Record
 from resources.planning.planner import Planner
 from resources.stage.declaration import Stage, kernels_of
 
@@ -54,7 +55,8 @@ def build(
         due = _check_before(planner, stages)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
-                runner = partial(_runner, corpus, planner, stages, instance)
+                committed = {stage.name: list(planner.records(stage.name).values()) for stage in stages}
+                runner = partial(_runner, corpus, planner, committed, instance)
                 builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
                 builder.run()
                 report = builder.report
@@ -87,8 +89,12 @@ def _kernels(corpus: Corpus, stages: Iterable[Stage]) -> list[str]:
 
 
 def _runner(
-    corpus: Corpus, planner: Planner, stages: Sequence[Stage], within: JobStep | dg.DagsterInstance | None, why: str
+    corpus: Corpus,
+    planner: Planner,
+    committed: Mapping[str, list[Record]],
+    within: JobStep | dg.DagsterInstance | None,
+    why: str,
 ) -> Runner:
     from corpus_assets.orchestration.runner import Runner
 
-    return Runner(corpus, planner, stages, within, why)
+    return Runner(corpus, planner, committed, within, why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,19 +17,18 @@ from dagster._core.snap import snapshot_from_execution_plan
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from corpus_assets.checking import asset_key
-from resources.stage.declaration import Stage
 
 LOCATION, MODULE, REPOSITORY = "corpus", "corpus_assets.definitions", "__repository__"
 
 
 def add_run(
-    instance: dg.DagsterInstance, job: dg.JobDefinition, stages: Sequence[Stage], tags: Mapping[str, str], folder: Path
+    instance: dg.DagsterInstance, job: dg.JobDefinition, stages: Iterable[str], tags: Mapping[str, str], folder: Path
 ) -> dg.DagsterRun:
     """Adds a run of the assets of some stages that nobody will launch. folder: that of corpus.yaml.
 
     Its origin puts it on the timeline of the web UI. Its snapshots show the steps.
     """
-    keys = {asset_key(stage.name) for stage in stages}
+    keys = {asset_key(name) for name in stages}
     chosen = job.get_subset(asset_selection=keys)
     plan = snapshot_from_execution_plan(create_execution_plan(chosen), chosen.get_job_snapshot_id())
     storage = instance.run_storage

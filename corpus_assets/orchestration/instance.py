@@ -17,6 +17,7 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.home import FOLDER, dagster_home
+from corpus_assets.orchestration.lost_events import mark
 from partitions.shards import register_shards
 from resources.errors import ConfigError, CorpusError, StorageError
 from resources.processes import start_time
@@ -97,6 +98,7 @@ def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
     closed = 0
     for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
         if PROCESS_TAG in run.tags and not _runs(run.tags[PROCESS_TAG]):
+            mark(instance, run, untold=True)
             instance.report_run_failed(run, "the build that drove this run was killed; what it had committed is kept")
             closed += 1
     return closed

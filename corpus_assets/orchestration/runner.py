@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -13,7 +13,8 @@ from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunctio
 from dagster._core.events.log import EventLogEntry
 from dagster_shared.error import SerializableErrorInfo
 
-from corpus_assets.checking import asset_key
+from corpus_assets.checking import AsPlanned, asset_key
+from corpus_assets.checks import corpus_checks
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.asset import failure, materialization, step_failure_message, step_name
@@ -22,6 +23,7 @@ from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.event_batch import EventBatch, event_batch
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.instance import process_tags, project_instance, usable
+from corpus_assets.orchestration.lost_events import DRIVER_TAG, killed_builds, lost_records, mark, told_until
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
 from partitions.shards import register_shards
@@ -30,7 +32,8 @@ from resources.planning.planner import Planner
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
-DRIVER_TAG, WHY_TAG = "corpus/driver", "corpus/why"
+WHY_TAG = "corpus/why"
+LOST_WHY = "committed by a build that could not tell this Dagster"
 MAX_WHY = 200
 BATCH = 256
 BATCH_SECONDS = 5.0
@@ -56,6 +59,7 @@ class JobStep:
 class Runner:
     """The Dagster side of one build. A build makes it only when there is something to do: importing Dagster is slow.
 
+    committed: the records of each stage of the build before it; Dagster is told now of those that it does not know.
     within: the step of a job that drives the build, to whose run everything is reported; else the build gets a run of
     its own, with a step per stage, in the given instance or that of the corpus.
     """
@@ -64,7 +68,7 @@ class Runner:
         self,
         corpus: Corpus,
         planner: Planner,
-        stages: Sequence[Stage],
+        committed: Mapping[str, list[Record]],
         within: JobStep | dg.DagsterInstance | None,
         why: str,
     ) -> None:
@@ -73,14 +77,16 @@ class Runner:
         self._within = within if isinstance(within, JobStep) else None
         instance = within.instance if isinstance(within, JobStep) else within
         self._instance = instance or project_instance(corpus.folder)
-        self._assembly = assemble(corpus)
+        self._checks = corpus_checks(AsPlanned(corpus.graph, corpus.settings, corpus.storage, planner, corpus.engine))
         with usable(self._home):
             register_shards(planner, self._instance)
+            killed = killed_builds(self._instance)
+            since = told_until(self._instance, killed)
             tags = {DRIVER_TAG: "build", WHY_TAG: why[:MAX_WHY], **process_tags()}
             self._run = (
                 self._within.run
                 if self._within
-                else add_run(self._instance, self._assembly.job(), stages, tags, corpus.folder)
+                else add_run(self._instance, assemble(corpus).job(), list(committed), tags, corpus.folder)
             )
             self._events = RunEvents(self._run.run_id, self._run.job_name)
             self._provenance = Provenance(self._instance)
@@ -94,9 +100,20 @@ class Runner:
         self._begun: dict[str, float] = {}
         self._failures: dict[str, list[str]] = defaultdict(list)
         self._computed: Counter[str] = Counter()
+        with usable(self._home):
+            self._report_lost(committed, since)
+            for found in killed:
+                mark(self._instance, found.dagster_run, untold=False)
 
     def _report(self, event: dg.DagsterEvent) -> None:
         self._instance.report_dagster_event(event, self._run.run_id)
+
+    def _report_lost(self, committed: Mapping[str, list[Record]], since: float) -> None:
+        """Reports what was committed since Dagster was last told of everything. since: when that was."""
+        for record in lost_records(self._instance, since, committed):
+            self._pending[record.asset].built.append((record, LOST_WHY, time.time()))
+            self._waiting += 1
+        self.store()
 
     def _step_of(self, stage: Stage) -> str:
         return self._within.key if self._within else step_name(stage)
@@ -178,7 +195,7 @@ class Runner:
         """Runs the asset checks of these assets and reports them; returns what failed, in words."""
         keys = {asset_key(name) for name in names}
         failed = []
-        for checks in self._assembly.checks:
+        for checks in self._checks:
             for key in checks.check_keys:
                 if key.asset_key in keys:
                     failed += self._check(checks, key)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -17,8 +18,9 @@ from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statis
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.hdf5 import read_hdf5
-from resources.ledger import FileRecord
+from resources.ledger import FileRecord, Record
 from resources.stage.partition import Partition
+from resources.storage.interface import Storage
 
 TOKEN_FILES = "token_files"
 _SHARED = {"n_examples": "num_sequences", "num_tokens": "num_tokens", "loss_valid_tokens": "loss_valid_tokens"}
@@ -106,6 +108,12 @@ def sums_of(counted: list[Partition], files: list[Partition], params: Partition)
     return [f"data_params.json: {fault}" for fault in faults]
 
 
+def _faults_of_record(record: Record, storage: Storage, dataset: Mapping[str, Any], tokenizer: Record) -> list[str]:
+    """Does the same in any process. tokenizer: the record of its partition."""
+    loaded = load_tokenizer_of(Partition(storage, tokenizer, compared=False), dataset.get("separator"))
+    return faults_of(Partition(storage, record, compared=False), dataset, loaded)
+
+
 def token_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
     """Shape, ids, masks, labels, sequences, counts and digest of every HDF5 file, recomputed from its arrays."""
     (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == dataset)
@@ -117,8 +125,8 @@ def token_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
         faults: list[str] = []
         if files:
             (held,) = current_partitions(corpus, tokenizer_asset)
-            tokenizer = load_tokenizer_of(held, entry.get("separator"))
-            faults = [fault for tokens in files for fault in faults_of(tokens, entry, tokenizer)]
+            look = partial(_faults_of_record, storage=corpus.storage, dataset=entry, tokenizer=held.record)
+            faults = [fault for found in corpus.spread(look, [tokens.record for tokens in files]) for fault in found]
         rows = sum(tokens.record.statistics["rows_out"] for tokens in files)
         return result(faults, {"files": len(files), "rows": rows})
 

@@ -1,9 +1,12 @@
 """The engine interface: how jobs are mapped over partitions, and what every worker needs."""
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypeVar
 
 from resources.stage.job import Job, Outcome
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 WORKER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -39,6 +42,10 @@ class Engine(Protocol):
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once."""
+
+    def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yields what a function makes of each item, in order. An engine may have idle workers do it."""
+        return map(function, items)
 
     def close(self) -> None:
         """Stops the workers."""

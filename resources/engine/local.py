@@ -15,7 +15,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine
+from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T
 from resources.engine.time_limit import too_long, within
 from resources.stage.job import Job, Outcome, run_job
 
@@ -89,6 +89,20 @@ class LocalEngine(Engine):
                 died = f"{job.name}: the worker process died (killed, or out of memory)"
                 problem = too_long(limit) if limit and is_late else died
                 return Outcome(job.name, job.stage.name, job.partition, error=problem)
+
+    @override
+    def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yields what a function makes of each item, in order; workers do it if any were started, else this process.
+
+        Should one of them die of an item, this process goes on with it.
+        """
+        given = list(items)
+        done = 0
+        with contextlib.suppress(BrokenProcessPool):
+            for made in self._pool.map(function, given) if self._pool else ():
+                yield made
+                done += 1
+        yield from map(function, given[done:])
 
     def _require_no_interrupt(self) -> None:
         if self._interrupted.is_set():

@@ -3,6 +3,7 @@
 import ast
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -71,14 +72,19 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 def _parsed(header: bytes, path: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Returns type and shape from a header of `ArrayWriter`; `LedgerError` for anything else."""
     try:
-        if len(header) != HEADER_BYTES or header[:10] != _MAGIC + (HEADER_BYTES - 10).to_bytes(2, "little"):
-            raise ValueError("other beginning")
-        found = ast.literal_eval(header[10:].decode("latin-1"))
-        dtype, shape = np.lib.format.descr_to_dtype(found["descr"]), found["shape"]
-        if dtype.hasobject or found["fortran_order"] or not all(isinstance(size, int) and size >= 0 for size in shape):
-            raise ValueError("objects or column order")
+        return _type_and_shape(header)
     except (ValueError, SyntaxError, KeyError, TypeError) as error:
         raise LedgerError(f"{path}: not an array of this store ({error}); run `corpus verify --deep`") from None
+
+
+@lru_cache(maxsize=1 << 12)  # Thousands of small shards have few headers between them.
+def _type_and_shape(header: bytes) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    if len(header) != HEADER_BYTES or header[:10] != _MAGIC + (HEADER_BYTES - 10).to_bytes(2, "little"):
+        raise ValueError("other beginning")
+    found = ast.literal_eval(header[10:].decode("latin-1"))
+    dtype, shape = np.lib.format.descr_to_dtype(found["descr"]), found["shape"]
+    if dtype.hasobject or found["fortran_order"] or not all(isinstance(size, int) and size >= 0 for size in shape):
+        raise ValueError("objects or column order")
     return dtype, shape
 
 
@@ -95,6 +101,14 @@ def read_rows(read: Callable[[int, int], bytes], path: str, start: int, stop: in
     if len(content) != (stop - start) * row_bytes:
         raise LedgerError(f"{path} is cut off; run `corpus verify --deep`")
     return np.frombuffer(content, dtype).reshape(stop - start, *shape[1:]).copy()
+
+
+def whole(content: bytes, path: str) -> NDArray[Any]:
+    """Returns the array of a whole file, read-only and without a copy; `LedgerError` if it is not one."""
+    dtype, shape = _parsed(content[:HEADER_BYTES], path)
+    if len(content) != HEADER_BYTES + dtype.itemsize * math.prod(shape):
+        raise LedgerError(f"{path} is cut off; run `corpus verify --deep`")
+    return np.frombuffer(content, dtype, offset=HEADER_BYTES).reshape(shape)
 
 
 def _digest(open_file: Open, path: str) -> str:

@@ -1,7 +1,7 @@
 """Reads token rows from HDF5 files of this project or of Cerebras' Model Zoo, lazily (`hdf5_layout`)."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, BinaryIO, Final, cast
 
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from resources.errors import BadFileError
 from resources.formats.file_format import FileFormat, Open
 from resources.formats.hdf5_layout import FEATURES_BY_CHANNELS, FILTERS, RESERVED, start_digest
+from resources.jit import is_loaded
 
 BLOCK_BYTES = 1 << 23
 MAX_CHUNK_BYTES = 1 << 28
+KERNEL_PAYS = 1 << 30
 NO_PLACE = (0, 0)
 _READ_FAULTS: Final = (OSError, RuntimeError, cast(type[Exception], isal_zlib.IsalError))
 
@@ -72,8 +74,7 @@ class HDF5Rows:
 
     def _direct_rows(self, first: int, last: int) -> NDArray[np.int32]:
         """Returns rows from chunks that this class decompresses itself, three times as fast as HDF5."""
-        from resources.formats.kernels.planes import join_planes
-
+        join_planes = self._joiner()
         _, *row_shape = self._data.shape
         row_size = math.prod(row_shape)
         values = np.empty((last - first) * row_size, np.int32)
@@ -84,6 +85,14 @@ class HDF5Rows:
             chunk_values = values[(begin - first) * row_size : (end - first) * row_size]
             join_planes(self._planes(start, row_size, run), (begin - start) * row_size, chunk_values)
         return values.reshape(-1, *row_shape)
+
+    def _joiner(self) -> Callable[[NDArray[np.uint8], int, NDArray[np.int32]], None]:
+        """Returns what makes values of planes; the kernel is six times as fast, but takes a second to load."""
+        if not is_loaded() and 4 * math.prod(self._data.shape) < KERNEL_PAYS:
+            return _join_planes
+        from resources.formats.kernels.planes import join_planes
+
+        return join_planes
 
     def _planes(self, start: int, row_size: int, run: Mapping[int, memoryview]) -> NDArray[np.uint8]:
         """Returns the chunk whose first row is `start`, as the shuffle filter lays it out: (4, values)."""
@@ -136,6 +145,13 @@ class HDF5Rows:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _join_planes(planes: NDArray[np.uint8], first: int, values: NDArray[np.int32]) -> None:
+    """Does without numba what the kernel `join_planes` does."""
+    places = values.view(np.uint8).reshape(-1, 4)
+    for place, plane in enumerate(planes):
+        places[:, place] = plane[first : first + len(values)]
 
 
 def read_hdf5(source: BinaryIO, name: str = "HDF5 file") -> HDF5Rows:

@@ -37,6 +37,8 @@ def own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> s
     """Returns in words how the code version or the parameters changed; empty if they did not."""
     if stage.code_version != record.code_version:
         return f"code version {record.code_version} -> {stage.code_version}"
+    if record.parameters == parameters:
+        return ""
     return ", ".join(_parameter_changes(record.parameters, parameters))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.errors import LedgerError
-from resources.formats.arrays import read_rows
+from resources.formats.arrays import read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
@@ -19,6 +19,8 @@ from resources.ledger import FileRecord, Record, partition_name
 from resources.shards import Shard
 from resources.stage.soundness import CheckedFiles
 from resources.storage.interface import Storage
+
+_AT_ONCE = 1 << 16  # Bytes of a file up to which two reads cost more than one of all of it.
 
 
 class Partition:
@@ -112,9 +114,11 @@ class Partition:
         return flags_of(self.lines())
 
     def array(self, suffix: str) -> NDArray[Any]:
-        """Returns a `.npy` file, memory-mapped read-only, once it is checked."""
+        """Returns a `.npy` file, read-only, once it is checked; a large one is mapped into memory."""
         file = self.file(suffix)
         self._files.require_sound(file)
+        if file.bytes <= _AT_ONCE:
+            return whole(self._files.read(file, 0, file.bytes), file.path)
         return cast(NDArray[Any], np.load(self._storage.fetch(file.path), mmap_mode="r", allow_pickle=False))
 
     def array_rows(self, suffix: str, start: int, stop: int) -> NDArray[Any]:
@@ -124,6 +128,9 @@ class Partition:
         """
         file = self.file(suffix)
         self._files.require_sound(file)
+        if file.bytes <= _AT_ONCE:
+            content = self._files.read(file, 0, file.bytes)
+            return read_rows(lambda offset, size: content[offset : offset + size], file.path, start, stop)
         return read_rows(lambda offset, size: self._files.read(file, offset, size), file.path, start, stop)
 
     def json(self, suffix: str = ".json") -> Any:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from typing_extensions import override
@@ -44,10 +44,13 @@ class LocalStorage(Storage):
 
     def resolve(self, path: str) -> Path:
         """Returns the absolute path of a stored file; `StorageError` when `path` would leave the root."""
-        pure = PurePosixPath(path)
-        if pure.is_absolute() or ".." in pure.parts:
+        return Path(self._place(path))
+
+    def _place(self, path: str) -> str:
+        # Not with pathlib: a stage that reads a little of each of thousands of files would spend half its time there.
+        if path.startswith("/") or ".." in path.split("/"):
             raise StorageError(f"{path!r}: a stored path is relative and has no '..'")
-        return self.root / pure
+        return f"{self.root}/{path}"
 
     def make_folder(self, folder: Path) -> None:
         """Makes a folder and those above it, each durable in its parent."""
@@ -61,7 +64,7 @@ class LocalStorage(Storage):
 
     @override
     def open(self, path: str) -> BinaryIO:
-        return self.resolve(path).open("rb")
+        return open(self._place(path), "rb")  # noqa: PTH123
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
@@ -96,7 +99,7 @@ class LocalStorage(Storage):
     @override
     def stat(self, path: str) -> Entry | None:
         try:
-            info = self.resolve(path).stat()
+            info = os.stat(self._place(path))  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
             return None
         return Entry(path, info.st_size, str(info.st_mtime_ns))

@@ -10,7 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from corpus_assets.checking import asset_key
 from corpus_assets.cli.verify import verify
+from corpus_assets.orchestration.instance import project_instance
+from corpus_assets.orchestration.provenance import DATA_VERSION
 from resources.storage.local import LOCK, TEMPORARY
 from tests.build.small import contents, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
@@ -94,6 +97,18 @@ def test_a_killed_build_leaves_whole_partitions_and_the_next_one_finishes(
     assert {name: record.digest for name, record in after.items()} == digests(opened(undisturbed))
     assert contents(opened(tmp_path)) == contents(opened(undisturbed))
     assert not list((tmp_path / "corpus" / TEMPORARY).glob("*"))
+    assert told(tmp_path) == digests(opened(tmp_path))
+
+
+def told(folder: Path) -> dict[tuple[str, str | None], str]:
+    """Content digest of every partition, as Dagster was last told."""
+    corpus = opened(folder)
+    with project_instance(folder) as instance:
+        newest: dict[tuple[str, str | None], str] = {}
+        for stage in corpus.graph:
+            for found in instance.fetch_materializations(asset_key(stage.name), limit=10_000, ascending=True).records:
+                newest[stage.name, found.partition_key] = (found.event_log_entry.tags or {}).get(DATA_VERSION, "")
+        return newest
 
 
 def changed_seed(folder: Path) -> bool:

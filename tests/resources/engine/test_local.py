@@ -84,3 +84,29 @@ def test_a_job_that_cannot_be_interrupted_ends_with_its_worker(tmp_path: Path) -
     engine.close()
     assert outcomes.pop("chunk-1") == "it takes longer than engine.job_timeout allows (0.2 s)"
     assert outcomes == {"chunk-0": None, "chunk-2": None}
+
+
+def _done(job: Job) -> Outcome:
+    return Outcome(job.name, job.stage.name, job.partition)
+
+
+def _process_of(_: int) -> int:
+    return os.getpid()
+
+
+def _dies_elsewhere(item: tuple[int, int]) -> int:
+    """Ends the process at the third item, unless it is the one that asked."""
+    number, asking = item
+    if number == 2 and os.getpid() != asking:
+        os._exit(9)
+    return number
+
+
+def test_functions_are_spread_over_the_workers_that_jobs_started(tmp_path: Path) -> None:
+    engine = LocalEngine(2, _done)
+    assert set(engine.spread(_process_of, range(3))) == {os.getpid()}
+    list(engine.run(jobs(tmp_path, 2)))
+    assert os.getpid() not in set(engine.spread(_process_of, range(3)))
+    assert list(engine.spread(str, range(20))) == [str(number) for number in range(20)]
+    assert list(engine.spread(_dies_elsewhere, [(n, os.getpid()) for n in range(5)])) == list(range(5))
+    engine.close()
