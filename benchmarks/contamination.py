@@ -25,9 +25,9 @@ PLANTS = 50
 
 
 def items(texts: Sequence[str]) -> Iterator[str]:
-    """Made-up questions of 8 to 110 words."""
+    """Made-up questions of 8 to 110 words, each of which whitespace delimits."""
     chance = random.Random("items")
-    words = [word for text in texts[:2000] for word in text.split()]
+    words = [word for text in texts[:2000] for word in text.split() if word.isascii()]
     for _ in range(ITEMS):
         count = chance.randint(FEWEST, MOST)
         starts = [chance.randrange(len(words) - PIECE) for _ in range(0, count, PIECE)]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names
-from corpus_assets.contamination.index import BYTES_PER_WORD, Index, Rules, build_index, word_hashes
+from corpus_assets.contamination.index import BYTES_PER_WORD, MOST_WORDS, Index, Rules, build_index, word_hashes
 from corpus_assets.contamination.items import ItemRow, encode_item, with_search
 from resources.errors import ConfigError
 from resources.formats.examples import decode_example
@@ -65,11 +65,12 @@ def _items(task: Task, punctuation: str) -> Iterator[tuple[ItemRow, NDArray[np.u
 
 
 def _require_room(task: Task, words: int) -> None:
-    if words * BYTES_PER_WORD > task.memory:
+    if words > min(task.memory // BYTES_PER_WORD, MOST_WORDS):
         needed = words * BYTES_PER_WORD >> 20
         raise ConfigError(
             f"benchmarks: the items have more than {words:,} words, of which an index needs more than {needed:,} MiB; "
-            f"valid: a larger engine.memory than {task.memory >> 20:,} MiB, or fewer items"
+            f"valid: a larger engine.memory than {task.memory >> 20:,} MiB (for up to {MOST_WORDS:,} words), or "
+            "fewer items"
         )
 
 

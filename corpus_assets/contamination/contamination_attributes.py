@@ -30,7 +30,9 @@ class _Named(msgspec.Struct):
 def contamination_attributes(task: Task) -> None:
     """Writes a row per document: the spans that it shares with items, the share of each item, and its number."""
     index, _ = stored_index(task.input("benchmark_ngrams"))
-    items = [decode_item(line) for line in task.input("benchmark_ngrams").lines()]
+    hits = task.input("benchmark_hits").array(".hits.npy")
+    # Most shards of a clean corpus have none, and need no table of items.
+    items = [decode_item(line) for line in task.input("benchmark_ngrams").lines()] if len(hits) else []
     places = {name: place for place, name in enumerate(task[SETS])}
     evidence = Evidence(index, np.asarray(task.input("boilerplate_ngrams").array(".npy")))
     documents, source = task.input("normalized_documents"), task.shard.source
@@ -38,7 +40,7 @@ def contamination_attributes(task: Task) -> None:
     spans = touched_rows = 0
     path = f"attributes/{ATTRIBUTE}/{source}/{task.shard.name}.touched.npy"
     with task.array(path, TOUCHED) as touched, task.attributes(ATTRIBUTE) as out:
-        found = _by_row(task.input("benchmark_hits").array(".hits.npy"), evidence)
+        found = _by_row(hits, evidence)
         next_row, held = next(found, (-1, []))
         for row, identifier in enumerate(ids):
             if row != next_row:

@@ -27,19 +27,13 @@ class Held(NamedTuple):
 
 
 class Evidence:
-    """Says what documents hold, given their hits. Memory: a few bytes per word of the items."""
+    """Says what documents hold, given their hits. Memory: a byte per n-gram; the index may be mapped files."""
 
     def __init__(self, index: Index, muted: NDArray[np.integer]) -> None:
         """muted: numbers of the n-grams that do not count, since they are boilerplate."""
         self._index = index
         self._counts = np.ones(len(index.keys), dtype=np.bool_)
         self._counts[muted] = False
-        holds = np.flatnonzero(index.ngrams != NO_NGRAM)
-        order = np.argsort(index.ngrams[holds], kind="stable")
-        self._places = holds[order].astype(np.uint32)
-        sizes = np.bincount(index.ngrams[holds], minlength=len(index.keys))
-        self._ends = np.cumsum(sizes)
-        self._starts = self._ends - sizes
         self._countable: dict[int, int] = {}
 
     def of(self, hits: Hits) -> list[Held]:
@@ -48,10 +42,12 @@ class Evidence:
         if not len(hits):
             return []
         ngrams = hits[:, 2].astype(np.int64)
-        sizes = self._ends[ngrams] - self._starts[ngrams]
+        ends = self._index.ends[ngrams].astype(np.int64)
+        starts = np.where(ngrams > 0, self._index.ends[ngrams - 1], 0)
+        sizes = ends - starts
         of_hit = np.repeat(np.arange(len(hits)), sizes)
         steps = np.arange(len(of_hit)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        places = self._places[self._starts[ngrams][of_hit] + steps].astype(np.int64)
+        places = self._index.places[starts[of_hit] + steps].astype(np.int64)
         items = np.searchsorted(self._index.items, places, side="right") - 1
         order = np.argsort(items, kind="stable")
         cuts = np.flatnonzero(np.diff(items[order])) + 1

@@ -11,6 +11,8 @@ from corpus_assets.contamination.folding import folding
 NO_NGRAM = -1
 BYTES_PER_WORD = 120
 """Bytes that `build_index` needs at most per word of the items."""
+MOST_WORDS = (1 << 31) - 1
+"""Words of all items that an index can number."""
 
 
 class Rules(NamedTuple):
@@ -31,7 +33,8 @@ class Index(NamedTuple):
 
     keys, lengths, firsts: (n-grams,) key, number of words, and a place of these words in `words`. words: (words,)
     hashes of the words of all items, one item after another. items: (items + 1,) where each item begins there, and the
-    end. ngrams: (words,) int32, the n-gram that begins at a word, or -1. The n-grams of `Rules.words` words come
+    end. ngrams: (words,) int32, the n-gram that begins at a word, or -1. places: where each n-gram stands in `words`,
+    n-gram by n-gram; ends: (n-grams,) where those of each end there. The n-grams of `Rules.words` words come
     with keys of these words, short items with keys of their first `Rules.shortest` words.
     """
 
@@ -41,6 +44,8 @@ class Index(NamedTuple):
     words: NDArray[np.uint64]
     items: NDArray[np.uint32]
     ngrams: NDArray[np.int32]
+    places: NDArray[np.uint32]
+    ends: NDArray[np.uint32]
 
 
 def word_hashes(text: str, punctuation: str) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
@@ -102,7 +107,18 @@ def _grouped(
     ngrams = np.full(len(words), NO_NGRAM, dtype=np.int32)
     ngrams[places] = numbers[groups] if len(groups) else NO_NGRAM
     kept = np.flatnonzero(is_new)[~is_template]
-    return Index(keys[kept], lengths[kept], places[kept], words, starts, ngrams), int(is_template.sum())
+    sizes = np.bincount(groups, minlength=len(is_template))[~is_template]
+    index = Index(
+        keys[kept],
+        lengths[kept],
+        places[kept],
+        words,
+        starts,
+        ngrams,
+        places=places[~is_template[groups]],
+        ends=np.cumsum(sizes).astype(np.uint32),
+    )
+    return index, int(is_template.sum())
 
 
 def _differ(

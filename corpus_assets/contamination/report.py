@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from corpus_assets.contamination.benchmark_ngrams import SETS, stored_index
 from corpus_assets.contamination.items import ItemRow, decode_item, ngrams_of_items
 from resources.formats.attributes import attribute_rows
+from resources.raw_files import printable
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 WORST = 20
+_SHOWN = 100
 FOUND = "benchmarks"
 """Counters: what was found of each benchmark."""
 
@@ -157,7 +159,8 @@ def _statistics(report: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         shown[f"{name}: documents touched"] = found["documents_touched"]
         if worst := found["worst_documents"]:
             shown[f"{name}: worst document"] = (
-                f"{worst[0]['source']} {worst[0]['id']}: {worst[0]['held']} items, share {worst[0]['share']:.2f}"
+                f"{worst[0]['source']} {printable(worst[0]['id'])[:_SHOWN]}: {worst[0]['held']} items held, largest "
+                f"share {worst[0]['share']:.2f}"
             )
     return shown
 

@@ -16,6 +16,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Hits = NDArray[np.uint32]
 """(hits, 3): beginning and end in code points of the text, number of the n-gram."""
 
+_NOTHING: Hits = np.empty((0, 3), dtype=np.uint32)
+
 
 class Searcher:
     """An index that is ready to be searched.
@@ -40,11 +42,12 @@ class Searcher:
     def find(self, text: str) -> Hits:
         """Returns where n-grams of the index stand in a text, those of full length first, each in text order."""
         hashes, starts, ends = word_hashes(text, self._punctuation)
-        found = [self._find(hashes, words) for words in self._windows]
-        hits = found[0] if len(found) == 1 else np.concatenate(found)
-        if len(hits):
-            last = hits[:, 0] + hits[:, 1] - 1
-            hits[:, 0], hits[:, 1] = starts[hits[:, 0]], ends[last]
+        found = [hits for words in self._windows if len(hits := self._find(hashes, words))]
+        if not found:
+            return _NOTHING
+        hits = np.concatenate(found)
+        last = hits[:, 0] + hits[:, 1] - 1
+        hits[:, 0], hits[:, 1] = starts[hits[:, 0]], ends[last]
         return hits
 
     def _find(self, hashes: NDArray[np.uint64], words: int) -> Hits:
@@ -54,7 +57,7 @@ class Searcher:
         if count > len(self._room):
             self._room = np.empty((2 * count, 3), dtype=np.uint32)
             find_ngrams(hashes, words, self._tables, self._ngrams, self._room)
-        return self._room[:count].copy()
+        return self._room[:count].copy() if count else _NOTHING
 
 
 def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
