@@ -29,12 +29,12 @@ from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_cl
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import Worst
 from corpus_assets.dedup.documents.numbering import ShardMarks, removal_rows
-from corpus_assets.dedup.documents.spill import Spill
 from corpus_assets.dedup.pairs.equal_keys import star_pairs
 from corpus_assets.dedup.pairs.equal_texts import exact_pairs
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.similarity.check import Verification
 from corpus_assets.dedup.similarity.sketch_join import Load
+from resources.spill import Spill
 
 DOCUMENTS, QUICK_DOCUMENTS = 1_000_000, 100_000
 MEMORY = 4 << 30

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from corpus_assets.attributes.assets import asset_name, attribute_stages
+from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.contamination.assets import contamination_stages
@@ -48,6 +49,7 @@ def _corpus(config: CorpusConfig, folder: Path, filters: Sequence[Stage]) -> Ite
     tagged = [entry.model_dump() for entry in config.attributes]
     yield from (*RAW, NORMALIZED_DOCUMENTS)
     yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
+    yield from deduper_stages(config.dedupers)
     benchmarks = [benchmark.model_dump() for benchmark in config.benchmarks]
     yield from (*item_stages(benchmarks), *contamination_stages(benchmarks))
     yield from filters

@@ -20,11 +20,13 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.profiles import PROFILES
 
 FOLDER = Path(__file__).parent
-SIZES = {"memory", "sample", "longest_row"}
+SIZES = {"memory", "sample", "longest_row", "size"}
 INNER = {
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "HoldoutCount": "`holdout` as a count",
+    "Ngrams": "`dedupers[].ngram`",
+    "Bloom": "`dedupers[].bloom`",
     "Files": "`datasets[].input` as files of its own",
 }
 
@@ -144,6 +146,8 @@ def _default(field: FieldInfo) -> str:
         return "see below" if isinstance(default, BaseModel) or default else "none"
     if default is None:
         return "none"
+    if isinstance(default, str):
+        default = default.replace("\n", "\\n")
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 

@@ -10,7 +10,8 @@ from corpus_assets.config.section import Name, Section
 TAKEN = ("short_documents", "duplicates")
 
 
-def _entry_name(value: str) -> str:
+def entry_name(value: str) -> str:
+    """Returns a name that attribute keys can begin with; `ValueError` for one that is taken."""
     if value[0].isdigit():
         raise ValueError("a name that starts with a letter, because attribute keys do")
     if value in TAKEN:
@@ -18,10 +19,15 @@ def _entry_name(value: str) -> str:
     return value
 
 
+def key_prefix(name: str) -> str:
+    """Returns a name as it stands in attribute keys."""
+    return re.sub("[^A-Za-z0-9_]", "_", name)
+
+
 class Attributes(Section):
     """Taggers that run together: one asset `<name>_attributes`, one attribute file per shard."""
 
-    name: Annotated[Name, AfterValidator(_entry_name)] = Field(
+    name: Annotated[Name, AfterValidator(entry_name)] = Field(
         description="short name; folder of the files, and first part of every attribute key"
     )
     taggers: Annotated[list[str], Field(min_length=1)] = Field(description="names of taggers (docs/attributes.md)")
@@ -32,7 +38,7 @@ class Attributes(Section):
     @property
     def prefix(self) -> str:
         """Returns the first part of its attribute keys."""
-        return re.sub("[^A-Za-z0-9_]", "_", self.name)
+        return key_prefix(self.name)
 
     @model_validator(mode="after")
     def _each_once(self) -> "Attributes":

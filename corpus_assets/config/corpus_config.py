@@ -9,6 +9,7 @@ from corpus_assets.config.attributes import Attributes
 from corpus_assets.config.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
+from corpus_assets.config.dedupers import Deduper
 from corpus_assets.config.filter import Filter
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
@@ -42,6 +43,9 @@ class CorpusConfig(Section):
         "spans of such items, out of the corpus before anything else is made of it",
     )
     filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    dedupers: list[Deduper] = Field(
+        default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
+    )
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
@@ -78,11 +82,23 @@ class CorpusConfig(Section):
     @model_validator(mode="after")
     def _unlike_attributes(self) -> "CorpusConfig":
         known: dict[str, str] = {}
-        for entry in self.attributes:
-            if (other := known.setdefault(entry.prefix, entry.name)) is not entry.name:
-                raise ValueError(f"attributes: {other!r} and {entry.name!r} have the same keys; names must differ")
-        if self.attributes and not self.sources:
-            raise ValueError("attributes: there are no sources whose documents they could describe; give a source")
+        named = [("attributes", entry.prefix, entry.name) for entry in self.attributes]
+        for section, prefix, name in [*named, *(("dedupers", entry.prefix, entry.name) for entry in self.dedupers)]:
+            if other := known.get(prefix):
+                raise ValueError(f"{section}: {other!r} and {name!r} have the same keys; names must differ")
+            known[prefix] = name
+            if not self.sources:
+                raise ValueError(f"{section}: there are no sources whose documents they could describe; give a source")
+        return self
+
+    @model_validator(mode="after")
+    def _filters_fit_memory(self) -> "CorpusConfig":
+        for place, entry in enumerate(self.dedupers):
+            if entry.bloom and entry.bloom.bytes > self.engine.memory:
+                raise ValueError(
+                    f"dedupers.{place}.bloom: the filter has {entry.bloom.bytes:,} bytes, which is over engine.memory "
+                    f"({self.engine.memory:,}); valid: fewer items, a larger error, or no filter"
+                )
         return self
 
     @model_validator(mode="after")
@@ -96,8 +112,9 @@ class CorpusConfig(Section):
                 raise ValueError(f"benchmarks: {other!r} and {entry.name!r} have the same keys; names must differ")
         if self.benchmarks and not self.sources:
             raise ValueError("benchmarks: there are no sources that could hold their items; give a source")
-        if self.benchmarks and any(entry.prefix == "contamination" for entry in self.attributes):
-            raise ValueError("attributes: 'contamination' is what benchmarks are found as; give another name")
+        prefixes = {entry.prefix for entry in self.attributes} | {entry.prefix for entry in self.dedupers}
+        if self.benchmarks and "contamination" in prefixes:
+            raise ValueError("benchmarks: what is found is named 'contamination'; rename the entry of that name")
         if self.on_contamination != "report" and not self.benchmarks:
             raise ValueError(f"on_contamination: received {self.on_contamination!r}, but there are no benchmarks")
         return self

@@ -44,9 +44,16 @@ class Planner:
         for stage in self.graph:
             if stage.name in wanted:
                 plan.decisions += self.decisions(stage).values()
+                plan.notes += self.foretold(stage)
         if stages is None:
             plan.orphans = self.orphans()
         return plan
+
+    def foretold(self, stage: Stage) -> list[str]:
+        """Returns what a stage says of its work before it, unless there is nothing to do."""
+        if stage.foretells is None or self.all_fresh(stage):
+            return []
+        return list(stage.foretells(self.settings.values))
 
     def partitions(self, stage: Stage) -> list[str | None]:
         """Returns the partition keys that a stage should have now, in canonical order."""

@@ -118,6 +118,7 @@ class Stage:
     check_before: raises `ConfigError` for what would fail only when the stage runs; a build calls it before it starts.
     kernels: returns the compiled functions that `compute` calls, by module and name, given the configuration; a build
         compiles them ahead. What is not named compiles when it is called.
+    foretells: returns sentences for the plan while something is to be computed, given the configuration.
     notes: returns sentences for the end of a build, given the built partitions and the configuration.
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     columns: names and types of the rows, for the web UI.
@@ -154,6 +155,7 @@ class Stage:
     gate_all: Callable[[Mapping[str | None, Record], Values, Listing], Sequence[str]] | None = None
     check_before: Callable[[Values], None] | None = None
     kernels: Callable[[Values], Sequence[str]] | None = None
+    foretells: Callable[[Values], Iterable[str]] | None = None
     notes: Callable[[Sequence[Partition], Values], Iterable[str]] | None = None
     shard_set: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -240,7 +240,10 @@ def test_files_without_items_hold_everything_back(
         ({"benchmarks": [SUMS, {**SUMS, "name": "sums-1"}, {**SUMS, "name": "sums.1"}]}, "have the same keys"),
         ({"benchmarks": [{**SUMS, "name": "any"}]}, "attribute keys have `any` for all sets together"),
         ({"benchmarks": [{**SUMS, "text_key": ["a", "a"]}]}, "valid: non-empty, each one used once"),
-        ({"benchmarks": [SUMS], "attributes": [{"name": "contamination", "taggers": ["c4_v1"]}]}, "give another name"),
+        (
+            {"benchmarks": [SUMS], "attributes": [{"name": "contamination", "taggers": ["c4_v1"]}]},
+            "rename the entry of that",
+        ),
         ({"on_contamination": "remove_document"}, "received 'remove_document', but there are no benchmarks"),
         ({"contamination.words": "laxer"}, "contamination.words"),
         ({"contamination.words": 8, "contamination.shortest_item": 9}, "valid: at most words, 8"),

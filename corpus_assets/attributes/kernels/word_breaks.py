@@ -76,33 +76,81 @@ def count_segments(
     """Returns for each part of the text how many segments it has, and how many of them are not only whitespace."""
     counts = np.zeros((starts.size, 2), dtype=np.int64)
     for part in range(starts.size):
-        raw = before = earlier = _START
         visible = False
-        paired = False
+        marks = _beginnings(codes, classes, starts[part], ends[part])
         for place in range(starts[part], ends[part]):
-            value = classes[codes[place]]
-            kind = value & CLASS
-            if place == starts[part]:
-                breaks = True
-            elif _is_newline(raw) or _is_newline(kind):
-                breaks = not (raw == CR and kind == LF)
-            elif (raw == ZWJ and value & PICTOGRAPHIC != 0) or (raw == SPACES and kind == SPACES) or _is_ignored(kind):
-                breaks = False
-            else:
-                breaks = not _joined(codes, classes, (place, ends[part]), (earlier, before, kind))
-            if kind == REGIONAL_INDICATOR:
-                paired = before == REGIONAL_INDICATOR and not paired
-                breaks = breaks and not paired
-            if breaks:
+            if marks[place - starts[part]]:
                 counts[part, 0] += 1
                 visible = False
             if not visible and flags[codes[place]] & SPACE == 0:
                 counts[part, 1] += 1
                 visible = True
-            raw = kind
-            if not _is_ignored(kind):
-                earlier, before = before, kind
     return counts
+
+
+@ahead(f"{CODES}, uint8[::1], uint8[::1], int64[::1], int64[::1]")
+@kernel
+def find_words(
+    codes: NDArray[np.uint32],
+    flags: NDArray[np.uint8],
+    classes: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Returns where the segments that are not only whitespace begin and end, and how many each part of the text has."""
+    size = 0
+    for part in range(starts.size):
+        size += ends[part] - starts[part]
+    firsts, lasts = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    counts = np.zeros(starts.size, dtype=np.int64)
+    found = 0
+    for part in range(starts.size):
+        marks = _beginnings(codes, classes, starts[part], ends[part])
+        begin, visible = starts[part], False
+        for place in range(starts[part], ends[part]):
+            if marks[place - starts[part]]:
+                if visible:
+                    firsts[found], lasts[found] = begin, place
+                    found += 1
+                    counts[part] += 1
+                begin, visible = place, False
+            visible = visible or flags[codes[place]] & SPACE == 0
+        if visible:
+            firsts[found], lasts[found] = begin, ends[part]
+            found += 1
+            counts[part] += 1
+    return firsts[:found].copy(), lasts[:found].copy(), counts
+
+
+@kernel
+def _beginnings(codes: NDArray[np.uint32], classes: NDArray[np.uint8], start: int, end: int) -> NDArray[np.bool_]:
+    """Returns for each place of a part of the text whether a segment begins there."""
+    marks = np.empty(end - start, dtype=np.bool_)
+    raw = before = earlier = _START
+    paired = False
+    for place in range(start, end):
+        value = classes[codes[place]]
+        kind = value & CLASS
+        if kind == ALETTER and raw == ALETTER:  # Most of the text; the rules below say the same.
+            marks[place - start] = False
+            earlier = ALETTER
+            continue
+        if place == start:
+            breaks = True
+        elif _is_newline(raw) or _is_newline(kind):
+            breaks = not (raw == CR and kind == LF)
+        elif (raw == ZWJ and value & PICTOGRAPHIC != 0) or (raw == SPACES and kind == SPACES) or _is_ignored(kind):
+            breaks = False
+        else:
+            breaks = not _joined(codes, classes, (place, end), (earlier, before, kind))
+        if kind == REGIONAL_INDICATOR:
+            paired = before == REGIONAL_INDICATOR and not paired
+            breaks = breaks and not paired
+        marks[place - start] = breaks
+        raw = kind
+        if not _is_ignored(kind):
+            earlier, before = before, kind
+    return marks
 
 
 @kernel

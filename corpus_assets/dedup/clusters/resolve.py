@@ -13,10 +13,10 @@ from corpus_assets.dedup.clusters.keep import Facts, best, ranking
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Documents, Edges
-from corpus_assets.dedup.documents.spill import Buckets, Spill
 from corpus_assets.dedup.signatures.sketches import Agreements
 from corpus_assets.dedup.similarity.jaccard import marked, wanted
 from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
+from resources.spill import Buckets, Spill
 
 _MOST_BUCKETS = 1 << 14
 

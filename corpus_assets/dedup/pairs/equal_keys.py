@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.dedup.documents.numbering import Documents, Edges
-from corpus_assets.dedup.documents.spill import Spill
 from corpus_assets.dedup.signatures.bands import NO_KEY
 from resources.errors import CorpusError
+from resources.spill import Spill
 
 Words = NDArray[np.uint64]
 

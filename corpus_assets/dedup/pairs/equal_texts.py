@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges
-from corpus_assets.dedup.documents.spill import Spill
 from corpus_assets.dedup.pairs.equal_keys import equal_rows
+from resources.spill import Spill
 
 DIGEST_BYTES = 32
 _WORDS = DIGEST_BYTES // 8

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges, document_dtype
-from corpus_assets.dedup.documents.spill import Buckets, Spill
+from resources.spill import Buckets, Spill
 
 _KEY_BITS = 64
 _WORKING_BYTES = 40

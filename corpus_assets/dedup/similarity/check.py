@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges, document_dtype
-from corpus_assets.dedup.documents.spill import Spill
 from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.signatures.sketches import Agreements, least_agreement
 from corpus_assets.dedup.similarity.jaccard import exact_similarities, wanted
 from corpus_assets.dedup.similarity.sketch_join import Load, agreements, range_rows
+from resources.spill import Spill
 
 Texts = Callable[[NDArray[np.uint8]], Iterable[tuple[int, str]]]
 """(document number, text) of the documents a bitmap of `wanted` has, numbers ascending."""

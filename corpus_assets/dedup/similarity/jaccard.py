@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges
-from corpus_assets.dedup.documents.spill import Spill, cut
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
 from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashes
 from resources.errors import StorageError
+from resources.spill import Spill, cut
 
 Hashes = NDArray[np.uint64]
 

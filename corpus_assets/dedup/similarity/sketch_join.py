@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges, document_dtype
-from corpus_assets.dedup.documents.spill import Buckets, Spill, cut
 from corpus_assets.dedup.signatures.sketches import WORD_BITS, Agreements, Sketches, Words, agreeing, as_words
+from resources.spill import Buckets, Spill, cut
 
 Load = Callable[[int, int], Sketches]
 

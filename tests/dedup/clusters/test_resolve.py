@@ -11,7 +11,7 @@ from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_cl
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Edges, Numbering
-from tests.dedup.documents.test_spill import Files
+from tests.resources.test_spill import Files
 
 BITS = 64
 TOTAL = 40

@@ -14,7 +14,7 @@ from corpus_assets.dedup.documents.numbering import document_dtype
 from corpus_assets.dedup.pairs.equal_keys import TooManyDocumentsError, equal_rows, star_pairs
 from corpus_assets.dedup.signatures.bands import NO_KEY
 from resources.errors import CorpusError
-from tests.dedup.documents.test_spill import Files
+from tests.resources.test_spill import Files
 
 MUCH = 1 << 30
 # Equal keys, keys that differ in the first bits, in the last ones, and everywhere.

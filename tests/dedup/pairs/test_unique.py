@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.pairs.unique import unique_pairs
-from tests.dedup.documents.test_spill import Files
+from tests.resources.test_spill import Files
 
 MUCH = 1 << 28
 TOTAL = 50

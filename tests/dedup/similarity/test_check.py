@@ -8,7 +8,7 @@ from corpus_assets.dedup.signatures.minhash import sign_and_sketch
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.similarity.check import Check, Verification, away, surely_above
 from corpus_assets.dedup.similarity.jaccard import occurring
-from tests.dedup.documents.test_spill import Files
+from tests.resources.test_spill import Files
 
 SCHEME = SignatureScheme()
 BITS = 512

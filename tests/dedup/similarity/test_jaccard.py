@@ -13,7 +13,7 @@ from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashe
 from corpus_assets.dedup.similarity import jaccard as check
 from corpus_assets.dedup.similarity.jaccard import exact_similarities, occurring, pieces, wanted
 from tests.dedup import oracles
-from tests.dedup.documents.test_spill import Files
+from tests.resources.test_spill import Files
 
 MUCH = 1 << 28
 # Few letters, so that texts share shingles; one to four bytes, capitals, punctuation and spaces.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
-from tests.dedup.documents.test_spill import Files
+from tests.resources.test_spill import Files
 
 MUCH = 1 << 28
 

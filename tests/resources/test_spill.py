@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.documents.spill import Buckets, cut
 from resources.errors import StorageError
+from resources.spill import Buckets, cut
 
 PAIR = np.dtype([("pair", np.uint32, (2,)), ("sketch", np.uint8, (5,))])
 BLOCKS = st.lists(st.lists(st.integers(0, 6), max_size=40), max_size=8)

@@ -1,0 +1,1 @@
+"""Document, paragraph and n-gram deduplication as attributes."""

@@ -1,0 +1,124 @@
+"""Stages of deduplication: hashes of each shard, which of them came before in the corpus, and the attribute."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from corpus_assets.attributes.dedupers import compiled
+from corpus_assets.attributes.dedupers.earlier import seen
+from corpus_assets.attributes.dedupers.hashes import HASHES, hashes
+from corpus_assets.attributes.dedupers.marks import marks
+from corpus_assets.attributes.dedupers.subjects import PARTS
+from corpus_assets.config.dedupers import Deduper
+from resources.formats.row_tables import NAMES, TEXTS
+from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
+
+_Values = Mapping[str, Any]
+
+
+def deduper_stages(rules: Iterable[Deduper]) -> Iterator[Stage]:
+    """Yields the three stages of each entry of `dedupers`."""
+    for rule in rules:
+        yield _hashes(rule)
+        yield _seen(rule)
+        yield _marks(rule)
+
+
+def _hashes(rule: Deduper) -> Stage:
+    whole = rule.by == "url" or rule.by.startswith("metadata.")
+    return Stage(
+        name=f"{rule.name}_hashes",
+        group="attributes",
+        description=f"Hashes of what is compared by {rule.by}: each different one of a shard once, sorted.",
+        partitioning=Partitioning.SHARD,
+        compute=partial(hashes, rule=rule),
+        code_version="1",
+        io="arrays",
+        inputs=(same("normalized_documents", segment=None if whole else TEXTS),),
+        derived_parameters=partial(_named, values=hashed_values, rule=rule),
+        kernels=partial(_kernels, of=compiled.of_hashes, rule=rule),
+        columns={"hash": "uint64[2]"},
+        kinds=("numba",),
+    )
+
+
+def _seen(rule: Deduper) -> Stage:
+    return Stage(
+        name=f"{rule.name}_seen",
+        group="attributes",
+        description="Which hashes of each shard an earlier shard has too.",
+        partitioning=Partitioning.NONE,
+        compute=partial(seen, rule=rule),
+        code_version="1",
+        io="arrays",
+        inputs=(every(f"{rule.name}_hashes", segment=HASHES),),
+        derived_parameters=partial(_compared, rule=rule),
+        kernels=partial(_kernels, of=compiled.of_seen, rule=rule),
+        foretells=partial(_foretold, rule=rule),
+        columns={"seen": "bit"},
+        kinds=("numba",),
+    )
+
+
+def _marks(rule: Deduper) -> Stage:
+    return Stage(
+        name=f"{rule.name}_attributes",
+        group="attributes",
+        description=f"Repetitions by {rule.by}: all but the first copy in the order of sources, shards and rows.",
+        partitioning=Partitioning.SHARD,
+        compute=partial(marks, rule=rule),
+        code_version="1",
+        io="documents",
+        inputs=(
+            same("normalized_documents", segment=NAMES),
+            same(f"{rule.name}_hashes"),
+            own_segment(f"{rule.name}_seen"),
+        ),
+        derived_parameters=partial(_named, values=marked_values, rule=rule),
+        kernels=partial(_kernels, of=compiled.of_marks, rule=rule),
+        columns={"id": "string", "attributes": "json", "source": "string"},
+        kinds=("jsonl", "dolma"),
+    )
+
+
+def hashed_values(rule: Deduper) -> dict[str, Any]:
+    """Returns the values that parts and hashes depend on."""
+    found: dict[str, Any] = {"by": rule.by, "skip_empty": rule.skip_empty, "min_length": rule.min_length}
+    found |= {"min_words": rule.min_words, "compat": rule.compat}
+    if rule.by in PARTS:
+        found["separator"] = rule.separator
+    if rule.by == "ngrams":
+        ngram = rule.ngram
+        found |= {"ngram.length": ngram.length, "ngram.stride": ngram.stride, "ngram.skip_short": ngram.skip_short}
+    return found
+
+
+def marked_values(rule: Deduper) -> dict[str, Any]:
+    """Returns the values that rows of attributes depend on."""
+    found: dict[str, Any] = {"attribute": rule.key, "compat": rule.compat}
+    if rule.by in PARTS:
+        found["flag_share"] = rule.flag_share
+    if rule.by == "ngrams":
+        found["ngram.threshold"] = rule.ngram.threshold
+    return found
+
+
+def _named(_: _Values, values: Callable[[Deduper], dict[str, Any]], rule: Deduper) -> dict[str, Any]:
+    return {f"dedupers.{rule.name}.{key}": value for key, value in values(rule).items()}
+
+
+def _compared(settings: _Values, rule: Deduper) -> dict[str, Any]:
+    """Returns the order of sources, which decides which copy is the first, and the Bloom filter."""
+    size, functions = (rule.bloom.bytes, rule.bloom.functions) if rule.bloom else (None, None)
+    key = f"dedupers.{rule.name}.bloom"
+    order = [source["name"] for source in settings["sources"]]
+    return {"order of sources": order, f"{key}.bytes": size, f"{key}.functions": functions}
+
+
+def _kernels(_: _Values, of: Callable[[Deduper], tuple[str, ...]], rule: Deduper) -> tuple[str, ...]:
+    return of(rule)
+
+
+def _foretold(_: _Values, rule: Deduper) -> Iterator[str]:
+    if rule.bloom:
+        yield rule.bloom.described(rule.name)

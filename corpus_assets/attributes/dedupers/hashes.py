@@ -1,0 +1,43 @@
+"""The asset `<name>_hashes`: what a deduper compares of one shard, and its hashes."""
+
+import numpy as np
+
+from corpus_assets.attributes.dedupers.distinct import RANGES, Distinct
+from corpus_assets.attributes.dedupers.parts import PART, parts_of
+from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, blocks
+from corpus_assets.config.dedupers import Deduper
+from resources.stage.task import Task
+
+HASHES = "hashes"
+"""Segment of a partition: the different hashes alone."""
+
+BYTES_PER_CHARACTER = 128
+"""Memory that the parts of one code point take, at most."""
+
+
+def hashes(task: Task, rule: Deduper) -> None:
+    """Writes the parts of a shard that are compared, which came before in it, and their different hashes."""
+    path = f"dedupers/{rule.name}/{task.shard.source}/{task.shard.name}"
+    left_out: dict[str, int] = {}
+    size = min(BLOCK_CHARACTERS, max(1, task.memory // 4 // BYTES_PER_CHARACTER))
+    with Distinct(task.memory, task.scratch) as distinct:
+        with task.array(f"{path}.parts.npy", PART) as parts:
+            for block in blocks(task.input("normalized_documents").documents(), rule.by, size):
+                found = parts_of(block, rule)
+                parts.append(found.parts)
+                distinct.add(found.hashes)
+                left_out = {reason: left_out.get(reason, 0) + count for reason, count in found.left_out.items()}
+        with (
+            task.array(f"{path}.places.npy", np.uint64) as places,
+            task.array(f"{path}.hashes.npy", np.uint64, (2,)) as out,
+        ):
+            for different, firsts in distinct.blocks():
+                out.append(different)
+                places.append(firsts)
+    task.segments[HASHES] = out.written.digest
+    task.save_array(f"{path}.again.npy", distinct.again)
+    if out.written.rows > RANGES:  # Of fewer, they are found as soon as read.
+        task.save_array(f"{path}.starts.npy", distinct.starts, derived=True)
+    rows = task.input("normalized_documents").file(".jsonl.gz").rows
+    task.count(rows_in=rows, rows_out=parts.written.rows, hashes=distinct.total, different=out.written.rows)
+    task.count(left_out={reason: count for reason, count in left_out.items() if count})

@@ -1,0 +1,62 @@
+"""What of a document is compared, many documents at a time."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from resources.formats.documents import Document
+
+PARTS = ("paragraphs", "ngrams")
+"""Values of `by` that compare parts of texts; the others compare one subject of each document."""
+
+BLOCK_CHARACTERS = 1 << 18
+
+
+@dataclass
+class Block:
+    """Subjects of documents that have one.
+
+    rows: row of each document in its shard. subjects: what is compared. lengths: code points of each text.
+    absent: how many documents on the way had no subject.
+    """
+
+    rows: list[int] = field(default_factory=list)
+    subjects: list[str] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    absent: int = 0
+
+
+def blocks(documents: Iterable[Document], by: str, size: int = BLOCK_CHARACTERS) -> Iterator[Block]:
+    """Yields the subjects of all documents in blocks of at least `size` code points; the last one may be smaller."""
+    block, held = Block(), 0
+    for row, document in enumerate(documents):
+        subject = _subject(document, by)
+        if subject is None:
+            block.absent += 1
+            continue
+        block.rows.append(row)
+        block.subjects.append(subject)
+        block.lengths.append(len(document.text))
+        held += len(subject)
+        if held >= size:
+            yield block
+            block, held = Block(), 0
+    yield block
+
+
+def _subject(document: Document, by: str) -> str | None:
+    """Returns what is compared of a document; None if it has no such metadata.
+
+    A value that is not text counts by its JSON form, with the keys of objects sorted.
+    """
+    if by == "text" or by in PARTS:
+        return document.text
+    raw = bytes(document.metadata)
+    value: Any = msgspec.json.decode(raw) if raw else None
+    for key in ["url"] if by == "url" else by.split(".")[1:]:
+        value = value.get(key) if isinstance(value, dict) else None
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value, order="deterministic").decode()

@@ -1,0 +1,97 @@
+"""Dedupers equal the original on whatever lies in the golden folder of the Dolma toolkit, through corpus.yaml."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.build.small import drive, opened
+from tests.golden.test_dolma import GOLDEN, lines_of
+
+pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
+
+OTHERWISE = {
+    "doc_readonly": "no filter is kept between runs: a store is not marked by what was not in it",
+    "doc_rerun_second": "a second run over the same data changes nothing",
+    "doc_both": "one entry compares one thing",
+    "doc_neither": "the schema requires `by`",
+    "doc_partition": "ranges of hashes need no names",
+    "doc_key_list": "a key is a path of names; a value that is no text counts by its JSON form",
+}
+"""Edge cases that have no counterpart, and why."""
+
+
+def entry_of(name: str, dedupe: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The entry of `dedupers` for a configuration of the toolkit; None if there is none."""
+    rule: dict[str, Any] = {"name": name, "compat": "dolma", "skip_empty": dedupe.get("skip_empty", False)}
+    rule["min_length"] = dedupe.get("min_length", 0)
+    if paragraphs := dedupe.get("paragraphs"):
+        rule |= {"by": "paragraphs", "attribute": paragraphs["attribute_name"]}
+        rule["separator"] = paragraphs.get("paragraph_separator", "\n")
+        if ngram := paragraphs.get("by_ngram"):
+            shape = {"length": ngram["ngram_length"], "stride": max(1, ngram["stride"])}
+            shape |= {"threshold": ngram["overlap_threshold"], "skip_short": ngram["skip_short_paragraphs"]}
+            rule |= {"by": "ngrams", "ngram": shape}
+        return rule
+    documents = dedupe["documents"]
+    key = documents["key"].removeprefix("$.")
+    return {**rule, "by": key, "attribute": documents["attribute_name"]}
+
+
+def edge_cases() -> Iterator[dict[str, Any]]:
+    with (GOLDEN / "edge_cases.jsonl").open(encoding="utf-8") as lines:
+        for case in map(json.loads, lines):
+            if case["kind"] == "dedupe" and case["name"] not in OTHERWISE and case["outputs"] is not None:
+                yield case
+
+
+def write_corpus(folder: Path, documents: Path, dedupers: list[Any]) -> None:
+    config = {
+        "sources": [{"name": "all", "location": str(documents)}],
+        "normalize": {"method": "none"},
+        "dedupers": dedupers,
+        "engine": {"workers": 0},
+        "storage": {"sync": False},
+    }
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", list(edge_cases()) if GOLDEN.is_dir() else [], ids=lambda case: case["name"])
+def test_edge_cases(case: dict[str, Any], tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    (raw / "x.jsonl").write_text("".join(f"{line}\n" for line in case["documents"]), encoding="utf-8")
+    write_corpus(tmp_path, raw, [entry_of("n", case["dedupe"])])
+    corpus = opened(tmp_path)
+    assert drive(corpus, corpus.graph.select(["+n_attributes"])).failed == []
+    found = lines_of(tmp_path / "corpus" / "attributes" / "n" / "all" / "x.jsonl.gz")
+    assert [row["attributes"] for row in found] == [row["attributes"] for row in case["outputs"]]
+
+
+def test_files(tmp_path: Path) -> None:
+    """The golden documents as a corpus, with an entry of `dedupers` for each golden run over all of them."""
+    rules = {}
+    for file in sorted((GOLDEN / "configs").iterdir()):
+        config = yaml.safe_load(file.read_text(encoding="utf-8"))
+        whole = config.get("documents") == ["corpus/documents/**/*.jsonl.gz"]
+        if "dedupe" in config and whole and not config["bloom_filter"]["read_only"]:
+            name = config["dedupe"]["name"]
+            rules[name] = entry_of(name, config["dedupe"])
+    assert rules
+    write_corpus(tmp_path, GOLDEN / "corpus" / "documents", list(rules.values()))
+    corpus = opened(tmp_path)
+    built = drive(corpus, corpus.graph.select([f"+{name}_attributes" for name in rules]))
+    assert built.failed == []
+    shards = {Path(shard.path): shard for shard in corpus.listing().shards}
+    for name in rules:
+        golden = GOLDEN / "corpus" / "attributes" / name
+        for file in sorted(golden.rglob("*.jsonl.gz")):
+            shard = shards[file.relative_to(golden)]
+            ours = lines_of(tmp_path / "corpus" / "attributes" / name / "all" / f"{shard.name}.jsonl.gz")
+            theirs = lines_of(file)
+            assert [(row["id"], row["attributes"]) for row in ours] == [
+                (row["id"], row["attributes"]) for row in theirs
+            ], (name, file)
