@@ -62,6 +62,8 @@ class Corpus:
         folders = [_folder(source, "source", f"sources.{source['name']}") for source in self.settings.values["sources"]]
         for files in self.settings.inputs():
             folders.append(_folder(files, "dataset", f"datasets.{files['name']}.input"))
+        for files in self.settings.benchmarks():
+            folders.append(_folder(files, "benchmark", f"benchmarks.{files['name']}"))
         return list_shards(folders, lambda label, opener: listed_members(RawFile(label, opener, None)))
 
     def planner(self, listing: Listing | None = None) -> Planner:

@@ -1,4 +1,4 @@
-"""The names of a dataset's assets: unique and without a slash, because the web UI shows only the end of a name."""
+"""The names of a dataset's or benchmark's assets: unique, and without a slash: the web UI shows only the last part."""
 
 import re
 
@@ -48,3 +48,8 @@ def tokens(dataset: str) -> str:
 def params(dataset: str) -> str:
     """Returns the asset with `data_params.json`."""
     return f"{dataset}_token_params"
+
+
+def items(benchmark: str) -> str:
+    """Returns the asset with the items of a benchmark's files."""
+    return f"{benchmark}_items"

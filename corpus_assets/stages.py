@@ -8,6 +8,9 @@ from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.config.attributes import key_prefix
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.contamination.assets import contamination_stages
+from corpus_assets.contamination.contamination_attributes import ATTRIBUTE
+from corpus_assets.contamination.removal import contamination_rules
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
 from corpus_assets.filter.rules.configured import filter_rules
@@ -17,6 +20,7 @@ from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
+from corpus_assets.raw.items import item_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.streams.assets import stream_stages
 from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
@@ -39,7 +43,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     datasets = [dataset.model_dump() for dataset in config.datasets]
     names = [source.name for source in config.sources]
     sections = [stream.model_dump() for stream in config.streams]
-    streams = list(stream_stages(sections, entries, names, _rules_everywhere(config)))
+    streams = list(stream_stages(sections, entries, names))
     # Repetitions are those among the documents that stay, unless a rule asks for them.
     dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
@@ -59,6 +63,8 @@ def _corpus(config: CorpusConfig, folder: Path, dedupers: Iterable[Stage], filte
     yield from RAW
     yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
     yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
+    benchmarks = [benchmark.model_dump() for benchmark in config.benchmarks]
+    yield from (*item_stages(benchmarks), *contamination_stages(benchmarks))
     yield from dedupers
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
@@ -67,12 +73,8 @@ def _corpus(config: CorpusConfig, folder: Path, dedupers: Iterable[Stage], filte
 def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
     """Returns all sets of row rules that the filter asks, in that order."""
     section = config.filter and RuleSection(config.filter.model_dump(), entries)
-    return [*_rules_everywhere(config), *(filter_rules(section) if section else ())]
-
-
-def _rules_everywhere(_: CorpusConfig) -> list[RuleSet]:
-    """Returns the sets of row rules that the filter and every stream ask, before those of their own sections."""
-    return []
+    asked = filter_rules(section) if section else ()
+    return [*asked, *contamination_rules(config.on_contamination)]
 
 
 def _entries(config: CorpusConfig, own: Iterable[Stage]) -> dict[str, Entry]:
@@ -80,6 +82,8 @@ def _entries(config: CorpusConfig, own: Iterable[Stage]) -> dict[str, Entry]:
     described = (stage.name for stage in own if (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents"))
     entries = {entry.name: Entry(asset_name(entry.name), entry.taggers) for entry in config.attributes}
     entries |= {one.name: Entry(asset_name(one.name), [key_prefix(one.by)], one.key) for one in config.dedupers}
+    if config.benchmarks:
+        entries[ATTRIBUTE] = Entry(asset_name(ATTRIBUTE))
     return {name: Entry(name) for name in described} | entries
 
 

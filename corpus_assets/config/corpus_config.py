@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.attributes import Attributes
+from corpus_assets.config.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
 from corpus_assets.config.dedupers import Deduper
@@ -35,6 +36,15 @@ class CorpusConfig(Section):
     short_documents: ShortDocuments = ShortDocuments()
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
     taggers: list[str] = Field(default=[], description="modules with taggers of your own (docs/attributes.md)")
+    benchmarks: list[Benchmark] = Field(
+        default=[], description="evaluation files to look for in every document (docs/contamination.md)"
+    )
+    contamination: Contamination = Contamination()
+    on_contamination: OnContamination = Field(
+        "report",
+        description="`report` what was found; or take documents that hold `contamination.share` of an item, or the "
+        "spans of such items, out of the corpus before anything else is made of it",
+    )
     dedupers: list[Deduper] = Field(
         default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
     )
@@ -61,6 +71,7 @@ class CorpusConfig(Section):
             ("sources", [s.name for s in self.sources]),
             ("datasets", [d.name for d in self.datasets]),
             ("streams", [s.name for s in self.streams]),
+            ("benchmarks", [b.name for b in self.benchmarks]),
         ):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -105,6 +116,24 @@ class CorpusConfig(Section):
                     f"dedupers.{place}.bloom: the filter has {entry.bloom.bytes:,} bytes, which is over engine.memory "
                     f"({self.engine.memory:,}); valid: fewer items, a larger error, or no filter"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _unlike_benchmarks(self) -> "CorpusConfig":
+        others = {d.name: "dataset" for d in self.datasets} | {s.name: "source" for s in self.sources}
+        known: dict[str, str] = {}
+        for entry in self.benchmarks:
+            if entry.name in others:
+                raise ValueError(f"benchmarks: {entry.name!r} is named like a {others[entry.name]}; rename one")
+            if (other := known.setdefault(entry.key_part, entry.name)) is not entry.name:
+                raise ValueError(f"benchmarks: {other!r} and {entry.name!r} have the same keys; names must differ")
+        if self.benchmarks and not self.sources:
+            raise ValueError("benchmarks: there are no sources that could hold their items; give a source")
+        prefixes = {entry.prefix for entry in self.attributes} | {entry.prefix for entry in self.dedupers}
+        if self.benchmarks and "contamination" in prefixes:
+            raise ValueError("benchmarks: what is found is named 'contamination'; rename the entry of that name")
+        if self.on_contamination != "report" and not self.benchmarks:
+            raise ValueError(f"on_contamination: received {self.on_contamination!r}, but there are no benchmarks")
         return self
 
     @model_validator(mode="after")

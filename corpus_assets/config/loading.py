@@ -54,6 +54,7 @@ def _check_places(config: CorpusConfig, file: Path) -> None:
     given |= {
         f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
     }
+    given |= {f"benchmarks.{place}": benchmark.location for place, benchmark in enumerate(config.benchmarks)}
     for place, folder in given.items():
         location = (file.parent / expanded(folder)).resolve()
         if location.is_relative_to(root) or root.is_relative_to(location):

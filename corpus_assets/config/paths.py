@@ -25,12 +25,19 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         for dataset in config.datasets
     ]
     attributes = [_with_files(entry, folder) for entry in config.attributes]
+    benchmarks = [_absolute(benchmark, folder) for benchmark in config.benchmarks]
     tokenizer = _absolute(config.tokenizer, folder)
     storage = config.storage
     if storage.kind == "local":
         storage = storage.model_copy(update={"root": expanded(storage.root)})
-    changed = {"sources": sources, "attributes": attributes, "datasets": datasets, "tokenizer": tokenizer}
-    changed |= {"storage": storage, "remove": _absolute(config.remove, folder)}
+    changed = {
+        "sources": sources,
+        "attributes": attributes,
+        "benchmarks": benchmarks,
+        "datasets": datasets,
+        "tokenizer": tokenizer,
+    }
+    changed |= {"tokenizer": tokenizer, "storage": storage, "remove": _absolute(config.remove, folder)}
     return config.model_copy(update=changed)
 
 

@@ -163,6 +163,12 @@ def dataset_losses(records: Records, settings: Mapping[str, Any], listing: Listi
     return [f"dataset {dataset}: {why}" for why in [*_losses(entry["input"], found), *lost_roles(entry, found)][:1]]
 
 
+def benchmark_losses(records: Records, settings: Mapping[str, Any], listing: Listing, benchmark: str) -> list[str]:
+    """Returns why what was read of a benchmark must not be used yet (a gate over all partitions)."""
+    (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == benchmark)
+    return [f"benchmark {benchmark}: {why}" for why in _losses(entry, read_of(benchmark, records, listing))]
+
+
 def lost_roles(entry: Mapping[str, Any], found: Read) -> Iterator[str]:
     """Yields why none of what was read of a dataset would be learned: no message has one of its `loss_roles`.
 
@@ -193,6 +199,7 @@ def refused_deletions(planner: Planner) -> list[str]:
     own = {entry["name"]: entry for entry in planner.settings.inputs()}
     places = {**{entry["name"]: ("source", entry) for entry in values["sources"]}}
     places |= {name: ("dataset", entry) for name, entry in own.items()}
+    places |= {entry["name"]: ("benchmark", entry) for entry in planner.settings.benchmarks()}
     records = {key: record for stage in planner.graph if _digests_files(stage) for key, record in _all(planner, stage)}
     return [
         f"{what} {name}: {why}"

@@ -101,10 +101,8 @@ def documents_asset(name: str) -> str:
     return f"{name}_stream_documents"
 
 
-def stream_stages(
-    sections: Iterable[Mapping[str, Any]], entries: Entries, sources: Sequence[str], everywhere: Sequence[RuleSet]
-) -> Iterator[Stage]:
-    """Yields the stages of each entry of `streams`. sources: all. everywhere: rules that hold for every stream too."""
+def stream_stages(sections: Iterable[Mapping[str, Any]], entries: Entries, sources: Sequence[str]) -> Iterator[Stage]:
+    """Yields the stages of each entry of `streams`. sources: all."""
     for values in sections:
         section = RuleSection(values, entries, f"streams.{values['name']}")
         chosen = Stream(
@@ -112,7 +110,7 @@ def stream_stages(
             sources=tuple(values["sources"] or sources),
             discard=tuple(values["discard_fields"]),
             written=assets_named_in((), values["attributes"], entries, section.where),
-            sets=(*everywhere, *configured_rules(section)),
+            sets=tuple(configured_rules(section)),
             raw=values["compat"] == "dolma",
         )
         yield with_rules(_documents_stage(chosen, section), chosen.sets)

@@ -12,6 +12,8 @@ from resources.formats.lines import LineWriter
 Span = tuple[int, int, float]
 """Beginning and end in code points of the text, and a score."""
 
+Item = dict[str, str | int | float]
+
 SHORT = "short_documents__cleaned__short"
 DUPLICATE = "duplicates__minhash__duplicate"
 CLUSTER_SIZE = "duplicates__minhash__cluster_size"
@@ -28,13 +30,15 @@ FLAG_TABLES = (FLAG_TABLE, SHORT_FLAG_TABLE)
 class AttributeRow(msgspec.Struct, omit_defaults=True):
     """Spans per attribute key, in code points of the text; `kept` names the document that was kept instead.
 
-    `kept` holds `source` and `id` of that document, its `shard` and `row`, and the id of the `cluster`.
+    `kept` holds `source` and `id` of that document, its `shard` and `row`, and the id of the `cluster`. `items` names
+    the benchmark items that the document holds pieces of: `set`, `number`, `id` and `share` of each.
     """
 
     id: str
     attributes: dict[str, list[Span]]
     source: str = ""
     kept: dict[str, str | int] | None = None
+    items: list[Item] | None = None
 
 
 class Identified(Protocol):
@@ -53,9 +57,10 @@ def attribute_line(
     source: str,
     spans: Mapping[str, Sequence[Span]],
     kept: dict[str, str | int] | None = None,
+    items: list[Item] | None = None,
 ) -> bytes:
     """Returns one attribute row, newline included."""
-    row = AttributeRow(identifier, {key: list(value) for key, value in spans.items()}, source, kept)
+    row = AttributeRow(identifier, {key: list(value) for key, value in spans.items()}, source, kept, items)
     return _ENCODER.encode(row) + b"\n"
 
 
@@ -89,9 +94,10 @@ class AttributeWriter:
         *,
         flagged: bool | None = None,
         kept: dict[str, str | int] | None = None,
+        items: list[Item] | None = None,
     ) -> None:
-        """Adds the row of one document. kept: the document that is kept instead of a duplicate."""
-        self._lines.write(attribute_line(document.id, document.source, spans, kept))
+        """Adds the row of one document. kept: the document that is kept instead of a duplicate. items: see the row."""
+        self._lines.write(attribute_line(document.id, document.source, spans, kept, items))
         self.rows += 1
         if flagged is not None:
             self._flags.append(flagged)

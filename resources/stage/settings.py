@@ -59,6 +59,10 @@ class Settings:
         datasets = (dataset for dataset in self.values["datasets"] if isinstance(dataset["input"], Mapping))
         return [{**dataset["input"], "name": dataset["name"]} for dataset in datasets]
 
+    def benchmarks(self) -> list[dict[str, Any]]:
+        """Returns the sections of the benchmarks, which have files of their own too."""
+        return list(self.values.get("benchmarks", ()))
+
     def bands(self) -> list[str]:
         """Returns the partition keys of the bands."""
         return [band_key(band) for band in range(self.get("minhash.bands"))]

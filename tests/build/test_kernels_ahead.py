@@ -19,6 +19,7 @@ from resources.stage.declaration import Stage
 from resources.tagger import Text
 from tests.build.small import drive, opened, prose, write_config, write_raw, write_small
 from tests.build.test_datasets import CHANGES, DATASETS, write_own
+from tests.contamination.planted import FACTS, write_items
 from tests.house import sources
 
 pytestmark = pytest.mark.slow
@@ -82,7 +83,9 @@ def built(kernels: dict[str, Any], folder: Path, *selected: str) -> Calls:
 
 def test_stages_call_what_they_name(tmp_path: Path, kernels: dict[str, Any]) -> None:
     write_own(tmp_path)
-    write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED], "dedupers": DEDUPERS})
+    entries = {"dedupers": DEDUPERS, "benchmarks": [FACTS]}
+    write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED], **entries})
+    write_items(tmp_path, "facts/test.jsonl", [{"id": str(n), "text": prose(n, n)} for n in range(8, 40)])
     write_raw(tmp_path, "books/accents.jsonl", [{"id": f"é{n}", "text": f"Élan, {prose(n)}"} for n in range(8)])
     reached = built(kernels, tmp_path)
     for changes in DEDUPLICATIONS:

@@ -160,7 +160,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("entry", "change", "reason", "stale"), KEYS, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("entry", "change", "reason", "stale"), KEYS, ids=[why for _, _, why, _ in KEYS])
 def test_the_plan_says_why(
     once: Path, entry: dict[str, Any], change: dict[str, Any], reason: str, stale: set[str]
 ) -> None:

@@ -1,0 +1,1 @@
+"""Benchmark items in the corpus: their n-grams, where documents share them, and the report."""

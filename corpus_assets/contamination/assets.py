@@ -1,0 +1,107 @@
+"""Stages of contamination: an index of benchmark items, the documents that share n-grams with them, and a report."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from corpus_assets import dataset_names
+from corpus_assets.config.contamination import Contamination
+from corpus_assets.contamination import compiled
+from corpus_assets.contamination.benchmark_hits import COUNTS, benchmark_hits, boilerplate_ngrams
+from corpus_assets.contamination.benchmark_ngrams import NGRAMS, SETS, benchmark_ngrams
+from corpus_assets.contamination.contamination_attributes import contamination_attributes
+from corpus_assets.contamination.folding import FOLDING
+from corpus_assets.contamination.report import contamination_report, report_notes
+from resources.formats.row_tables import NAMES, TEXTS
+from resources.stage.declaration import Partitioning, Stage, every, same
+
+GROUP = "contamination"
+ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string", "items": "json"}
+
+
+def index_rules(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what n-grams are, levels as numbers, and the version of what a word is."""
+    rules = Contamination.model_construct(None, **settings["contamination"])
+    return {
+        "contamination.words": rules.ngram,
+        "contamination.shortest_item": rules.shortest,
+        "contamination.punctuation": rules.punctuation,
+        "contamination.item_limit": rules.item_limit,
+        "folding": FOLDING,
+        **set_names(settings),
+    }
+
+
+def set_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the benchmarks in configured order."""
+    return {SETS: [entry["name"] for entry in settings["benchmarks"]]}
+
+
+def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
+    """Yields the stages that look for benchmark items; none without benchmarks."""
+    if not benchmarks:
+        return
+    stage = partial(Stage, group=GROUP, code_version="1")
+    yield stage(
+        name="benchmark_ngrams",
+        description="Index of the n-grams of all benchmark items, in which documents look theirs up.",
+        partitioning=Partitioning.NONE,
+        compute=benchmark_ngrams,
+        io="arrays",
+        inputs=tuple(every(dataset_names.items(entry["name"])) for entry in benchmarks),
+        derived_parameters=index_rules,
+        kernels=compiled.of_index,
+        columns={"key": "uint64", "length": "uint8", "first": "uint32"},
+        kinds=("numba",),
+    )
+    yield stage(
+        name="benchmark_hits",
+        description="Where the documents of a shard have n-grams of benchmark items, and how many documents have each.",
+        partitioning=Partitioning.SHARD,
+        compute=benchmark_hits,
+        io="arrays",
+        inputs=(same("normalized_documents", segment=TEXTS), same("benchmark_ngrams", segment=NGRAMS)),
+        kernels=compiled.of_search,
+        columns={"row": "uint32", "start": "uint32", "end": "uint32", "ngram": "uint32"},
+        kinds=("numba",),
+    )
+    yield stage(
+        name="boilerplate_ngrams",
+        description="N-grams of benchmark items that occur in so many documents that they do not count.",
+        partitioning=Partitioning.NONE,
+        compute=boilerplate_ngrams,
+        io="arrays",
+        inputs=(every("benchmark_hits", segment=COUNTS), same("benchmark_ngrams", segment=NGRAMS)),
+        parameters=("contamination.document_limit",),
+        columns={"ngram": "uint32"},
+        kinds=("numpy",),
+    )
+    yield stage(
+        name="contamination_attributes",
+        description="Spans of every document that it shares with benchmark items, and the share of each item.",
+        partitioning=Partitioning.SHARD,
+        compute=contamination_attributes,
+        io="documents",
+        inputs=(
+            same("normalized_documents", segment=NAMES),
+            same("benchmark_hits"),
+            same("benchmark_ngrams"),
+            same("boilerplate_ngrams"),
+        ),
+        derived_parameters=set_names,
+        columns=ATTRIBUTE_COLUMNS,
+        kinds=("jsonl", "dolma"),
+    )
+    yield stage(
+        name="contamination_report",
+        description="How much of each benchmark is in the corpus: items, worst documents, and what was not looked for.",
+        partitioning=Partitioning.NONE,
+        compute=contamination_report,
+        io="records",
+        inputs=(every("contamination_attributes"), same("benchmark_ngrams"), same("boilerplate_ngrams")),
+        parameters=("contamination.share",),
+        derived_parameters=set_names,
+        notes=report_notes,
+        columns={"benchmark": "string", "items": "int", "touched": "int", "held": "int"},
+        kinds=("json",),
+    )

@@ -1,0 +1,134 @@
+"""The n-grams of all benchmark items, as sorted arrays in which documents look theirs up."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.contamination.folding import folding
+
+NO_NGRAM = -1
+BYTES_PER_WORD = 120
+"""Bytes that `build_index` needs at most per word of the items."""
+MOST_WORDS = (1 << 31) - 1
+"""Words of all items that an index can number."""
+
+
+class Rules(NamedTuple):
+    """What is looked for.
+
+    words: of an n-gram. shortest: words that an item must have; one of fewer than an n-gram is looked for as a whole.
+    punctuation: `removed` or `separates`. item_limit: n-grams of more items are a template, and not looked for.
+    """
+
+    words: int
+    shortest: int
+    punctuation: str
+    item_limit: int
+
+
+class Index(NamedTuple):
+    """N-grams by number, in the order of their keys, and where the items have them.
+
+    keys, lengths, firsts: (n-grams,) key, number of words, and a place of these words in `words`. words: (words,)
+    hashes of the words of all items, one item after another. items: (items + 1,) where each item begins there, and the
+    end. ngrams: (words,) int32, the n-gram that begins at a word, or -1. places: where each n-gram stands in `words`,
+    n-gram by n-gram; ends: (n-grams,) where those of each end there. The n-grams of `Rules.words` words come
+    with keys of these words, short items with keys of their first `Rules.shortest` words.
+    """
+
+    keys: NDArray[np.uint64]
+    lengths: NDArray[np.uint8]
+    firsts: NDArray[np.uint32]
+    words: NDArray[np.uint64]
+    items: NDArray[np.uint32]
+    ngrams: NDArray[np.int32]
+    places: NDArray[np.uint32]
+    ends: NDArray[np.uint32]
+
+
+def word_hashes(text: str, punctuation: str) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Returns hash, beginning and end (in code points) of each word of a text."""
+    from corpus_assets.contamination.kernels.words import hash_words
+
+    return hash_words(np.frombuffer(text.encode(), dtype=np.uint8), *folding(punctuation))
+
+
+def build_index(items: Sequence[NDArray[np.uint64]], rules: Rules) -> tuple[Index, int]:
+    """Returns the index of items, and how many n-grams it leaves out as a template. items: hashes of their words.
+
+    Memory: about `BYTES_PER_WORD` bytes per word of the items.
+    """
+    from corpus_assets.contamination.kernels.search import ngram_keys
+
+    starts = np.zeros(len(items) + 1, dtype=np.uint32)
+    np.cumsum([len(words) for words in items], out=starts[1:])
+    words = np.concatenate(items) if items else np.empty(0, dtype=np.uint64)
+    keys: list[NDArray[np.uint64]] = [np.empty(0, dtype=np.uint64)]
+    lengths = np.empty(len(items), dtype=np.uint8)
+    for number, hashes in enumerate(items):
+        whole = rules.shortest <= len(hashes) < rules.words
+        lengths[number] = len(hashes) if whole else rules.words
+        keys.append(ngram_keys(hashes[: rules.shortest], rules.shortest) if whole else ngram_keys(hashes, rules.words))
+    counts = [len(found) for found in keys[1:]]
+    steps = np.arange(sum(counts)) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = (np.repeat(starts[:-1], counts) + steps).astype(np.uint32)
+    return _grouped(_sorted(np.concatenate(keys), places, np.repeat(lengths, counts)), words, starts, rules.item_limit)
+
+
+class _Occurrences(NamedTuple):
+    """Key, place and length of every n-gram of every item, in this order."""
+
+    keys: NDArray[np.uint64]
+    places: NDArray[np.uint32]
+    lengths: NDArray[np.uint8]
+
+
+def _sorted(keys: NDArray[np.uint64], places: NDArray[np.uint32], lengths: NDArray[np.uint8]) -> _Occurrences:
+    order = np.lexsort((places, lengths, keys))
+    return _Occurrences(keys[order], places[order], lengths[order])
+
+
+def _grouped(
+    given: _Occurrences, words: NDArray[np.uint64], starts: NDArray[np.uint32], item_limit: int
+) -> tuple[Index, int]:
+    """Returns the index in which equal n-grams have one number."""
+    keys, places, lengths = given
+    is_new = np.ones(len(keys), dtype=np.bool_)
+    is_new[1:] = (keys[1:] != keys[:-1]) | (lengths[1:] != lengths[:-1])
+    is_new[1:] |= _differ(words, places[:-1], places[1:], lengths[1:])
+    groups = np.cumsum(is_new) - 1
+    items = np.searchsorted(starts, places, side="right") - 1
+    first_of_item = is_new.copy()
+    first_of_item[1:] |= items[1:] != items[:-1]
+    is_template = np.bincount(groups, weights=first_of_item, minlength=0) > item_limit
+    numbers = np.where(is_template, NO_NGRAM, np.cumsum(~is_template) - 1).astype(np.int32)
+    ngrams = np.full(len(words), NO_NGRAM, dtype=np.int32)
+    ngrams[places] = numbers[groups] if len(groups) else NO_NGRAM
+    kept = np.flatnonzero(is_new)[~is_template]
+    sizes = np.bincount(groups, minlength=len(is_template))[~is_template]
+    index = Index(
+        keys[kept],
+        lengths[kept],
+        places[kept],
+        words,
+        starts,
+        ngrams,
+        places=places[~is_template[groups]],
+        ends=np.cumsum(sizes).astype(np.uint32),
+    )
+    return index, int(is_template.sum())
+
+
+def _differ(
+    words: NDArray[np.uint64], left: NDArray[np.uint32], right: NDArray[np.uint32], lengths: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Returns whether n-grams that begin at two places have different words."""
+    found = np.zeros(len(left), dtype=np.bool_)
+    last = len(words) - 1
+    for step in range(int(lengths.max(initial=0))):
+        inside = lengths > step
+        ours, theirs = np.minimum(left + step, last), np.minimum(right + step, last)
+        found |= inside & (words[ours] != words[theirs])
+    return found

@@ -1,0 +1,60 @@
+"""The table of benchmark items: which set each belongs to, and how it is looked for."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.contamination.index import NO_NGRAM, Index, Rules
+
+Search = Literal["ngrams", "whole", "too_short", "template"]
+
+
+class ItemRow(msgspec.Struct):
+    """One item. number: its row in the set, from 0. words: how many it has. search: how it is looked for.
+
+    `ngrams`: by its n-grams. `whole`: it has fewer words than one, and is looked for as a whole. `too_short`: not at
+    all, for it has too few words. `template`: not at all, for all its n-grams are in too many other items.
+    """
+
+    set: str
+    number: int
+    id: str
+    words: int
+    search: Search = "ngrams"
+
+
+def with_search(rows: Sequence[ItemRow], index: Index, rules: Rules) -> Iterator[ItemRow]:
+    """Yields the rows of all items, in the order of the index, with how each is looked for."""
+    counts = ngrams_of_items(index, np.zeros(len(index.keys), dtype=np.bool_))
+    for row, count in zip(rows, counts.tolist(), strict=True):
+        search: Search = "ngrams" if row.words >= rules.words else "whole"
+        if not count:
+            search = "too_short" if row.words < rules.shortest else "template"
+        yield msgspec.structs.replace(row, search=search)
+
+
+def ngrams_of_items(index: Index, muted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Returns how many n-grams of each item count (items,). muted: (n-grams,) those that do not."""
+    has = index.ngrams != NO_NGRAM
+    if len(muted):
+        has &= ~muted[index.ngrams]
+    sums = np.concatenate([[0], np.cumsum(has)])
+    counts: NDArray[np.int64] = sums[index.items[1:]] - sums[index.items[:-1]]
+    return counts
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(ItemRow)
+
+
+def encode_item(row: ItemRow) -> bytes:
+    """Returns an item as one JSON line, newline included."""
+    return _ENCODER.encode(row) + b"\n"
+
+
+def decode_item(line: bytes) -> ItemRow:
+    """Returns the item of a JSON line."""
+    return _DECODER.decode(line)

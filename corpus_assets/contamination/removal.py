@@ -1,0 +1,65 @@
+"""`on_contamination`: the row rule that takes documents, or spans of them, out of the corpus."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from corpus_assets.contamination.contamination_attributes import ATTRIBUTE
+from resources.formats.attributes import Span
+from resources.row_rule import Attributes, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
+from resources.stage.task import Task
+
+ACTION, SHARE = "on_contamination", "contamination.share"
+_PREFIX, _SHARE, _ITEM = f"{ATTRIBUTE}__", "__share", "__item"
+
+
+def contamination_rules(action: str) -> list[RuleSet]:
+    """Returns the set with the rule of an action; none for `report`."""
+    if action == "report":
+        return []
+    return [RuleSet(ATTRIBUTE, _made, attributes=(f"{ATTRIBUTE}_attributes",), parameters=(ACTION, SHARE))]
+
+
+def _made(task: Task) -> list[RowRule]:
+    judges: Mapping[str, Callable[[float], Callable[[Row], Verdict]]] = {
+        "remove_document": without_documents,
+        "remove_span": without_spans,
+    }
+    return [RowRule(ATTRIBUTE, judges[task[ACTION]](task[SHARE]))]
+
+
+def without_documents(share: float) -> Callable[[Row], Verdict]:
+    """Returns the rule that drops a document that holds this share of an item, or more."""
+
+    def judge(row: Row) -> Verdict:
+        held = list(_held(row.attributes, share))
+        if not held:
+            return None
+        benchmark, (_, _, largest), number = max(held, key=lambda found: found[1][2])
+        return Drop(f"{largest:.2f} of item {number:.0f} of {benchmark}")
+
+    return judge
+
+
+def without_spans(share: float) -> Callable[[Row], Verdict]:
+    """Returns the rule that removes the spans of the items of which a document holds this share, or more."""
+
+    def judge(row: Row) -> Verdict:
+        spans = dict.fromkeys((start, end) for _, (start, end, _), _ in _held(row.attributes, share))
+        return Replace([Replacement(start, end) for start, end in sorted(spans)]) if spans else None
+
+    return judge
+
+
+def _held(attributes: Attributes, share: float) -> Iterator[tuple[str, Span, float]]:
+    """Yields benchmark, span and item of each span of an item of which a document holds a share, or more."""
+    for key, numbers in attributes.items():
+        if key.startswith(_PREFIX) and key.endswith(_ITEM):
+            name = key.removeprefix(_PREFIX).removesuffix(_ITEM)
+            for span, (_, _, number) in zip(_shares(attributes, name), numbers, strict=True):
+                if span[2] >= share:
+                    yield name, span, number
+
+
+def _shares(attributes: Mapping[str, Any], name: str) -> Sequence[Span]:
+    found: Sequence[Span] = attributes[f"{_PREFIX}{name}{_SHARE}"]
+    return found

@@ -1,0 +1,103 @@
+"""Stages that read the user's evaluation files: the content version of each, and the items in it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+from typing_extensions import override
+
+from corpus_assets import dataset_names
+from corpus_assets.config.dataset_files import Files
+from corpus_assets.raw.assets import STAGES as RAW
+from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
+from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
+from corpus_assets.raw.losses import benchmark_losses
+from resources.formats.examples import Example, encode_example, example_bytes
+from resources.stage.declaration import Partitioning, Stage, same
+from resources.stage.task import Task
+
+GROUP = "contamination"
+_NO_CONTENT = {"name", "location", "glob", "max_bad_rows", "may_be_empty", "follow_links"}
+
+
+@dataclass(frozen=True)
+class ItemRules(ExampleRules):
+    """How a row of an evaluation file becomes an item: one text, of one key or of several, absent ones left out."""
+
+    text_keys: tuple[str, ...] = ()
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Returns the keys of a row that make an item."""
+        return self.text_keys
+
+    @property
+    @override
+    def required(self) -> list[tuple[str, ...]]:
+        return [self.text_keys]
+
+
+def items(task: Task) -> None:
+    """Reads one evaluation file, in any format, and writes its items: id and text."""
+    shard = task.shard
+    options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
+    given = options["text_key"]
+    rules = ItemRules(
+        shard.source,
+        options["format"],
+        options["id_key"],
+        options["ids"],
+        shape="text",
+        files=Files.model_construct(None, location=""),
+        text_keys=(given,) if isinstance(given, str) else tuple(given),
+    )
+    limits = Limits(line_bytes=options["longest_row"])
+    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
+    good = good_rows(task, rows, options["on_bad_row"])
+    write_good_rows(task, good, options["on_bad_file"], partial(_write_items, task))
+
+
+def _write_items(task: Task, rows: Iterator[Example]) -> None:
+    text_bytes = 0
+    with task.lines(f"benchmarks/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
+        for row in rows:
+            out.write(encode_example(Example(row.id, row.source, row.text)))
+            text_bytes += example_bytes(row)
+    written = out.written.rows
+    task.count(rows_in=written + sum(task.dropped().values()), rows_out=written, text_bytes=text_bytes)
+
+
+def item_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Returns the values that a benchmark's items depend on: keys and format."""
+    (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == name)
+    return {f"benchmarks.{name}.{key}": value for key, value in entry.items() if key not in _NO_CONTENT}
+
+
+def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
+    """Yields two stages for each benchmark: the content versions of its files, and their items."""
+    (raw,) = (stage for stage in RAW if stage.partitioning is Partitioning.SHARD)
+    for name in (entry["name"] for entry in benchmarks):
+        yield replace(
+            raw,
+            name=dataset_names.raw_source(name),
+            group=GROUP,
+            description=f"Content version of one file of benchmark {name}: a digest of its bytes.",
+            shard_set=name,
+        )
+        yield Stage(
+            name=dataset_names.items(name),
+            group=GROUP,
+            description=f"Items of one file of benchmark {name}, which must not be in the corpus.",
+            partitioning=Partitioning.SHARD,
+            compute=items,
+            code_version="1",
+            io="documents",
+            inputs=(same(dataset_names.raw_source(name)),),
+            derived_parameters=partial(item_parameters, name=name),
+            shard_set=name,
+            gate_all=partial(benchmark_losses, benchmark=name),
+            notes=partial(dropped_notes, what="benchmark"),
+            columns={"id": "string", "source": "string", "text": "string"},
+            kinds=("jsonl",),
+        )
