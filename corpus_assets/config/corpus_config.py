@@ -147,11 +147,6 @@ class CorpusConfig(Section):
                 raise ValueError(
                     f"streams.{place}.sources: no source named {what}; valid: {', '.join(names) or 'none'}"
                 )
-            if self.remove and stream.compat:
-                raise ValueError(
-                    f"streams.{place}.compat: rows of raw files must all be documents, but `remove` takes some away; "
-                    "leave out compat"
-                )
         return self
 
     @model_validator(mode="after")

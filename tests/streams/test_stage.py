@@ -10,14 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets import stages
 from corpus_assets.cli.verify import verify
 from corpus_assets.corpus import Corpus
 from corpus_assets.streams.rows import packed
 from resources.errors import ConfigError
-from resources.row_rule import Drop, RowRule, RuleSet
 from resources.stage.partition import Partition
-from resources.stage.task import Task
 from tests.build.small import contents, drive, opened, prose, statuses, write_config, write_raw, write_small
 
 QUALITY = {"name": "quality", "taggers": ["c4_v2", "gopher_v2"]}
@@ -158,30 +155,6 @@ def test_compat_refuses_rows_that_are_not_those_of_the_documents(
     failed = drive(corpus, corpus.graph.select(["+group:streams"])).failed
     assert len(failed) == 1
     assert message in failed[0]
-
-
-def test_compat_does_not_go_with_remove(tmp_path: Path) -> None:
-    write_small(tmp_path)
-    with pytest.raises(ConfigError, match=r"streams\.0\.compat: rows of raw files must all be documents"):
-        write_config(tmp_path, {"streams": [{"name": "a", "compat": "dolma"}], "remove": {"location": "lists/*.txt"}})
-
-
-@pytest.mark.parametrize("compat", [None, "dolma"])
-def test_rules_that_hold_everywhere_hold_in_streams(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compat: str | None
-) -> None:
-    def listed(task: Task) -> list[RowRule]:
-        gone = task["gone"]
-        return [RowRule("listed", lambda row: Drop("listed") if row.document.id == gone else None)]
-
-    chosen = RuleSet("listed", listed, derived_parameters=lambda _: {"gone": "books-ks/one-3"})
-    monkeypatch.setattr(stages, "_rules_everywhere", lambda _: [chosen])
-    corpus, _ = written(tmp_path, {**WEB, "sources": ["books"], "compat": compat})
-    record = corpus.ledger.read("clean_stream_documents", "books--one")
-    assert record is not None and record.statistics["dropped"] == {"listed": 1, WORDS: 1}
-    assert drive(corpus, corpus.graph.select(["+filtered_documents"])).failed == []
-    record = corpus.ledger.read("filtered_documents", "books--one")
-    assert record is not None and record.statistics["dropped"] == {"listed": 1}
 
 
 @given(st.lists(st.integers(0, 9), max_size=9), st.integers(1, 20))
