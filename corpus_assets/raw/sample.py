@@ -25,7 +25,7 @@ from resources.errors import ConfigError, StorageError
 from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
 
-VERSION = 2  # of the sample's recipe: goes up whenever the same installation would give other shards
+VERSION = 3  # of the sample's recipe: goes up whenever the same installation would give other shards
 MANIFEST = "sample.json"
 MIN_MEGABYTES = 0.5
 MAX_MEGABYTES = 64.0
@@ -34,6 +34,9 @@ MEMBERS_PER_TAR = 3
 CONVERSATIONS = "questions"
 CONVERSATIONS_PER_MEGABYTE = 50
 CONVERSATION_FILES = 2
+EXAM = "exam"
+EXAM_PASSAGES = 12
+PASSAGE_WORDS = 40
 ROWS_PER_GROUP = 200
 METADATA_FIELDS = ("path", "package", "version", "license")
 PARQUET_SCHEMA = pa.schema(
@@ -165,6 +168,7 @@ def _write_sources(root: Path, installed: texts.Installation, size: int) -> Samp
         for source in SOURCES
     }
     _write_conversations(root / CONVERSATIONS, installed, size * CONVERSATIONS_PER_MEGABYTE // 1_000_000)
+    _write_exam(root / EXAM, installed)
     return SampleSummary(
         documents=sum(summary.documents for summary in summaries.values()),
         text_bytes=sum(summary.text_bytes for summary in summaries.values()),
@@ -182,6 +186,19 @@ def _write_conversations(folder: Path, installed: texts.Installation, count: int
     folder.mkdir(parents=True)
     for number in range(CONVERSATION_FILES):
         (folder / f"part-{number:02d}.jsonl").write_bytes(_lines(rows[number::CONVERSATION_FILES]))
+
+
+def _write_exam(folder: Path, installed: texts.Installation) -> None:
+    """Writes a tiny benchmark: passages that the corpus holds, and each once more with its words reversed."""
+    split = (document.text.split() for document in texts.package_texts(installed))
+    found = (words[100:][:PASSAGE_WORDS] for words in split if 200 < len(words) < 2000)
+    passages = list(islice(found, EXAM_PASSAGES))
+    rows: list[dict[str, object]] = []
+    for number, words in enumerate(passages):
+        rows.append({"id": f"planted-{number:02d}", "question": " ".join(words)})
+        rows.append({"id": f"new-{number:02d}", "question": " ".join(words[::-1])})
+    folder.mkdir(parents=True)
+    (folder / "items.jsonl").write_bytes(_lines(rows))
 
 
 def _write_source(folder: Path, source: _Source, installed: texts.Installation, budget: int) -> SourceSummary:
