@@ -3,12 +3,10 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
-from pydantic import BaseModel
 
-from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.loading import MAX_CONFIG_BYTES, parse_config
 from corpus_assets.config.strict_yaml import load_yaml
 from corpus_assets.importer.dolma_dedupe import import_dedupe
@@ -35,7 +33,6 @@ KINDS: dict[str, tuple[Take, tuple[str, ...]]] = {
 }
 """What takes a configuration over, and its keys, by the key that tells which kind it is; a mix comes last."""
 _INTERPOLATION = re.compile(r"\$\{[^}]*\}")
-_NOT_YET = "this version of corpus.yaml has no such key"
 
 
 def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
@@ -60,7 +57,6 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
             known = draft.values.setdefault("engine", {"workers": workers})
             known["workers"] = max(known["workers"], workers)
     draft.values["datasets"] = []
-    _leave_what_is_unknown(draft)
     if not draft.values["sources"]:
         raise ConfigError(f"{files[0]}: no documents that could be a source\n{_words(draft)}")
     parse_config(draft.values, "what comes out")
@@ -110,24 +106,3 @@ def _check_shapes(file: Path, values: Mapping[str, Any]) -> None:
         if not isinstance(stream, dict):
             raise ConfigError(f"{file}: streams.{place}: received {stream!r}; valid: a mapping")
         _check_shapes(file, stream)
-
-
-def _leave_what_is_unknown(draft: Draft) -> None:
-    """Leaves out keys that the schema does not have."""
-    for key in [key for key in draft.values if key not in CorpusConfig.model_fields]:
-        draft.leave(key, _NOT_YET)
-        del draft.values[key]
-    if "filter" not in draft.values:
-        return
-    known = {name for model in _sections("filter") for name in model.model_fields}
-    for name in [name for name in draft.values["filter"] if name not in known]:
-        draft.leave(f"filter.{name}", _NOT_YET)
-        del draft.values["filter"][name]
-    if not draft.values["filter"]:
-        del draft.values["filter"]
-
-
-def _sections(key: str) -> list[type[BaseModel]]:
-    annotation = CorpusConfig.model_fields[key].annotation
-    found = [annotation, *get_args(annotation)]
-    return [one for one in found if isinstance(one, type) and issubclass(one, BaseModel)]
