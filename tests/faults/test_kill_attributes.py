@@ -1,0 +1,38 @@
+"""Killed while repetitions or pieces of benchmarks are looked for: the next build finishes what is missing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.build.small import contents, drive, opened, prose, write_small
+from tests.faults.kill_in_stage import killed_and_finished
+
+CHANGES = {
+    "dedupers": [{"name": "lines", "by": "paragraphs"}],
+    "benchmarks": [{"name": "exam", "location": "exam"}],
+    "on_contamination": "remove_document",
+}
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_small(tmp_path_factory.mktemp("raw"), CHANGES)
+    (folder / "exam").mkdir()
+    (folder / "exam/items.jsonl").write_text(json.dumps({"id": "a", "text": prose("books/one", 40)}) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("whole")
+    shutil.copytree(raw, folder, dirs_exist_ok=True)
+    drive(opened(folder))
+    return contents(opened(folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["lines_seen", "benchmark_hits", "contamination_attributes"])
+def test_killed_while_attributes_are_made(raw: Path, whole: dict[str, str], tmp_path: Path, stage: str) -> None:
+    killed_and_finished(raw, whole, tmp_path, stage)
