@@ -1,4 +1,4 @@
-"""Compiles the kernels that a build needs before they are called, in a process of its own beside the build.
+"""Compiles the kernels that a build needs before they are called, in two processes beside the build.
 
 A kernel is named by its module and function; it says itself for which argument types (`resources.jit.ahead`).
 `python -m resources.compiling NAME ...` compiles kernels until standard input ends.
@@ -19,6 +19,7 @@ from typing import Any, cast
 from resources.hashing import content_digest
 
 _START, _EACH = 1.5, 0.6
+_PROCESSES = 2
 _SLOW = {"hash_shingles": 11.0, "sign_and_sketch": 3.0, "pack": 1.0, "nearest_previous": 1.5}
 
 
@@ -28,27 +29,52 @@ def compiled_ahead(names: Iterable[str], say: Callable[[str], None]) -> Iterator
 
     say: called with a few words when it begins, and with none when it is done. Does nothing if all are compiled.
     """
-    wanted = list(dict.fromkeys(names))
-    if not wanted or is_done(wanted):
+    shares = _shares(list(dict.fromkeys(names)), min(_PROCESSES, os.cpu_count() or 1))
+    due = [share for share in shares if not is_done(share)]
+    if not due:
         yield
         return
-    # Not from the working folder: a folder there may be called like one of our packages.
-    command = [sys.executable, "-P", "-m", "resources.compiling", *wanted]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as child:
-        say(f"compiling {len(wanted)} kernels, once on this machine")
-        watcher = threading.Thread(target=_say_end, args=(child, say), daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
+    children = [_started(share) for share in due]
+    say(f"compiling {sum(map(len, due))} kernels, once on this machine")
+    watcher = threading.Thread(target=_say_end, args=(children, say), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        for child in children:
             child.kill()
-            watcher.join()
+        watcher.join()
+        for child in children:
+            child.communicate()
 
 
-def _say_end(child: "subprocess.Popen[bytes]", say: Callable[[str], None]) -> None:
-    child.wait()
+def _started(names: Sequence[str]) -> "subprocess.Popen[bytes]":
+    # Not from the working folder: a folder there may be called like one of our packages.
+    command = [sys.executable, "-P", "-m", "resources.compiling", *names]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _shares(names: Sequence[str], count: int) -> list[list[str]]:
+    """Returns the kernels for each of some processes, in order, each module's with the least busy one.
+
+    Kernels of one module have one lock, so two processes would wait for each other.
+    """
+    modules: dict[str, list[str]] = {}
+    for name in names:
+        modules.setdefault(_module(name), []).append(name)
+    shares: list[list[str]] = [[] for _ in range(min(count, len(modules)))]
+    for together in modules.values():
+        min(shares, key=lambda share: sum(map(_cost, share))).extend(together)
+    return shares
+
+
+def _cost(name: str) -> float:
+    return _SLOW.get(name.rpartition(".")[2], _EACH)
+
+
+def _say_end(children: Sequence["subprocess.Popen[bytes]"], say: Callable[[str], None]) -> None:
+    for child in children:
+        child.wait()
     say("")
 
 
@@ -76,7 +102,7 @@ def missing(names: Iterable[str]) -> list[str]:
 
 def cpu_seconds(names: Iterable[str]) -> float:
     """Returns about how long these kernels take to compile (measured: `python -m benchmarks.kernels`)."""
-    return _START + sum(_SLOW.get(name.rpartition(".")[2], _EACH) for name in names)
+    return _START + sum(map(_cost, names))
 
 
 def is_done(names: Sequence[str]) -> bool:

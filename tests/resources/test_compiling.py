@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus_assets.config import load_config
 from corpus_assets.corpus import Corpus
@@ -43,6 +45,20 @@ def test_every_named_kernel_exists_and_says_its_types(tmp_path: Path) -> None:
     for name in names:
         module, _, function = name.rpartition(".")
         assert getattr(import_module(module), function).ahead
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from(["f", "g", "hash_shingles"])), unique=True))
+def test_processes_share_the_kernels_by_module_and_in_order(pairs: list[tuple[str, str]]) -> None:
+    names = [f"{module}.{function}" for module, function in pairs]
+    shares = compiling._shares(names, 2)
+    assert sorted(name for share in shares for name in share) == sorted(names)
+    places = [{name.partition(".")[0] for name in share} for share in shares]
+    assert not places or len(set.union(*places)) == sum(map(len, places)), "a module in two shares"
+    modules = {name.partition(".")[0] for name in names}
+    for module in modules:
+        of_module = [name for name in names if name.startswith(f"{module}.")]
+        assert [name for share in shares for name in share if name in of_module] == of_module
+    assert len(shares) == min(2, len(modules))
 
 
 def test_a_process_beside_the_build_compiles(own_cache: Path) -> None:
