@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Numbering
 from corpus_assets.dedup.pairs.equal_keys import star_pairs
-from corpus_assets.dedup.shared import NEIGHBOURS, require_numbering, stored_scheme
+from corpus_assets.dedup.shared import NEIGHBOURS, stored_numbering, stored_scheme
 from corpus_assets.dedup.signatures.bands import NO_KEY
+from resources.errors import LedgerError
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -20,8 +21,7 @@ def duplicate_pairs(task: Task) -> None:
     shards = task.inputs("band_keys")
     stored_scheme(shards)
     exact = task.input("exact_duplicates")
-    numbering = numbering_of_keys(shards)
-    require_numbering(numbering, [exact], "shards.json")
+    numbering = stored_numbering(exact)
     keys = _keys_of_band(shards, int(band.removeprefix("band-")), numbering, exact.array("pairs.npy")[:, 1])
     chain = task[NEIGHBOURS]
     pairs = star_pairs(keys, memory=task.memory, spill=task.scratch, dtype=numbering.dtype, chain=chain)
@@ -33,16 +33,16 @@ def duplicate_pairs(task: Task) -> None:
     task.count(rows_in=numbering.total, rows_out=edges, pairs=edges)
 
 
-def numbering_of_keys(shards: Sequence[Partition]) -> Numbering:
-    """Returns the numbers of all documents, from the rows that each shard made keys of."""
-    return Numbering.of((shard.key or "", shard.record.statistics["rows_out"]) for shard in shards)
-
-
 def _keys_of_band(
     shards: Sequence[Partition], band: int, numbering: Numbering, left_out: NDArray[np.unsignedinteger[Any]]
 ) -> Iterator[NDArray[np.uint64]]:
     """Yields each shard's keys of a band, one row of its file; documents left out (ascending) have no key."""
-    for shard, name in zip(shards, numbering.shards, strict=True):
+    rows = {entry["shard"]: entry["rows"] for entry in numbering.table()}
+    if [shard.key for shard in shards] != list(rows):
+        raise LedgerError("exact duplicates were found in other shards than the present ones; run `corpus build`")
+    for shard, name in zip(shards, rows, strict=True):
         keys = shard.array_rows(".bands.npy", band, band + 1)[0]
+        if len(keys) != rows[name]:
+            raise LedgerError(f"{name} has keys of {len(keys)} documents, not of {rows[name]}; run `corpus build`")
         keys[numbering.rows_in(name, left_out)] = NO_KEY
         yield keys
