@@ -38,6 +38,9 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     folder: that of corpus.yaml, where modules of the user's own may lie.
     """
     own = list(_own_stages(config.stages, folder))
+    # First of all, so that a tagger's wrong name is met where it is given, not in a rule that asks for it.
+    tagged = [entry.model_dump() for entry in config.attributes]
+    attributes = list(attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder))))
     entries = _entries(config, own)
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
@@ -49,7 +52,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     listed = (stage for stage in RAW if stage.lists_shards)
     return [
         *([LIST_STAGE] if config.remove else ()),
-        *(_corpus(config, folder, dedupers, filters) if config.sources else listed),
+        *(_corpus(config, [*attributes, *dedupers], filters) if config.sources else listed),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
         *streams,
@@ -57,15 +60,13 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     ]
 
 
-def _corpus(config: CorpusConfig, folder: Path, dedupers: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
-    """Yields the stages from raw files to splits. filters: the stage of the filter, if there is one."""
-    tagged = [entry.model_dump() for entry in config.attributes]
+def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
+    """Yields the stages from raw files to splits. described: attributes. filters: the stage of the filter, if any."""
     yield from RAW
     yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
-    yield from attribute_stages(tagged, known_taggers(_own_taggers(config.taggers, folder)))
     benchmarks = [benchmark.model_dump() for benchmark in config.benchmarks]
     yield from (*item_stages(benchmarks), *contamination_stages(benchmarks))
-    yield from dedupers
+    yield from described
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
 

@@ -298,3 +298,9 @@ def test_attributes_that_no_expression_names_are_not_read(tmp_path: Path) -> Non
     reads = [edge.asset for edge in corpus.graph["filtered_documents"].inputs]
     assert reads == ["normalized_documents", "lengths_attributes"]
     assert words(3).count(" ") == 2
+
+
+def test_a_wrong_name_of_a_tagger_is_met_where_it_is_given(tmp_path: Path) -> None:
+    entry = {"name": "quality", "taggers": ["gopher_v3"]}
+    with pytest.raises(ConfigError, match=r"attributes\.0\.taggers.*gopher_v3.*gopher_v2"):
+        small(tmp_path, {"rules": {"quality.gopher_v2.word_count": {"min": 1}}}, attributes=[entry])
