@@ -22,6 +22,7 @@ FROM_NEIGHBOURS = {
     ),
     "tokenize": ("corpus_assets.packing.",),
     "mix": ("corpus_assets.licences.documents",),
+    "card": ("corpus_assets.licences.", "corpus_assets.html.numbers"),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
         f"corpus_assets.raw.{name}"
