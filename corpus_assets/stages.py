@@ -24,6 +24,7 @@ from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.raw.items import item_stages
+from corpus_assets.report.assets import report_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.streams.assets import stream_stages
 from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
@@ -55,7 +56,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     # Repetitions are those among the documents that stay, unless a rule asks for them.
     dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
-    stages = [
+    found = [
         *([LIST_STAGE] if config.remove else ()),
         *(_corpus(config, [*attributes, *dedupers], filters) if config.sources else listed),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
@@ -64,7 +65,8 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
         *streams,
         *own_after_filter(own, filters, streams),
     ]
-    return [*stages, *card_stages(config.model_dump(), stages)]
+    papers = card_stages(config.model_dump(), found)
+    return [*found, *report_stages(config, found), *papers]
 
 
 def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:

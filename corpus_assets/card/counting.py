@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from corpus_assets.card.facts import Facts, FileFacts, SourceFacts
 from corpus_assets.licences.documents import NONE
@@ -103,7 +104,7 @@ def _source_of(partition: Partition) -> str:
 def _splits(task: Task) -> Iterator[FileFacts]:
     for asset, split in SPLITS.items():
         if task.reads(asset):
-            yield from _files(f"{split}_documents", "documents", split, task.inputs(asset), ".jsonl.gz", None)
+            yield from _files(f"{split}_documents", "documents", split, task.inputs(asset), ".jsonl.gz")
 
 
 def _datasets(task: Task) -> Iterator[FileFacts]:
@@ -111,7 +112,8 @@ def _datasets(task: Task) -> Iterator[FileFacts]:
         made = task.inputs(dataset["tokens"])
         tokens = sum(_token_count(one) for one in made) or None
         split = SPLITS.get(dataset["input"], "")
-        yield from _files(dataset["name"], dataset["format"], split, made, None, tokens)
+        for files in _files(dataset["name"], dataset["format"], split, made):
+            yield replace(files, tokens=tokens)
 
 
 def _token_count(partition: Partition) -> int:
@@ -120,17 +122,15 @@ def _token_count(partition: Partition) -> int:
     return int(stats.get("non_pad_tokens") or (counters.get("totals") or {}).get("ids") or 0)
 
 
-def _files(
-    name: str, kind: str, split: str, made: Sequence[Partition], suffix: str | None, tokens: int | None
-) -> Iterator[FileFacts]:
+def _files(name: str, kind: str, split: str, made: Sequence[Partition], suffix: str = "") -> Iterator[FileFacts]:
     """Yields the set of the content files of partitions, if they have any. suffix: of those that count."""
     files = [one for partition in made for one in partition.record.files if not one.derived]
-    files = [one for one in files if suffix is None or one.path.endswith(suffix)]
+    files = [one for one in files if one.path.endswith(suffix)]
     if files:
         folder, _, last = files[0].path.rpartition("/")
         pattern = f"{folder}/*{suffix or last[last.rfind('.') :] if '.' in last else ''}"
         rows = sum(one.record.statistics.get("rows_out") or 0 for one in made)
-        yield FileFacts(name, kind, split, pattern, len(files), rows, sum(one.bytes for one in files), tokens)
+        yield FileFacts(name, kind, split, pattern, len(files), rows, sum(one.bytes for one in files))
 
 
 def _tokenizer(task: Task) -> str:

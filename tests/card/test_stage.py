@@ -36,7 +36,11 @@ def test_without_a_card_there_are_no_papers(tmp_path: Path) -> None:
 def test_numbers_are_those_of_the_splits_and_of_the_dataset(tmp_path: Path) -> None:
     corpus = papers(tmp_path, {})
     made = built(corpus)
-    splits = [record for name in ("decontaminated_train", "validation", "test") for record in corpus.ledger.records(name).values()]
+    splits = [
+        record
+        for name in ("decontaminated_train", "validation", "test")
+        for record in corpus.ledger.records(name).values()
+    ]
     documents = sum(record.statistics["rows_out"] for record in splits)
     assert documents > 0
     assert f"\n{documents:,} documents, " in text(made, "README.md")
