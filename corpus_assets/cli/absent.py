@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from corpus_assets.cli.absence import Absence, Found
-from corpus_assets.cli.absent_rows import TokenFile, is_token_file
+from corpus_assets.tracing.token_files import TokenFile, is_token_file
 from corpus_assets.cli.absent_texts import Names
 from corpus_assets.cli.absent_tokens import search_tokens
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
