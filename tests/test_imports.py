@@ -21,6 +21,7 @@ FROM_NEIGHBOURS = {
         ),
     ),
     "tokenize": ("corpus_assets.packing.",),
+    "mix": ("corpus_assets.licences.documents",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
         f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options", "takedown")

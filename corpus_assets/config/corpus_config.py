@@ -12,6 +12,7 @@ from corpus_assets.config.dedup import Dedup, MinHash
 from corpus_assets.config.dedupers import Deduper
 from corpus_assets.config.exports import mix_problems
 from corpus_assets.config.filter import Filter
+from corpus_assets.config.licences import Licences
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
 from corpus_assets.config.streams import Stream
@@ -50,6 +51,7 @@ class CorpusConfig(Section):
         default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
     )
     filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    licences: Licences = Licences()
     streams: list[Stream] = Field(
         default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
     )

@@ -98,7 +98,17 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     task.count(**{ROLES: dict(sorted(roles.items()))})
 
 
-_NO_CONTENT = {"csv", "extractor", "location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {
+    "csv",
+    "extractor",
+    "location",
+    "glob",
+    "licence",
+    "licence_key",
+    "max_bad_rows",
+    "may_be_empty",
+    "follow_links",
+}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
