@@ -24,7 +24,8 @@ FROM_NEIGHBOURS = {
     "mix": ("corpus_assets.licences.documents",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
-        f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options", "takedown")
+        f"corpus_assets.raw.{name}"
+        for name in ("readers", "bad_rows", "faults", "losses", "format_options", "takedown")
     ),
     "takedown": (
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "takedown")),

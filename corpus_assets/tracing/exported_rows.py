@@ -1,6 +1,7 @@
 """In which rows of the files for trainers a document is: by where its ids lie in the token stream."""
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def _documents(place: Place, numbers: NDArray[np.int64], begins: NDArray[np.int6
 
 def _joined(path: str, rows: list[int]) -> Iterator[dict[str, Any]]:
     """Yields rows that follow each other as runs: the file, the first and the last."""
-    cuts = [0, *(n + 1 for n, (one, other) in enumerate(zip(rows, rows[1:], strict=False)) if other != one + 1)]
+    cuts = [0, *(n + 1 for n, (one, other) in enumerate(pairwise(rows)) if other != one + 1)]
     for begin, end in zip(cuts, [*cuts[1:], len(rows)], strict=True):
         if rows:
             yield {"file": path, "first": rows[begin], "last": rows[end - 1]}
@@ -153,4 +154,6 @@ def stream_step(look: Look, stream: Partition, number: int, copy: int | None) ->
     tokens = int(stream.array_rows(LENGTHS, number, number + 1)[0])
     details: Mapping[str, Any] = {"tokens": tokens}
     words = f"document {number:,} of the token stream, {tokens:,} tokens"
-    return Step(asset, stream.key, "here", words, None, number, file, copy, look.state(asset, stream.key), dict(details))
+    return Step(
+        asset, stream.key, "here", words, None, number, file, copy, look.state(asset, stream.key), dict(details)
+    )

@@ -14,7 +14,7 @@ from corpus_assets.mix.assets import DEFAULT_LEAVE_OUT, LEAVE_OUT, REASONS
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import Origin, nth_row
 from corpus_assets.tracing.resemblance import resemblance
-from corpus_assets.tracing.step import Step
+from corpus_assets.tracing.step import Status, Step
 from corpus_assets.tracing.tables import IDS, TEXTS, attribute_at, count_of, flag_at, id_at, rows_of_id
 from resources.formats.attributes import CLUSTER_SIZE
 from resources.stage.partition import Partition
@@ -39,12 +39,14 @@ def filtered(look: Look, key: str, number: int, identifier: str) -> tuple[Step, 
     own, dropped = _changes(made, number) if made.has(CHANGES) else (None, np.empty(0, np.int64))
     if own is not None and own.id == identifier and own.dropped is not None:
         words = f"rule {own.dropped} dropped it: {own.found}" if own.found else f"rule {own.dropped} dropped it"
-        details = {"rule": own.dropped, "found": own.found}
+        details: dict[str, Any] = {"rule": own.dropped, "found": own.found}
         return Step(FILTERED, key, "dropped", words, own.dropped, stale=stale, details=details), None
     row = number - int(np.searchsorted(dropped, number))
     if row >= count_of(made) or id_at(made, row) != identifier:
         # It was made of other documents than those that are there now.
-        row = next(rows_of_id(made.array(TEXTS)["id_end"], made.array(IDS), identifier.encode("utf-8", "surrogatepass")), -1)
+        row = next(
+            rows_of_id(made.array(TEXTS)["id_end"], made.array(IDS), identifier.encode("utf-8", "surrogatepass")), -1
+        )
         if row < 0:
             return Step(FILTERED, key, "unknown", "it was made of other documents", stale=stale), None
     file = made.file(".jsonl.gz").path
@@ -52,7 +54,7 @@ def filtered(look: Look, key: str, number: int, identifier: str) -> tuple[Step, 
     if not changed:
         return Step(FILTERED, key, "here", "no rule dropped or changed it", row=row, file=file, stale=stale), row
     words = "its text was changed: " + ", ".join(f"{count} by {rule}" for rule, count in changed.items())
-    details = {"changed": dict(changed), **_sizes(look, key, number, made, row)}
+    details = {"changed": changed, **_sizes(look, key, number, made, row)}
     return Step(FILTERED, key, "changed", words, row=row, file=file, stale=stale, details=details), row
 
 
@@ -125,7 +127,7 @@ def _attribute(look: Look, attribute: Partition, row: int) -> Step:
 def _of_flag(look: Look, attribute: Partition, row: int, words: str, *, flagged: bool, **more: Any) -> Step:
     name, key = attribute.record.asset, attribute.key
     reason = REASONS.get(name, name) if flagged else None
-    status = "dropped" if flagged else "here"
+    status: Status = "dropped" if flagged else "here"
     file = attribute.file(".jsonl.gz").path
     return Step(name, key, status, words, reason, row, file, stale=look.state(name, key), **more)
 

@@ -49,9 +49,7 @@ class Look:
         records = self.planner.records(asset)
         present = [key for key in self.planner.partitions(self.corpus.graph[asset]) if key in records]
         gone = sorted(records.keys() - set(present), key=str)
-        return [
-            Partition(self.corpus.storage, records[key], self.planner.shard(key)) for key in (*present, *gone)
-        ]
+        return [Partition(self.corpus.storage, records[key], self.planner.shard(key)) for key in (*present, *gone)]
 
     def state(self, asset: str, key: str | None) -> str:
         """Returns in words why a partition is not what would be made now; empty if it is."""
@@ -67,7 +65,9 @@ class Look:
         found = self.partition(asset, key)
         if found is None:
             known = [str(one) for one in self.planner.records(asset)] if self.has(asset) else []
-            raise ConfigError(f"{partition_name(asset, key)} is not built{did_you_mean(key, known)}; run `corpus build`")
+            raise ConfigError(
+                f"{partition_name(asset, key)} is not built{did_you_mean(key, known)}; run `corpus build`"
+            )
         return found
 
     def asset_of(self, key: str) -> str:

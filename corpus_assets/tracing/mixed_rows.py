@@ -91,10 +91,10 @@ def split(look: Look, use: Used) -> Iterator[Step]:
         rank -= len(in_holdout)
         yield _in(look, use, trained, int(in_train[rank]), "it is for training")
         yield _without_held_out(look, use, rank)
-    elif len(table := held.array(ROWS)) and next(rows_of_digest(table["digest"], use.digest), None) is None:
+    elif not use.copy:
         yield _lost(look, use, "train")
     else:
-        words = "its text is held out, and its first use is in the holdout already"
+        words = "its text is held out, and the holdout has each document once: its first use"
         reason, stale = "repeat_of_held_out", look.state("holdout", use.chunk)
         yield Step("holdout", use.chunk, "dropped", words, reason, copy=use.copy, stale=stale)
 
@@ -131,7 +131,8 @@ def _of_shard(made: Partition, rows: NDArray[np.int64], shard: str) -> NDArray[n
         return rows
     shards: list[str] = made.json(SHARDS)
     number = shards.index(shard) if shard in shards else -1
-    return rows[made.array(ORIGINS)[rows] == number]
+    found: NDArray[np.int64] = rows[made.array(ORIGINS)[rows] == number]
+    return found
 
 
 def _equals_before(look: Look, use: Used) -> int:

@@ -1,6 +1,7 @@
 """What a row of a raw file gave: the number of its document, or why there is none."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice, takewhile
 from time import monotonic
 from typing import NamedTuple
 
@@ -88,23 +89,15 @@ def _read_again(look: Look, made: Partition, row: int) -> _Reason | None:
     shard = look.planner.shard(made.key)
     if shard is None or BAD_FILE in made.record.statistics.get("dropped", {}):
         return None
-    until = monotonic() + _SECONDS
+    until, dropped = monotonic() + _SECONDS, made.record.statistics.get("dropped", {})
     try:
-        found = None
-        for number, found in enumerate(_rows(made, shard)):
-            if number == row:
-                break
-            if monotonic() > until:
-                return None
-        else:
-            return None
+        soon = takewhile(lambda _: monotonic() < until, _rows(made, shard))
+        found = next(islice(soon, row, None), None)
     except (CorpusError, KeyError):  # the file is gone or another; an older version had other parameters
         return None
     if isinstance(found, BadRow):
-        known = found.reason in made.record.statistics.get("dropped", {})
-        return _Reason(found.reason, f"{found.where}: {found.detail}") if known else None
-    taken = REASON in made.record.statistics.get("dropped", {})
-    return _Reason(REASON, "", _listed(look, made, found)) if taken and found is not None else None
+        return _Reason(found.reason, f"{found.where}: {found.detail}") if found.reason in dropped else None
+    return None if found is None or REASON not in dropped else _Reason(REASON, "", _listed(look, made, found))
 
 
 def _rows(made: Partition, shard: Shard) -> Iterator[Row]:
@@ -127,5 +120,3 @@ def _listed(look: Look, made: Partition, row: Document | Example) -> str:
     keys = set(keys_of(document, texts, settings["remove"]["url_keys"]))
     named = all_keys(entry for entry in entries(lists_of(settings), None) if keys.intersection(entry.keys))
     return next((entry.where for entry in named.values()), "")
-
-

@@ -146,7 +146,17 @@ def _search(look: Look, dataset: Dataset, sought: _Sought) -> Step:
     found = _Found()
     for group in groups_of_rows(look.corpus, dataset, files):
         found.look(group, sought)
-    return Step(asset, key, "here" if found.runs else "unknown", found.words(), None, *found.first(), sought.copy, stale, found.details())
+    return Step(
+        asset,
+        key,
+        "here" if found.runs else "unknown",
+        found.words(),
+        None,
+        *found.first(),
+        sought.copy,
+        stale,
+        found.details(),
+    )
 
 
 class _Found:

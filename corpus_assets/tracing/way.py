@@ -37,7 +37,9 @@ def _way(look: Look, made: Partition, number: int | None, row: int | None, until
     source = key.partition("--")[0]
     if number is None:
         found = look.origin(source, "", key, None)
-        return Way(Origin(source, "", key, found.file, row), None, [_raw(look, made, row), lost_row(look, made, row or 0)])
+        return Way(
+            Origin(source, "", key, found.file, row), None, [_raw(look, made, row), lost_row(look, made, row or 0)]
+        )
     identifier = id_at(made, number) if made.has(IDS) else NAMED.decode(line_at(made, number)).id
     found = look.origin(source, identifier, key, number)
     steps = _of_document if made.record.asset == READ else _of_example
@@ -50,7 +52,9 @@ def _raw(look: Look, made: Partition, row: int | None) -> Step:
     shard = look.planner.shard(made.key)
     words = f"a row of {shard.label}" if shard else "the raw file is gone"
     file = f"{shard.location}/{shard.path}" if shard else None
-    return Step(asset, made.key, "here" if shard else "unknown", words, None, row, file, stale=look.state(asset, made.key))
+    return Step(
+        asset, made.key, "here" if shard else "unknown", words, None, row, file, stale=look.state(asset, made.key)
+    )
 
 
 def _of_example(look: Look, made: Partition, number: int, until: float) -> Iterator[Step]:
