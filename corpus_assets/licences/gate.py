@@ -19,7 +19,7 @@ def licence_rules(section: Mapping[str, Any] | None) -> list[RuleSet]:
     """Returns the set with the rule of `licences.allow`; none without it."""
     if not section or section["allow"] is None:
         return []
-    return [RuleSet("licences", _made, parameters=(ALLOW, WITHOUT, *OF_SOURCE))]
+    return [RuleSet("licences", _made, parameters=(ALLOW, WITHOUT, *OF_SOURCE), drops=(REASON,))]
 
 
 def _made(task: Task) -> list[RowRule]:
