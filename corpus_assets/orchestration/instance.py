@@ -18,6 +18,7 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.home import FOLDER, dagster_home
 from corpus_assets.orchestration.lost_events import mark
+from corpus_assets.orchestration.postgres import database_url, unreachable, with_postgres
 from partitions.shards import register_shards
 from resources.errors import ConfigError, CorpusError, StorageError
 from resources.processes import start_time
@@ -51,6 +52,8 @@ def _fill(home: Path, folder: Path) -> None:
         shutil.copyfile(settings, home / "dagster.yaml")
     elif not (home / "dagster.yaml").exists():
         (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
+    if database_url():
+        with_postgres(home / "dagster.yaml")
 
 
 @contextmanager
@@ -62,7 +65,11 @@ def usable(home: Path) -> Iterator[None]:
         cause: BaseException = error
         while cause.__cause__ is not None:
             cause = cause.__cause__
-        if isinstance(error, CorpusError) or not isinstance(cause, OSError | sqlite3.Error):
+        if isinstance(error, CorpusError):
+            raise
+        if words := unreachable(cause):
+            raise StorageError(words) from None
+        if not isinstance(cause, OSError | sqlite3.Error):
             raise
         why = getattr(cause, "strerror", None) or str(cause)
         raise StorageError(
