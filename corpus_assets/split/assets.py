@@ -42,7 +42,7 @@ def holdout_selection(task: Task) -> None:
         else:
             thresholds[name] = share_threshold(wanted)
     task.save_json("splits/holdout_selection.json", thresholds, rows=len(thresholds))
-    task.count(sources=len(thresholds))
+    task.count(rows_out=len(thresholds), sources=len(thresholds))
     if whole:
         task.count(**{WHOLLY_HELD_OUT: whole})
 
