@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.build.small import Corpus, drive, opened, prose, raw_rows, write_config, write_raw
+from corpus_assets.corpus import Corpus
+from tests.build.small import drive, opened, prose, raw_rows, write_config, write_raw
 
 HOSTILE = "</script><script>alert(1)</script><!-- <b onclick='x'>\"&amp;\x00\u202e "
 

@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from corpus_assets.corpus import Corpus
 from corpus_assets.report.assets import NAME
 from corpus_assets.report.model import VERSION, Model, decode
 from corpus_assets.report.report import MODEL, PAGE
 from resources.planning.planner import Status
-from tests.build.small import Corpus, digests, opened, write_config, write_raw
+from tests.build.small import digests, opened, write_config, write_raw
 from tests.report.conftest import HOSTILE, build
 
 

@@ -34,7 +34,7 @@ class Known:
         return sorted(self.records[edge.asset], key=str)
 
     def of(self, *edges: Input) -> dict[str, str]:
-        reader = Stage("reader", "g", "", Partitioning.NONE, print, "1", "records", edges)  # type: ignore[arg-type]
+        reader = Stage("reader", "g", "", Partitioning.NONE, print, "1", "records", edges)
         return self.inputs.of(reader, None)
 
 
