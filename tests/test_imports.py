@@ -21,12 +21,15 @@ FROM_NEIGHBOURS = {
         ),
     ),
     "tokenize": ("corpus_assets.packing.",),
+    "mix": ("corpus_assets.licences.documents",),
+    "card": ("corpus_assets.licences.", "corpus_assets.html.numbers"),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
-        f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options", "takedown")
+        f"corpus_assets.raw.{name}"
+        for name in ("readers", "bad_rows", "faults", "losses", "format_options", "reasons", "takedown")
     ),
     "takedown": (
-        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "takedown")),
+        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
     "report": ("corpus_assets.html.",),

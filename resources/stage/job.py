@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LedgerError
+from resources.jit import compile_seconds
 from resources.ledger import Ledger, Record, absent_segment, folded, partition_name, recipe_digest
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
@@ -90,7 +91,7 @@ def _name(function: Any) -> str:
 
 
 def _compute(job: Job) -> Record:
-    started, cpu = time.monotonic(), _cpu_seconds()
+    started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
     inputs = {edge: _partitions(ledger, job, edge) for edge in job.stage.inputs}
     digests = _digests(job, inputs)
@@ -112,6 +113,8 @@ def _compute(job: Job) -> Record:
     try:
         read = _computed(job, task, [partition for found in inputs.values() for partition in found])
         task.count(seconds=round(time.monotonic() - started, 3), cpu_seconds=round(_cpu_seconds() - cpu, 3))
+        if compiled := round(compile_seconds() - compiled_before, 3):
+            task.count(compile_seconds=compiled)
         record = _record(job, task, {**digests, **read}, None if read else recipe)
         task.prepare()
         ledger.forget(job.stage.name, job.partition)
