@@ -23,10 +23,11 @@ FROM_NEIGHBOURS = {
     "tokenize": ("corpus_assets.packing.",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
-        f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options", "takedown")
+        f"corpus_assets.raw.{name}"
+        for name in ("readers", "bad_rows", "losses", "format_options", "reasons", "takedown")
     ),
     "takedown": (
-        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "takedown")),
+        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),

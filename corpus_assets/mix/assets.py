@@ -23,6 +23,7 @@ from resources.stage.task import Task
 
 LEAVE_OUT = "mix.leave_out"
 DEFAULT_LEAVE_OUT = ["short_documents", "duplicates"]
+NOT_USED = "not_in_this_epoch"
 REASONS = {"short_documents": "short", "duplicates": "duplicate"}
 """The reason for which a flagged document is dropped, if it is not the name of the attribute."""
 
@@ -49,7 +50,7 @@ def mixed_pass1(task: Task) -> None:
             first_uses += int((rows["copy"] == 0).sum())
             text_bytes += int(rows["bytes"].sum(dtype=np.uint64))
     if kept.count > first_uses:
-        task.drop("not_in_this_epoch", kept.count - first_uses)
+        task.drop(NOT_USED, kept.count - first_uses)
     task.count(rows_in=kept.seen, rows_out=uses, documents=first_uses, repeats=uses - first_uses)
     task.count(text_bytes=text_bytes)
 
@@ -153,9 +154,17 @@ def left_out(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
 
 
+def left_out_reasons(settings: Mapping[str, Any]) -> list[str]:
+    """Returns the reasons for which pass 1 leaves documents out."""
+    return [*(REASONS.get(name, name) for name in settings["mix"]["leave_out"]), NOT_USED]
+
+
 PASS_1 = Stage(
     name="mixed_pass1",
     group="mix",
+    reasons=left_out_reasons,
+    unit_in="documents",
+    unit_out="documents",
     description="A shard's kept documents scattered over the chunks by keyed hash, as often as its epochs say.",
     partitioning=Partitioning.SHARD,
     compute=mixed_pass1,
@@ -170,6 +179,8 @@ PASS_1 = Stage(
 PASS_2 = Stage(
     name="mixed_pass2",
     group="mix",
+    unit_in="documents",
+    unit_out="documents",
     description="One chunk of the mixed corpus: documents of all shards in shuffled order.",
     partitioning=Partitioning.CHUNK,
     compute=mixed_pass2,

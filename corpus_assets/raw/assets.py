@@ -14,6 +14,7 @@ from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_goo
 from corpus_assets.raw.examples import IN_CHUNKS, KEEPS_EMPTY, Limits, RawFile, read_examples, rules_of
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.reasons import example_reasons
 from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
@@ -122,6 +123,8 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
         yield Stage(
             name=dataset_names.examples(name),
             group=own,
+            unit_in="raw rows",
+            unit_out="examples",
             description=f"Examples of one file of dataset {name}: texts, pairs, conversations or preferences.",
             partitioning=Partitioning.SHARD,
             compute=examples,
@@ -132,6 +135,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             shard_set=name,
             gate_all=partial(dataset_losses, dataset=name),
             notes=partial(dropped_notes, what="dataset"),
+            reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",
             former_group="raw",
             columns={"id": "string", "source": "string", "prompt": "json", "completion": "string", "messages": "json"},
@@ -143,6 +147,8 @@ STAGES = [
     Stage(
         name="inventory",
         group="raw",
+        unit_in="raw files",
+        unit_out="raw files",
         description="Table of all raw files of all sources, which are the shard partitions.",
         partitioning=Partitioning.NONE,
         compute=inventory,
@@ -155,6 +161,8 @@ STAGES = [
     Stage(
         name="raw_source",
         group="raw",
+        unit_in="raw files",
+        unit_out="raw files",
         description="Content version of one raw file: a digest of its bytes, taken again only if it was rewritten.",
         partitioning=Partitioning.SHARD,
         compute=raw_source,
