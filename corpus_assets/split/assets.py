@@ -145,7 +145,14 @@ def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_stage(
-    name: str, description: str, compute: Any, inputs: Any, parameters: tuple[str, ...], *, reasons: tuple[str, ...]
+    name: str,
+    description: str,
+    compute: Any,
+    inputs: Any,
+    parameters: tuple[str, ...],
+    *,
+    reasons: tuple[str, ...],
+    moves: Mapping[str, str] | None = None,
 ) -> Stage:
     return Stage(
         name=name,
@@ -153,6 +160,7 @@ def _split_stage(
         unit_in="documents",
         unit_out="documents",
         reasons=reasons,
+        moves=moves or {},
         description=description,
         partitioning=Partitioning.CHUNK,
         compute=compute,
@@ -194,6 +202,7 @@ STAGES = [
         ("mixed_pass2", "holdout_selection"),
         _SELECTION,
         reasons=("held_out",),
+        moves={"held_out": "holdout"},
     ),
     _split_stage(
         "holdout",
@@ -202,6 +211,7 @@ STAGES = [
         ("mixed_pass2", "holdout_selection"),
         _SELECTION,
         reasons=("not_held_out", "repeat_of_held_out"),
+        moves={"not_held_out": "train"},
     ),
     _split_stage(
         "validation",
@@ -210,6 +220,7 @@ STAGES = [
         ("holdout",),
         ("split.seed", "split.validation"),
         reasons=("test",),
+        moves={"test": "test"},
     ),
     _split_stage(
         "test",
@@ -218,6 +229,7 @@ STAGES = [
         ("holdout",),
         ("split.seed", "split.validation"),
         reasons=("validation",),
+        moves={"validation": "validation"},
     ),
     Stage(
         name="holdout_hashes",
