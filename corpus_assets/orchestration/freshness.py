@@ -4,7 +4,7 @@ Dagster's own marks cannot carry it: a partition that is stale, or waits for one
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -56,8 +56,11 @@ def freshness(planner: Planner) -> dict[str, Freshness]:
             found[stage.name] = Freshness(True, _all_fresh(len(decisions)), {"fresh": len(decisions)})
             continue
         failed = failures(planner, stage) if some else {}
-        upstream = (cause for edge in stage.inputs for cause in found[edge.asset].causes)
+        read = (planner.graph[edge.asset] for edge in stage.inputs)
+        # What changed in the list of raw files is said by the raw files.
+        upstream = (cause for one in read if not one.lists_shards for cause in found[one.name].causes)
         causes = tuple(islice(dict.fromkeys(_causes(open_ones, failed, upstream)), MAX_CAUSES))
+        causes = causes or (open_ones[0].reason,)
         counts = _counts(decisions.values(), failed)
         more = " and others" if len(causes) > 1 else ""
         short = ", ".join(f"{count:,} {status}" for status, count in counts.items() if status != "fresh")
@@ -71,16 +74,14 @@ def _all_fresh(partitions: int) -> str:
 
 
 def _causes(
-    open_ones: Iterable[Decision], failed: Mapping[str | None, Failure], upstream: Iterable[str]
+    open_ones: Sequence[Decision], failed: Mapping[str | None, Failure], upstream: Iterable[str]
 ) -> Iterator[str]:
     """Yields causes, the telling ones first: failures, closed gates, changes, what waits upstream, what is new."""
-    decisions = list(open_ones)
     yield from (failure.error for failure in failed.values())
-    yield from (one.held_back for one in decisions if one.held_back)
-    yield from (one.reason for one in decisions if one.status is Status.STALE)
+    yield from (one.held_back for one in open_ones if one.held_back)
+    yield from (one.reason for one in open_ones if one.status is Status.STALE)
     yield from upstream
-    yield from (one.reason for one in decisions if one.status is Status.MISSING)
-    yield from (one.reason for one in decisions)
+    yield from (one.reason for one in open_ones if one.status is Status.MISSING)
 
 
 def _reason(decision: Decision, failed: Mapping[str | None, Failure]) -> str:
