@@ -46,7 +46,17 @@ _IN_WORDS = {
 }
 _ELSEWHERE = frozenset(
     {
-        *("rows_in", "rows_out", "dropped", "dropped_examples", "discarded", "seconds", "cpu_seconds", "modified"),
+        *(
+            "rows_in",
+            "rows_out",
+            "dropped",
+            "dropped_examples",
+            "discarded",
+            "seconds",
+            "cpu_seconds",
+            "modified",
+            "page",
+        ),
         *("tokens", "fill", "sequences_per_row", "h5_dataset_stats", "counters", "places", "totals", "by_source"),
     }
 )

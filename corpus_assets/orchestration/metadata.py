@@ -9,7 +9,7 @@ import dagster as dg
 from corpus_assets.html.numbers import count, size
 from corpus_assets.orchestration.figures import DROPPED, Numbers, details, figures, megabytes, speed, summary_line
 from corpus_assets.orchestration.markdown import code_list, table
-from corpus_assets.orchestration.pages import page
+from corpus_assets.orchestration.pages import REPORT, page
 from resources.ledger import Record
 from resources.stage.declaration import Stage
 
@@ -36,6 +36,7 @@ def partition_metadata(stage: Stage, record: Record, reasons: Iterable[str], *, 
         **effort(numbers),
         **_stored(record, place),
         **_examples(numbers),
+        **_report(numbers),
         "details": dg.MetadataValue.json(_details(record)),
         **nothing,
     }
@@ -99,6 +100,13 @@ def _examples(numbers: Numbers) -> dict[str, Any]:
     if not examples:
         return {}
     return {"dropped rows, first examples": dg.MetadataValue.md(code_list(examples[:MAX_EXAMPLES]))}
+
+
+def _report(numbers: Numbers) -> dict[str, Any]:
+    """Returns links to the page that a partition is: in the web UI, and as a file below the store."""
+    if "page" not in numbers:
+        return {}
+    return {"open": dg.MetadataValue.url(REPORT), "file": dg.MetadataValue.path(numbers["page"])}
 
 
 def _details(record: Record) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from urllib.parse import quote
 
 PAGES = "/corpus"
+REPORT = f"{PAGES}/report"
 
 
 def page(asset: str, partition: str | None = None) -> str:

@@ -12,6 +12,7 @@ from corpus_assets import dataset_names
 from corpus_assets.config.exports import EXPORTS, is_export
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import IN_CHUNKS, KEEPS_EMPTY, Limits, RawFile, read_examples, rules_of
+from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
 from corpus_assets.raw.reasons import example_reasons
@@ -19,7 +20,7 @@ from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
-from resources.shards import Listing
+from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.task import Task
 
@@ -60,18 +61,27 @@ def examples(task: Task) -> None:
 
 
 def _options(task: Task) -> dict[str, Any]:
-    prefix = f"datasets.{task.shard.source}.input."
-    return {key.removeprefix(prefix): value for key, value in task.parameters.items()}
+    return _options_in(task.parameters, task.shard.source)
+
+
+def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
+    prefix = f"datasets.{dataset}.input."
+    return {key.removeprefix(prefix): value for key, value in parameters.items()}
 
 
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
-    shard, options = task.shard, _options(task)
+    rows = all_rows(task.shard, task.parameters)
+    return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+
+
+def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
+    """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
+    options = _options_in(parameters, shard.source)
     prefix = f"datasets.{shard.source}.input"
-    rules = rules_of(options["mode"], shard.source, options, format_options(task.parameters, prefix))
+    rules = rules_of(options["mode"], shard.source, options, format_options(parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
-    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    return good_rows(task, rows, options["on_bad_row"], gaps)
+    return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
@@ -89,7 +99,17 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     task.count(**{ROLES: dict(sorted(roles.items()))})
 
 
-_NO_CONTENT = {"csv", "extractor", "location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {
+    "csv",
+    "extractor",
+    "location",
+    "glob",
+    "licence",
+    "licence_key",
+    "max_bad_rows",
+    "may_be_empty",
+    "follow_links",
+}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
