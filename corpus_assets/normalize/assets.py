@@ -56,6 +56,7 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
     task.segments |= table.segments()
     rows_out = documents.written.rows
     task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
+    task.count(lengths=table.lengths)
 
 
 def short_documents(task: Task) -> None:

@@ -20,6 +20,7 @@ from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
+from resources.row_counts import dense
 from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.task import Task
@@ -86,17 +87,19 @@ def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     text_bytes = 0
-    roles = Counter[str]()
+    powers, roles = Counter[int](), Counter[str]()
     with task.lines(f"examples/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
         for example in rows:
             out.write(encode_example(example))
-            text_bytes += example_bytes(example)
+            size = example_bytes(example)
+            text_bytes += size
+            powers[size.bit_length()] += 1
             if len(roles) < MANY_ROLES:
                 roles.update(example_roles(example))
     rows_out, dropped = out.written.rows, task.dropped()
     task.save_counters(DROPPED, dropped)
     task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
-    task.count(**{ROLES: dict(sorted(roles.items()))})
+    task.count(lengths=dense(powers), **{ROLES: dict(sorted(roles.items()))})
 
 
 _NO_CONTENT = {
