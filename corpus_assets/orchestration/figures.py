@@ -44,6 +44,7 @@ _IN_WORDS = {
     "eos_id": "end-of-text id",
     "pad_id": "padding id",
 }
+COMPILED = "compile_seconds"
 _ELSEWHERE = frozenset(
     {
         *(
@@ -180,12 +181,17 @@ def speed(numbers: Numbers) -> float | None:
     """Returns MB of text per second; None for a stage that counts no text."""
     if "text_bytes" not in numbers:
         return None
-    return round(float(numbers["text_bytes"]) / 1e6 / max(float(numbers.get("seconds", 0)), _SHORTEST), 2)
+    return round(float(numbers["text_bytes"]) / 1e6 / max(_worked(numbers), _SHORTEST), 2)
+
+
+def _worked(numbers: Numbers) -> float:
+    """Returns the seconds that a partition took, without those in which it waited for kernels to be compiled."""
+    return float(numbers.get("seconds", 0)) - float(numbers.get(COMPILED, 0))
 
 
 def summary_line(stage: Stage, numbers: Numbers) -> str:
     """Returns one line: `2,008 documents, 1,563,851 tokens in 1,528 rows, 99.95 % full, 20 MB/s`."""
-    rate = speed(numbers) if float(numbers.get("seconds", 0)) >= _MEASURABLE else None
+    rate = speed(numbers) if _worked(numbers) >= _MEASURABLE else None
     ways = (_tokens_in_words(stage, numbers), _rows_in_words(stage, numbers), _few(numbers))
     phrases = next(filter(None, map(list, ways)), [])
     return ", ".join([*phrases, *([f"{rate:.3g} MB/s"] if rate else [])])
@@ -267,7 +273,7 @@ def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:
 def _can_be_added(name: str, value: float) -> bool:
     if isinstance(value, bool) or is_detail(name) or name in ("largest", "most_documents", "modified"):
         return False
-    return isinstance(value, int) or name in ("seconds", "cpu_seconds")
+    return isinstance(value, int) or name in ("seconds", "cpu_seconds", COMPILED)
 
 
 def megabytes(value: float) -> float:

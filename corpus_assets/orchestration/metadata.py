@@ -7,7 +7,16 @@ from typing import Any
 import dagster as dg
 
 from corpus_assets.html.numbers import count, size
-from corpus_assets.orchestration.figures import DROPPED, Numbers, details, figures, megabytes, speed, summary_line
+from corpus_assets.orchestration.figures import (
+    COMPILED,
+    DROPPED,
+    Numbers,
+    details,
+    figures,
+    megabytes,
+    speed,
+    summary_line,
+)
 from corpus_assets.orchestration.markdown import code_list, table
 from corpus_assets.orchestration.pages import REPORT, page
 from resources.ledger import Record
@@ -47,6 +56,8 @@ def effort(numbers: Numbers) -> dict[str, float]:
     rate = speed(numbers)
     found = {"seconds": round(float(numbers.get("seconds", 0)), 3)}
     found["CPU seconds"] = round(float(numbers.get("cpu_seconds", 0)), 3)
+    if numbers.get(COMPILED):
+        found["of them compiling"] = round(float(numbers[COMPILED]), 3)
     return found if rate is None else {**found, "MB/s": rate}
 
 
