@@ -19,7 +19,11 @@ from resources.wheels import wheel_version
 Files = Mapping[str, Mapping[str, Sequence[str]]]
 """Paths by tagger and option."""
 
-ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
+ATTRIBUTE_COLUMNS = {
+    "id": "string: of the document in the same row",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "source": "string: of the document",
+}
 
 
 @dataclass(frozen=True)

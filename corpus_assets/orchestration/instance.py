@@ -16,6 +16,8 @@ import yaml
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
+from corpus_assets.orchestration.fresh_checks import tell
+from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.home import FOLDER, dagster_home
 from corpus_assets.orchestration.lost_events import mark
 from corpus_assets.orchestration.postgres import database_url, unreachable, with_postgres
@@ -139,7 +141,9 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")
     os.environ[CONFIG_VARIABLE] = str(chosen.absolute())
     with project_instance(corpus.folder) as found:
-        register_shards(corpus.planner(), found)
+        planner = corpus.planner()
+        register_shards(planner, found)
+        tell(corpus, found, freshness(planner))
     module = {
         "module_name": "corpus_assets.definitions",
         "location_name": "corpus",

@@ -161,7 +161,13 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",
             former_group="raw",
-            columns={"id": "string", "source": "string", "prompt": "json", "completion": "string", "messages": "json"},
+            columns={
+                "id": "string: as given, or made from file and row",
+                "source": "string: the dataset",
+                "prompt": "json: what comes before the answer, if it is a pair",
+                "completion": "string: the answer, if it is a pair",
+                "messages": "json: the conversation, if it is one",
+            },
             kinds=("jsonl",),
         )
 
@@ -172,13 +178,19 @@ STAGES = [
         group="raw",
         unit_in="raw files",
         unit_out="raw files",
-        description="Table of all raw files of all sources, which are the shard partitions.",
+        description="All raw files, which are the shard partitions; and here the configuration of the corpus.",
         partitioning=Partitioning.NONE,
         compute=inventory,
         code_version="1",
         io="documents",
         looks_outside=True,
-        columns={"shard": "string", "source": "string", "file": "string", "bytes": "int", "members": "int"},
+        columns={
+            "shard": "string: the partition",
+            "source": "string: the source or dataset",
+            "file": "string: path below the location of the source",
+            "bytes": "int: size of the file",
+            "members": "int: files that it lists",
+        },
         kinds=("jsonl",),
     ),
     Stage(
