@@ -23,7 +23,8 @@ FROM_NEIGHBOURS = {
     "tokenize": ("corpus_assets.packing.",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
-        f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options", "takedown")
+        f"corpus_assets.raw.{name}"
+        for name in ("readers", "bad_rows", "losses", "format_options", "sampling", "takedown")
     ),
     "takedown": (
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "takedown")),

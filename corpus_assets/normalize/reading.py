@@ -6,6 +6,7 @@ from functools import partial
 from corpus_assets.raw.bad_rows import Gaps, good_rows
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
+from corpus_assets.raw.sampling import Chosen, sampled
 from resources.formats.documents import Document
 from resources.stage.task import Task
 
@@ -23,7 +24,11 @@ READING = (
 """Parameters of a stage that reads documents."""
 
 source_parameters = partial(format_parameters, prefix="source")
-"""Further parameters of such a stage: options of formats, where a source gives them."""
+"""Further parameters of such a stage: options of formats, where a source gives them; the sample, in one."""
+
+
+def _text_bytes(document: Document) -> int:
+    return len(document.text.encode("utf-8", "surrogatepass"))
 
 
 def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
@@ -44,4 +49,5 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     )
     limits = Limits(line_bytes=task["source.longest_row"])
     rows = read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    return good_rows(task, rows, task["source.on_bad_row"], gaps)
+    chosen = sampled(rows, task, Chosen.of(task.parameters, "source"), _text_bytes)
+    return good_rows(task, chosen, task["source.on_bad_row"], gaps)

@@ -73,10 +73,10 @@ class Runner:
         why: str,
     ) -> None:
         self._corpus = corpus
-        self._home = dagster_home(corpus.folder)
+        self._home = dagster_home(corpus.home)
         self._within = within if isinstance(within, JobStep) else None
         instance = within.instance if isinstance(within, JobStep) else within
-        self._instance = instance or project_instance(corpus.folder)
+        self._instance = instance or project_instance(corpus.home)
         self._checks = corpus_checks(AsPlanned(corpus.graph, corpus.settings, corpus.storage, planner, corpus.engine))
         with usable(self._home):
             register_shards(planner, self._instance)

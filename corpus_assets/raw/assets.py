@@ -14,6 +14,7 @@ from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_goo
 from corpus_assets.raw.examples import IN_CHUNKS, KEEPS_EMPTY, Limits, RawFile, read_examples, rules_of
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
@@ -70,7 +71,8 @@ def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     rules = rules_of(options["mode"], shard.source, options, format_options(task.parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
     rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    return good_rows(task, rows, options["on_bad_row"], gaps)
+    chosen = sampled(rows, task, Chosen.of(task.parameters, prefix), example_bytes)
+    return good_rows(task, chosen, options["on_bad_row"], gaps)
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
@@ -88,7 +90,17 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     task.count(**{ROLES: dict(sorted(roles.items()))})
 
 
-_NO_CONTENT = {"csv", "extractor", "location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {
+    "csv",
+    "extractor",
+    "sample",
+    "location",
+    "glob",
+    "licence",
+    "max_bad_rows",
+    "may_be_empty",
+    "follow_links",
+}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:

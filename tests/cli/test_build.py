@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress as Bars
 
-from corpus_assets.cli.build import _BarPerStage, _show
+from corpus_assets.cli.bars import BarPerStage
+from corpus_assets.cli.build import _show
 from corpus_assets.cli.console import output
 from corpus_assets.cli.memory import in_words
 from corpus_assets.cli.words import size
@@ -59,8 +60,9 @@ def test_a_build_says_its_memory_once_and_only_when_it_computes(work: Work) -> N
     stage = opened(work.folder).graph["train"]
     for disabled, times in ((False, 1), (True, 0)):
         console = Console(file=StringIO(), width=200)
-        bars = _BarPerStage(Bars(console=console, disable=disabled), lambda: "memory: up to 1 GB")
+        bars = BarPerStage(Bars(console=console, disable=disabled), lambda: "memory: up to 1 GB")
         bars.doing("planning")
+        bars.begins(to_do(work))
         for _ in range(2):
             bars.stage(stage, 3)
         assert isinstance(console.file, StringIO)
