@@ -122,7 +122,7 @@ def _of_texts(found: Estimate) -> list[str]:
     if copies.most:
         lines.append(
             f"duplicates: {copies.found:.1%} in the samples, about {copies.expected:.1%} expected in the whole, "
-            f"{copies.least:.1%} at least and {copies.most:.1%} at most: a sample has few of the copies of its documents"
+            f"{copies.least:.1%} at least and {copies.most:.1%} at most: a sample has few of the copies of its rows"
         )
         least, most = (one / found.expected - 1 if found.expected else 0.0 for one in found.range)
         lines.append(f"what comes after them, tokens too, may be {least:+.1%} to {most:+.1%} for that")

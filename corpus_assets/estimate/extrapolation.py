@@ -15,6 +15,8 @@ _MIDDLE: Final = 0.5
 _SPREAD: Final = 0.1
 """Growth of the share of duplicates, as a power of the sampled share, before anything is known; and its variance."""
 
+_STEPS: Final = 60
+
 
 @dataclass(frozen=True)
 class Point:
@@ -121,20 +123,39 @@ class Found:
 def duplicates(small: Found, large: Found) -> Duplicates:
     """Returns the share of duplicates of the whole, from those of small and of larger samples.
 
-    Among copies in pairs, the share grows with the sampled share; among very many copies of few texts it does not grow.
-    The growth that is found counts as much as the numbers allow; without any, it is taken to be in the middle.
+    Among texts in pairs, the share grows with the sampled share; of very many copies of few texts it does not grow.
+    So the growth between the samples says how many copies there are. It counts as much as the numbers allow; without
+    any, the share is taken to be in the middle of its bounds.
     """
     found = large.share
     if not found or large.part >= 1:
         return Duplicates(found, found, found, found)
     most = min(1.0, found / large.part)
-    exponent = _MIDDLE
+    expected = math.log(found * large.part**-_MIDDLE)
     if small.dropped and large.part > small.part:
-        step = math.log(large.part / small.part)
-        grown = min(1.0, max(0.0, math.log(found / small.share) / step))
-        spread = (1 / small.dropped + 1 / large.dropped) / step**2
-        exponent += (grown - _MIDDLE) * _SPREAD / (_SPREAD + spread)
-    return Duplicates(found, min(most, found * large.part**-exponent), found, most)
+        copies = _copies(small.part, large.part, found / small.share)
+        said = math.log(found * _repeated(1.0, copies) / _repeated(large.part, copies))
+        spread = (1 / small.dropped + 1 / large.dropped) / math.log(large.part / small.part) ** 2
+        expected += (said - expected) * _SPREAD / (_SPREAD + spread)
+    return Duplicates(found, min(most, math.exp(expected)), found, most)
+
+
+def _repeated(part: float, copies: float) -> float:
+    """Returns the share of the documents of a sample that are later copies, if every text is there so many times."""
+    return 1 + math.expm1(copies * math.log1p(-part)) / (copies * part) if part < 1 else 1 - 1 / copies
+
+
+def _copies(small: float, large: float, grown: float) -> float:
+    """Returns how many times each text is there if the share of copies is `grown` times as large in a larger sample."""
+    least, most = math.log(2), math.log(1e9)
+    for _ in range(_STEPS):
+        middle = (least + most) / 2
+        copies = math.exp(middle)
+        if _repeated(large, copies) / _repeated(small, copies) > grown:
+            least = middle
+        else:
+            most = middle
+    return math.exp(least)
 
 
 def _mean(values: Iterable[float]) -> float:
