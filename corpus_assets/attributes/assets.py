@@ -131,6 +131,8 @@ def _stage(entry: Entry) -> Stage:
     return Stage(
         name=asset_name(entry.name),
         group="attributes",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Attributes of every document: {', '.join(tagger.name for tagger in entry.taggers)}.",
         partitioning=Partitioning.SHARD,
         compute=partial(attributes, entry=entry),

@@ -210,6 +210,31 @@ def trace(
 
 
 @app.command()
+def why(
+    what: Annotated[
+        str,
+        typer.Argument(help="An id, or the SHA-256 of a text; with a row a raw file, or a file of a dataset."),
+    ],
+    row: Annotated[
+        int | None, typer.Argument(help="Row of the raw file, or of the dataset's file, from 0.", min=0)
+    ] = None,
+    config: ConfigOption = None,
+    *,
+    source: Annotated[str | None, typer.Option(help="Only documents of this source.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="The dataset that the file belongs to.")] = None,
+    position: Annotated[int, typer.Option(help="Id in that row, from 0.", min=0)] = 0,
+    seconds: Annotated[
+        float, typer.Option(help="Time for searching rows of HDF5, which hold no way back; 0 leaves them.", min=0)
+    ] = 10.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say where a document went, stage by stage: what dropped it, or which token files hold it."""
+    from corpus_assets.cli.why import Asked, run
+
+    run(config, Asked(what, row, source, dataset, position, seconds), as_json=as_json)
+
+
+@app.command()
 def tokens(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
     """Count tokens per source, split and dataset, from the commit records alone."""
     from corpus_assets.cli.tokens import run

@@ -6,12 +6,14 @@ from typing import Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.attributes import Attributes
+from corpus_assets.config.card import Card
 from corpus_assets.config.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
 from corpus_assets.config.dedupers import Deduper
 from corpus_assets.config.exports import mix_problems
 from corpus_assets.config.filter import Filter
+from corpus_assets.config.licences import Licences
 from corpus_assets.config.sampling import Sample
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
@@ -54,6 +56,10 @@ class CorpusConfig(Section):
         default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
     )
     filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    licences: Licences = Licences()
+    card: Card | None = Field(
+        None, description="what only people can say of the corpus; with it, its papers are written"
+    )
     streams: list[Stream] = Field(
         default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
     )

@@ -44,6 +44,8 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     stage = partial(Stage, group=GROUP, code_version="1")
     yield stage(
         name="benchmark_ngrams",
+        unit_in="items",
+        unit_out="items",
         description="Index of the n-grams of all benchmark items, in which documents look theirs up.",
         partitioning=Partitioning.NONE,
         compute=benchmark_ngrams,
@@ -56,6 +58,8 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     )
     yield stage(
         name="benchmark_hits",
+        unit_in="documents",
+        unit_out="documents",
         description="Where the documents of a shard have n-grams of benchmark items, and how many documents have each.",
         partitioning=Partitioning.SHARD,
         compute=benchmark_hits,
@@ -67,6 +71,8 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     )
     yield stage(
         name="boilerplate_ngrams",
+        unit_in="n-grams",
+        unit_out="n-grams",
         description="N-grams of benchmark items that occur in so many documents that they do not count.",
         partitioning=Partitioning.NONE,
         compute=boilerplate_ngrams,
@@ -78,6 +84,8 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     )
     yield stage(
         name="contamination_attributes",
+        unit_in="documents",
+        unit_out="documents",
         description="Spans of every document that it shares with benchmark items, and the share of each item.",
         partitioning=Partitioning.SHARD,
         compute=contamination_attributes,
@@ -94,6 +102,8 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     )
     yield stage(
         name="contamination_report",
+        unit_in="documents",
+        unit_out="benchmarks",
         description="How much of each benchmark is in the corpus: items, worst documents, and what was not looked for.",
         partitioning=Partitioning.NONE,
         compute=contamination_report,

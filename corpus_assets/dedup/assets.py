@@ -86,6 +86,8 @@ STAGES = [
     Stage(
         name="minhashes",
         group="dedup",
+        unit_in="documents",
+        unit_out="documents",
         description="MinHash signature of every document, over the shingles of its cleaned text, and the sketch that "
         "candidates are checked with.",
         partitioning=Partitioning.SHARD,
@@ -102,6 +104,8 @@ STAGES = [
     Stage(
         name="exact_duplicates",
         group="dedup",
+        unit_in="documents",
+        unit_out="pairs",
         description="Documents with equal texts, found by digest: each later one with the first of its kind.",
         partitioning=Partitioning.NONE,
         compute=exact_duplicates,
@@ -116,6 +120,8 @@ STAGES = [
     Stage(
         name="band_keys",
         group="dedup",
+        unit_in="documents",
+        unit_out="documents",
         description="One 64-bit key per band and document; short and featureless documents take no part.",
         partitioning=Partitioning.SHARD,
         compute=band_keys,
@@ -130,6 +136,8 @@ STAGES = [
     Stage(
         name="duplicate_pairs",
         group="dedup",
+        unit_in="documents",
+        unit_out="pairs",
         description="Candidate pairs of one band over all shards: documents with equal keys, as a star per key; later "
         "copies of equal texts take no part.",
         partitioning=Partitioning.BAND,
@@ -144,6 +152,8 @@ STAGES = [
     Stage(
         name="verified_pairs",
         group="dedup",
+        unit_in="pairs",
+        unit_out="pairs",
         description="Candidate pairs of all bands, each once, whose signatures or texts are similar enough.",
         partitioning=Partitioning.NONE,
         compute=verified_pairs,
@@ -162,6 +172,8 @@ STAGES = [
     Stage(
         name="components",
         group="dedup",
+        unit_in="documents",
+        unit_out="cluster members",
         description="Clusters of near-duplicates: every member, the document kept in its stead, and the cluster size.",
         partitioning=Partitioning.NONE,
         compute=components,
@@ -193,6 +205,8 @@ STAGES = [
     Stage(
         name="duplicates",
         group="dedup",
+        unit_in="documents",
+        unit_out="documents",
         description="Which documents of a shard are duplicates, of which kept document, in a cluster of what size.",
         partitioning=Partitioning.SHARD,
         compute=duplicates,

@@ -110,7 +110,7 @@ def estimated(corpus: Corpus, planner: Planner, samples: Samples) -> Estimate:
     change = _kept_change(samples.blocks, found)
     stages = [_stage(corpus, planner, stage, sizes, change) for stage in corpus.graph]
     workers = corpus.engine.workers_per_machine
-    start = _start(samples)
+    start = _start(stages, samples, corpus.engine.workers)
     parts = sum(one.partitions for one in stages)
     driver = samples.small.driver / max(1, _partitions(samples.small)) * parts
     per_record = samples.small.ledger / max(1, _partitions(samples.small))
@@ -297,17 +297,21 @@ def _partitions(measured: Measured) -> int:
     return max(1, sum(one.partitions for one in measured.stages.values()))
 
 
-def _start(samples: Samples) -> float:
-    small = samples.small.stages
-    return sum(max(0.0, one.cpu - small[name].cpu) for name, one in samples.cold.stages.items())
+def _start(stages: Sequence[StageEstimate], samples: Samples, workers: int) -> float:
+    """Returns what all workers take to load libraries and kernels: each what a new one took beyond one that had them."""
+    cold, warm = samples.cold.stages, samples.small.stages
+    return sum(
+        max(0.0, cold[one.asset].cpu - warm[one.asset].cpu) * _at_once(one.alone, one.partitions, workers)
+        for one in stages
+        if not one.recorded
+    )
 
 
 def _wall(stages: Sequence[StageEstimate], workers: int, samples: Samples) -> Guess:
     """Returns the seconds of the whole build: its work on all workers, the driver beside it, and the start."""
     small, sharing = samples.small, max(1, workers)
     work = total(one.seconds.times(1 / _at_once(one.alone, one.partitions, sharing)) for one in stages)
-    alone = {one.asset: one.alone for one in stages}
-    known = sum(one.seconds / _at_once(alone[name], one.partitions, sharing) for name, one in small.stages.items())
+    known = sum(one.seconds for one in small.stages.values())
     beside = max(0.0, small.wall - known) * sum(one.partitions for one in stages) / _partitions(small)
     start = max(0.0, samples.cold.wall - small.wall)
     return work + Guess(beside + start, beside + start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -17,10 +17,12 @@ from corpus_assets.estimate.sample_builds import (
     Measured,
     Place,
     build_sample,
+    cpu_seconds,
     measured_store,
     own_home,
     some_files,
 )
+from resources.engine.local import LocalEngine
 from resources.planning.planner import Planner
 
 BLOCKS: Final = 4
@@ -68,11 +70,12 @@ def run_estimate(corpus: Corpus, seconds: float, say: Callable[[str], None]) -> 
     chosen = some_files(planner.listing, names, MOST_READ)
     read = sum(shard.bytes for shard in shards if shard.source in names and shard.key in chosen)
     with TemporaryDirectory(prefix="corpus-estimate-") as name, own_home(Path(name)):
+        engine = LocalEngine(1) if corpus.config.engine.kind == "local" else corpus.engine
         try:
-            making = _Making(corpus, planner, Place(Path(name), Lasting(corpus.engine)), chosen, say)
+            making = _Making(corpus, planner, Place(Path(name), Lasting(engine)), chosen, say)
             samples = making.samples(_SMALL / max(1, read), started + seconds)
         finally:
-            corpus.engine.close()
+            engine.close()
     found = estimated(corpus, planner, samples)
     return Result(found, read, raw, len(chosen), len(shards), making.shares, time.monotonic() - started)
 
@@ -95,8 +98,10 @@ class _Making:
         """Returns all samples. small: share of the rows that the first ones take. until: when they should be there."""
         small = min(small, _LARGEST)
         cold = self._build(small, "a small sample, for what the start costs")
+        # A build is a process that loads all that this one has loaded, too.
+        cold = replace(cold, driver=cpu_seconds())
         warm = self._build(small, "another one, for what does not grow")
-        scaling = max(0.05, sum(one.seconds for one in warm.stages.values()) / max(1, self._corpus.engine.workers))
+        scaling = max(0.05, sum(one.seconds for one in warm.stages.values()) / max(1, self._place.engine.workers))
         overhead = max(0.0, warm.wall - scaling)
         each = (until - time.monotonic()) / BLOCKS - overhead
         large = min(_LARGEST, max(2 * small, 0.8 * small * each / scaling))

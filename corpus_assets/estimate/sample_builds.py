@@ -185,9 +185,9 @@ def own_home(folder: Path) -> Iterator[None]:
 def build_sample(whole: Corpus, sample: Sample, place: Place, name: str, keys: frozenset[str]) -> Measured:
     """Builds a sample of some raw files, and measures it. name: of its folder. `CorpusError` if anything fails."""
     corpus = _Part(whole, sample, place, name, keys)
-    started, cpu = time.monotonic(), _cpu_seconds()
+    started, cpu = time.monotonic(), cpu_seconds()
     report = build(corpus, list(corpus.graph), _Silent())
-    wall, driver = time.monotonic() - started, _cpu_seconds() - cpu
+    wall, driver = time.monotonic() - started, cpu_seconds() - cpu
     _require_built(report)
     return replace(measured_store(corpus, corpus.planner()), driver=driver, wall=wall)
 
@@ -235,6 +235,7 @@ def _added(before: Read, record: Record) -> Read:
     )
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
+    """Returns the CPU seconds of this process so far, without those of workers."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime

@@ -11,6 +11,8 @@ from corpus_assets.mix.shuffle import in_order
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
+NOT_IN_MIXTURE = "not_in_mixture"
+
 
 class _Named(msgspec.Struct):
     id: str
@@ -41,7 +43,7 @@ def weighted_documents(task: Task, path: str, split: Partition, mix: Mix) -> Non
     written["copy"] = written["copy"] * max(1, int(times.max(initial=1))) + uses
     task.save_array(f"{path}.rows.npy", np.ascontiguousarray(written[order]))
     if left_out := int((times == 0).sum()):
-        task.drop("not_in_mixture", left_out)
+        task.drop(NOT_IN_MIXTURE, left_out)
     task.count(rows_in=len(rows), rows_out=len(kept), repeats=len(kept) - int((times > 0).sum()), text_bytes=size)
 
 

@@ -13,6 +13,7 @@ from corpus_assets.normalize.text import normalizer
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
 from corpus_assets.raw.losses import source_losses
+from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
 from resources.formats.documents import DOCUMENT_COLUMNS, Document
@@ -89,6 +90,9 @@ def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, i
 NORMALIZED_DOCUMENTS = Stage(
     name="normalized_documents",
     group="normalize",
+    unit_in="raw rows",
+    unit_out="documents",
+    reasons=document_reasons,
     description="Documents of one raw file in the Dolma schema: texts normalized, order and metadata kept.",
     partitioning=Partitioning.SHARD,
     compute=normalized_documents,
@@ -107,6 +111,8 @@ NORMALIZED_DOCUMENTS = Stage(
 SHORT_DOCUMENTS = Stage(
     name="short_documents",
     group="normalize",
+    unit_in="documents",
+    unit_out="documents",
     description="Marks documents that are too short to train on: fewer cleaned characters than the threshold.",
     partitioning=Partitioning.SHARD,
     compute=short_documents,

@@ -217,7 +217,7 @@ def _events(
     """
     why = {**(known or {})} | {decision.partition: decision.reason for decision in step.due}
     new = {outcome.partition for outcome in step.outcomes}
-    reasons = drop_reasons(corpus.ledger.records(step.stage.name).values())
+    reasons = drop_reasons(step.stage, corpus.settings.values, corpus.ledger.records(step.stage.name).values())
     for key, record in sorted(step.records().items(), key=lambda item: item[0] or ""):
         if key in new or fresh_too:
             yield materialization(record, reasons, why.get(key, ""), provenance, new=key in new)

@@ -106,7 +106,11 @@ def _report(planner: Planner, stages: Sequence[Stage], fresh: Fresh, step: JobSt
         for stage in stages:
             records = planner.records(stage.name)
             kept = [records[key] for key in planner.partitions(stage) if key in fresh[stage.name] and key in records]
-            dropped, tags, when = drop_reasons(records.values()), provenance.tags(stage), time.time()
+            dropped, tags, when = (
+                drop_reasons(stage, planner.settings.values, records.values()),
+                provenance.tags(stage),
+                time.time(),
+            )
             told = [
                 materialization(record, dropped, reasons[stage.name].get(record.partition, ""), tags, new=False)
                 for record in kept

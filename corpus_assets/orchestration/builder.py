@@ -106,7 +106,7 @@ class Builder:
             self._started.add(stage.name)
             due = sum(one.status is not Status.FRESH for one in self._planner.decisions(stage).values())
             self._progress.stage(stage, due)
-            reasons = drop_reasons(self._planner.records(stage.name).values())
+            reasons = drop_reasons(stage, self._corpus.settings.values, self._planner.records(stage.name).values())
             self._dagster.do(lambda runner: runner.begins(stage, due, reasons))
         self._begun[decision.asset, decision.partition] = decision
         self._count_running()

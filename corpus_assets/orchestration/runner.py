@@ -123,7 +123,7 @@ class Runner:
     def begins(self, stage: Stage, due: int, reasons: Iterable[str]) -> None:
         """Reports that the first partition of a stage is about to be computed.
 
-        reasons: those for which older partitions of it dropped rows.
+        reasons: all for which it may drop rows.
         """
         self._begun[stage.name] = time.time()
         self._reasons[stage.name] = set(reasons)
@@ -185,7 +185,7 @@ class Runner:
             entries.append(events.entry(events.observed(step, failure(failed)), when))
         tags = self._provenance.tags(stage) if pending.built else {}
         known = self._reasons.setdefault(stage.name, set())
-        known.update(drop_reasons(record for record, _, _ in pending.built))
+        known.update(drop_reasons(stage, self._corpus.settings.values, (record for record, _, _ in pending.built)))
         for record, why, when in pending.built:
             event = materialization(record, sorted(known), why, tags, new=True)
             entries.append(events.entry(events.materialized(step, event), when))

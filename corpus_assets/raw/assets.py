@@ -12,14 +12,16 @@ from corpus_assets import dataset_names
 from corpus_assets.config.exports import EXPORTS, is_export
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import IN_CHUNKS, KEEPS_EMPTY, Limits, RawFile, read_examples, rules_of
+from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.reasons import example_reasons
 from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
-from resources.shards import Listing
+from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.task import Task
 
@@ -60,19 +62,28 @@ def examples(task: Task) -> None:
 
 
 def _options(task: Task) -> dict[str, Any]:
-    prefix = f"datasets.{task.shard.source}.input."
-    return {key.removeprefix(prefix): value for key, value in task.parameters.items()}
+    return _options_in(task.parameters, task.shard.source)
+
+
+def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
+    prefix = f"datasets.{dataset}.input."
+    return {key.removeprefix(prefix): value for key, value in parameters.items()}
 
 
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
-    shard, options = task.shard, _options(task)
+    chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
+    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
+    return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+
+
+def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
+    """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
+    options = _options_in(parameters, shard.source)
     prefix = f"datasets.{shard.source}.input"
-    rules = rules_of(options["mode"], shard.source, options, format_options(task.parameters, prefix))
+    rules = rules_of(options["mode"], shard.source, options, format_options(parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
-    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    chosen = sampled(rows, task, Chosen.of(task.parameters, prefix), example_bytes)
-    return good_rows(task, chosen, options["on_bad_row"], gaps)
+    return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
@@ -97,6 +108,7 @@ _NO_CONTENT = {
     "location",
     "glob",
     "licence",
+    "licence_key",
     "max_bad_rows",
     "may_be_empty",
     "follow_links",
@@ -134,6 +146,8 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
         yield Stage(
             name=dataset_names.examples(name),
             group=own,
+            unit_in="raw rows",
+            unit_out="examples",
             description=f"Examples of one file of dataset {name}: texts, pairs, conversations or preferences.",
             partitioning=Partitioning.SHARD,
             compute=examples,
@@ -144,6 +158,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             shard_set=name,
             gate_all=partial(dataset_losses, dataset=name),
             notes=partial(dropped_notes, what="dataset"),
+            reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",
             former_group="raw",
             columns={"id": "string", "source": "string", "prompt": "json", "completion": "string", "messages": "json"},
@@ -155,6 +170,8 @@ STAGES = [
     Stage(
         name="inventory",
         group="raw",
+        unit_in="raw files",
+        unit_out="raw files",
         description="Table of all raw files of all sources, which are the shard partitions.",
         partitioning=Partitioning.NONE,
         compute=inventory,
@@ -167,6 +184,8 @@ STAGES = [
     Stage(
         name="raw_source",
         group="raw",
+        unit_in="raw files",
+        unit_out="raw files",
         description="Content version of one raw file: a digest of its bytes, taken again only if it was rewritten.",
         partitioning=Partitioning.SHARD,
         compute=raw_source,

@@ -38,6 +38,11 @@ class Chosen:
         share = parameters.get(f"{prefix}.sample.share")
         return None if share is None else cls(share, parameters[f"{prefix}.sample.seed"])
 
+    def rows(self, shard: Shard) -> Callable[[int], bool]:
+        """Returns a function that says whether a row of a raw file, from 0, is in the sample."""
+        most, place = self.share * _WHOLE, places(shard, self.seed)
+        return lambda number: place(number) < most
+
 
 def sampled(
     rows: Iterable[T | BadRow], task: Task, chosen: Chosen | None, size: Callable[[T], int]
@@ -50,10 +55,9 @@ def sampled(
     if chosen is None:
         yield from rows
         return
-    most, place = chosen.share * _WHOLE, places(task.shard, chosen.seed)
-    left_out = 0
+    has, left_out = chosen.rows(task.shard), 0
     for number, row in enumerate(rows):
-        if place(number) < most:
+        if has(number):
             yield row
         else:
             left_out += 0 if isinstance(row, BadRow) else size(row)

@@ -144,10 +144,15 @@ def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"holdout by source": {source["name"]: source["holdout"] for source in settings["sources"]}}
 
 
-def _split_stage(name: str, description: str, compute: Any, inputs: Any, parameters: tuple[str, ...]) -> Stage:
+def _split_stage(
+    name: str, description: str, compute: Any, inputs: Any, parameters: tuple[str, ...], *, reasons: tuple[str, ...]
+) -> Stage:
     return Stage(
         name=name,
         group="split",
+        unit_in="documents",
+        unit_out="documents",
+        reasons=reasons,
         description=description,
         partitioning=Partitioning.CHUNK,
         compute=compute,
@@ -168,6 +173,8 @@ STAGES = [
     Stage(
         name="holdout_selection",
         group="split",
+        unit_in="documents",
+        unit_out="sources",
         description="Threshold of each source: documents whose content hash is below it are held out.",
         partitioning=Partitioning.NONE,
         compute=holdout_selection,
@@ -186,6 +193,7 @@ STAGES = [
         train,
         ("mixed_pass2", "holdout_selection"),
         _SELECTION,
+        reasons=("held_out",),
     ),
     _split_stage(
         "holdout",
@@ -193,6 +201,7 @@ STAGES = [
         holdout,
         ("mixed_pass2", "holdout_selection"),
         _SELECTION,
+        reasons=("not_held_out", "repeat_of_held_out"),
     ),
     _split_stage(
         "validation",
@@ -200,6 +209,7 @@ STAGES = [
         validation,
         ("holdout",),
         ("split.seed", "split.validation"),
+        reasons=("test",),
     ),
     _split_stage(
         "test",
@@ -207,10 +217,13 @@ STAGES = [
         test,
         ("holdout",),
         ("split.seed", "split.validation"),
+        reasons=("validation",),
     ),
     Stage(
         name="holdout_hashes",
         group="split",
+        unit_in="documents",
+        unit_out="texts",
         description="SHA-256 digests of all held-out texts, which are removed from train.",
         partitioning=Partitioning.NONE,
         compute=holdout_hashes,
@@ -226,5 +239,6 @@ STAGES = [
         decontaminated_train,
         ("train", "holdout_hashes"),
         (),
+        reasons=("text_in_holdout",),
     ),
 ]

@@ -140,6 +140,8 @@ def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
     return Stage(
         name=documents_asset(chosen.name),
         group="streams",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Documents of stream {chosen.name} with their attributes, filtered, of one shard.",
         partitioning=Partitioning.SHARD,
         compute=partial(stream_documents, stream=chosen),
@@ -157,6 +159,8 @@ def _packed_stage(name: str, max_size: int, codec: str) -> Stage:
     return Stage(
         name=f"{name}_stream",
         group="streams",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Files of stream {name}: the rows of several shards one after another.",
         partitioning=Partitioning.NONE,
         compute=partial(stream, name=name, max_size=max_size, codec=codec),

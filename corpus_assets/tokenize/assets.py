@@ -22,6 +22,7 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "2"
+ROWS = "token rows"
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights"}
 Settings = Mapping[str, Any]
@@ -160,6 +161,8 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         name=names.SHARED_TOKENIZER if dataset is None else names.tokenizer(dataset),
         group="tokenize" if dataset is None else names.group(dataset),
         description="A tokenizer: configured files, a hub's, or a BPE trained once on the train split.",
+        unit_in="documents",
+        unit_out="tokens",
         partitioning=Partitioning.NONE,
         compute=partial(tokenizer.tokenizer, folder="tokenizer" if dataset is None else f"tokenizers/{dataset}"),
         code_version="2",
@@ -222,7 +225,8 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
         yield _sequences_stage(dataset, partitioning, reads)
         gathers = (own_segment(names.sequences(name)), same(dataset.tokenizer))
         merging = partial(_merging_kernels, dataset=dataset)
-        yield replace(_rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers), kernels=merging)
+        gathered = _rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers)
+        yield replace(gathered, kernels=merging, unit_in=ROWS, reasons=())
     yield _params_stage(dataset)
 
 
@@ -285,7 +289,14 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         columns=dict.fromkeys(layout.features, "int32[L]"),
         kinds=("hdf5",),
         former_group="tokenize",
+        unit_in=_unit(dataset.shard_set),
+        unit_out=ROWS,
+        reasons=mode.reasons,
     )
+
+
+def _unit(shard_set: str | None) -> str:
+    return "documents" if shard_set is None else "examples"
 
 
 def _params_stage(dataset: Dataset) -> Stage:
@@ -309,6 +320,8 @@ def _params_stage(dataset: Dataset) -> Stage:
         run_options=partial(dataset_run_options, name=name),
         notes=partial(tokens.discarded_notes, dataset=name),
         kinds=("json",),
+        unit_in=ROWS,
+        unit_out=ROWS,
         formerly=f"data_params/{name}",
         former_group="tokenize",
     )

@@ -29,6 +29,8 @@ def _hashes(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_hashes",
         group="attributes",
+        unit_in="documents",
+        unit_out="parts",
         description=f"Hashes of what is compared by {rule.by}: each different one of a shard once, sorted.",
         partitioning=Partitioning.SHARD,
         compute=partial(hashes, rule=rule),
@@ -46,6 +48,8 @@ def _seen(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_seen",
         group="attributes",
+        unit_in="hashes",
+        unit_out="hashes",
         description="Which hashes of each shard an earlier shard has too.",
         partitioning=Partitioning.NONE,
         compute=partial(seen, rule=rule),
@@ -64,6 +68,8 @@ def _marks(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_attributes",
         group="attributes",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Repetitions by {rule.by}: all but the first copy in the order of sources, shards and rows.",
         partitioning=Partitioning.SHARD,
         compute=partial(marks, rule=rule),

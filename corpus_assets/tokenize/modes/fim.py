@@ -17,7 +17,7 @@ from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
 from corpus_assets.tokenize.modes.fim_transform import ControlIds, Decisions, KeyedDecisions, Kind, cut_text
-from corpus_assets.tokenize.modes.lm import lm_rows_over_files
+from corpus_assets.tokenize.modes.lm import LM_REASONS, lm_rows_over_files
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
@@ -173,4 +173,5 @@ FIM = Mode(
     layout=TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    reasons=LM_REASONS,
 )

@@ -22,6 +22,7 @@ from corpus_assets.tokenize.statistics import Statistics
 from resources.hashing import keyed_hash
 
 SHORTEST_CUT = 2
+LM_REASONS = ("empty_text", "no_place_to_cut", "no_label", "below_minimum_length")
 
 
 def lm_rows(
@@ -227,4 +228,5 @@ LM = Mode(
     layout=TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    reasons=LM_REASONS,
 )

@@ -13,6 +13,7 @@ import numpy as np
 from corpus_assets.config.datasets import VSLDataset
 from corpus_assets.tokenize.encode.texts import encode_texts, utf8_length
 from corpus_assets.tokenize.modes.chunks import chunked
+from corpus_assets.tokenize.modes.lm import LM_REASONS
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import PACKED_TEXTS
@@ -155,4 +156,5 @@ LM_VSL = Mode(
     layout=PACKED_TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    reasons=(*LM_REASONS, "long_document"),
 )
