@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from corpus_assets import dataset_names
-from corpus_assets.config.tokenizers import TrainedTokenizer
 from corpus_assets.corpus import Corpus
 from corpus_assets.estimate.extrapolation import (
     Duplicates,
@@ -20,9 +18,9 @@ from corpus_assets.estimate.extrapolation import (
     total,
 )
 from corpus_assets.estimate.sample_builds import SOURCES, Measured, Stats
+from corpus_assets.estimate.sizes import Samples, Sizes
 from resources.engine.interface import OWN_MEMORY
 from resources.planning.planner import Planner, Status
-from resources.shards import Listing
 from resources.stage.declaration import Partitioning, Stage
 
 _ENOUGH: Final = 0.25
@@ -49,19 +47,6 @@ class StageEstimate:
     alone: bool
     due: float
     recorded: bool = False
-
-
-@dataclass(frozen=True)
-class Samples:
-    """The sample builds. cold: a small one with new workers. small: one as large with the same workers. blocks: larger.
-
-    factors: by source or dataset, how many times as many raw bytes the whole has as the files that were read.
-    """
-
-    cold: Measured
-    small: Measured
-    blocks: Sequence[Measured]
-    factors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,7 +89,7 @@ class Estimate:
 
 def estimated(corpus: Corpus, planner: Planner, samples: Samples) -> Estimate:
     """Returns the estimate of the whole build of a corpus. planner: of the whole."""
-    sizes = _Sizes(corpus, samples)
+    sizes = Sizes(corpus, samples)
     found = duplicates(_dropped([samples.small], sizes), _dropped(samples.blocks, sizes))
     kept = [Point(sizes.text(one, SOURCES), one.summary.kept) for one in samples.blocks]
     change = _kept_change(samples.blocks, found)
@@ -132,76 +117,7 @@ def estimated(corpus: Corpus, planner: Planner, samples: Samples) -> Estimate:
     )
 
 
-class _Sizes:
-    """Bytes of text by source or dataset, in samples and in the whole."""
-
-    def __init__(self, corpus: Corpus, samples: Samples) -> None:
-        self._own = {one["name"] for one in corpus.settings.inputs()}
-        self._groups = {dataset_names.group(name): name for name in self._own}
-        self.samples = samples
-        self._factors = samples.factors
-        self._caps = dict(_trained(corpus))
-
-    def of(self, stage: Stage) -> str:
-        """Returns the name under which the texts that a stage is made of are counted."""
-        found: str = self._groups.get(stage.group, SOURCES)
-        return found
-
-    def text(self, measured: Measured, name: str) -> float:
-        """Returns the bytes of text in a sample. A sample without any counts as one byte."""
-        return max(1.0, sum(read.text for source, read in measured.read.items() if self.is_of(source, name)))
-
-    def whole(self, name: str) -> float:
-        """Returns the bytes of text in the whole."""
-        read = self.samples.cold.read.items()
-        return max(1.0, sum(one.all_text * self.factor(source) for source, one in read if self.is_of(source, name)))
-
-    def share(self, measured: Measured) -> float:
-        """Returns the share of the rows of all sources that a sample has."""
-        read = [(one, self.factor(source)) for source, one in measured.read.items() if self.is_of(source, SOURCES)]
-        return sum(one.rows for one, _ in read) / max(1.0, sum(one.all_rows * factor for one, factor in read))
-
-    def factor(self, source: str) -> float:
-        """Returns how many times as many raw bytes a source has as the files of it that were read."""
-        return self._factors.get(source, 1.0)
-
-    def is_of(self, source: str, name: str) -> bool:
-        """Returns whether the texts of a source, or of a dataset's own files, are counted under a name."""
-        return source == name or (name == SOURCES and source not in self._own)
-
-    def at(self, measured: Measured, stage: Stage) -> float:
-        """Returns the bytes of text that a stage worked on in a sample."""
-        cap = self._caps.get(stage.name)
-        return self.text(measured, self.of(stage)) if cap is None else max(1.0, min(cap, measured.train_text))
-
-    def whole_at(self, stage: Stage) -> float:
-        """Returns the bytes of text that a stage works on in the whole; a tokenizer is trained on some of it."""
-        cap = self._caps.get(stage.name)
-        if cap is None:
-            return self.whole(self.of(stage))
-        blocks = [Point(self.text(one, SOURCES), one.train_text) for one in self.samples.blocks]
-        return max(1.0, min(cap, in_proportion(blocks, self.whole(SOURCES)).value))
-
-
-def _trained(corpus: Corpus) -> Iterator[tuple[str, int]]:
-    """Yields the stages that train a tokenizer, each with the most bytes of text that it looks at."""
-    chosen = [(dataset_names.tokenizer(one.name), one.tokenizer) for one in corpus.config.datasets]
-    for name, tokenizer in [(dataset_names.SHARED_TOKENIZER, corpus.config.tokenizer), *chosen]:
-        if isinstance(tokenizer, TrainedTokenizer):
-            yield name, tokenizer.sample
-
-
-def factors_of(listing: Listing, read: frozenset[str]) -> dict[str, float]:
-    """Returns by source or dataset how many times as many raw bytes it has as those of its files that were read."""
-    whole: dict[str, int] = {}
-    taken: dict[str, int] = {}
-    for shard in listing.shards:
-        whole[shard.source] = whole.get(shard.source, 0) + shard.bytes
-        taken[shard.source] = taken.get(shard.source, 0) + (shard.bytes if shard.key in read else 0)
-    return {name: size / taken[name] if taken[name] else 1.0 for name, size in whole.items()}
-
-
-def _stage(corpus: Corpus, planner: Planner, stage: Stage, sizes: _Sizes, change: float) -> StageEstimate:
+def _stage(corpus: Corpus, planner: Planner, stage: Stage, sizes: Sizes, change: float) -> StageEstimate:
     partitions, alone = len(planner.partitions(stage)), stage.partitioning is Partitioning.NONE
     weights = {key: _weight(planner, key) for key in planner.partitions(stage)}
     decisions = planner.decisions(stage).items()
@@ -240,7 +156,7 @@ def _after_duplicates(corpus: Corpus) -> set[str]:
     return {stage.name for stage in corpus.graph.select([f"{_DUPLICATES}+"])} - {_DUPLICATES}
 
 
-def _more(planner: Planner, stage: Stage, sizes: _Sizes) -> float:
+def _more(planner: Planner, stage: Stage, sizes: Sizes) -> float:
     """Returns how many times as many files, or bytes of them, the whole has as the samples."""
     if stage.partitioning is not Partitioning.SHARD:
         return 1.0
@@ -251,7 +167,7 @@ def _more(planner: Planner, stage: Stage, sizes: _Sizes) -> float:
     return len(planner.partitions(stage)) / max(1, sizes.samples.small.stages[stage.name].partitions)
 
 
-def _guess(stage: Stage, value: Callable[[Stats], float], sizes: _Sizes, more: float) -> Guess:
+def _guess(stage: Stage, value: Callable[[Stats], float], sizes: Sizes, more: float) -> Guess:
     samples = sizes.samples
 
     def point(measured: Measured) -> Point:
@@ -260,12 +176,12 @@ def _guess(stage: Stage, value: Callable[[Stats], float], sizes: _Sizes, more: f
     return extrapolated(point(samples.small), [point(one) for one in samples.blocks], sizes.whole_at(stage), more)
 
 
-def _rows(samples: Samples, sizes: _Sizes) -> Guess:
+def _rows(samples: Samples, sizes: Sizes) -> Guess:
     read = samples.cold.read.items()
     return Guess(sum(one.all_rows * sizes.factor(source) for source, one in read if sizes.is_of(source, SOURCES)))
 
 
-def _dropped(measured: Sequence[Measured], sizes: _Sizes) -> Found:
+def _dropped(measured: Sequence[Measured], sizes: Sizes) -> Found:
     documents = sum(one.summary.documents for one in measured)
     found = sum(one.summary.dropped.get(_DUPLICATE, 0) for one in measured)
     return Found(sum(map(sizes.share, measured)) / len(measured), documents, found)
@@ -278,7 +194,7 @@ def _kept_change(blocks: Sequence[Measured], found: Duplicates, share: float | N
     return max(0.0, kept - more) / kept if kept else 1.0
 
 
-def _tokens(corpus: Corpus, samples: Samples, sizes: _Sizes, change: float) -> dict[str, Guess]:
+def _tokens(corpus: Corpus, samples: Samples, sizes: Sizes, change: float) -> dict[str, Guess]:
     """Returns the tokens of each dataset."""
     own = {one["name"] for one in corpus.settings.inputs()}
     counted = [{one.name: one.tokens for one in block.summary.datasets} for block in samples.blocks]
@@ -298,7 +214,7 @@ def _partitions(measured: Measured) -> int:
 
 
 def _start(stages: Sequence[StageEstimate], samples: Samples, workers: int) -> float:
-    """Returns what all workers take to load libraries and kernels: each what a new one took beyond one that had them."""
+    """Returns what all workers take to load libraries and kernels: what a new one took beyond the next."""
     cold, warm = samples.cold.stages, samples.small.stages
     return sum(
         max(0.0, cold[one.asset].cpu - warm[one.asset].cpu) * _at_once(one.alone, one.partitions, workers)

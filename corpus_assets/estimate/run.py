@@ -11,7 +11,7 @@ from typing import Final
 
 from corpus_assets.config.sampling import Sample
 from corpus_assets.corpus import Corpus
-from corpus_assets.estimate.estimate import Estimate, Samples, estimated, factors_of
+from corpus_assets.estimate.estimate import Estimate, estimated
 from corpus_assets.estimate.sample_builds import (
     Lasting,
     Measured,
@@ -22,6 +22,7 @@ from corpus_assets.estimate.sample_builds import (
     own_home,
     some_files,
 )
+from corpus_assets.estimate.sizes import Samples, factors_of
 from resources.engine.local import LocalEngine
 from resources.planning.planner import Planner
 

@@ -8,9 +8,9 @@ import pytest
 
 from corpus_assets.cli.console import output
 from corpus_assets.cli.estimate import Prices, _as_json, _show
-from corpus_assets.estimate.estimate import factors_of
 from corpus_assets.estimate.run import BLOCKS, run_estimate
 from corpus_assets.estimate.sample_builds import some_files
+from corpus_assets.estimate.sizes import factors_of
 from resources.errors import CorpusError
 from resources.shards import Listing, Shard
 from tests.build.conftest import built_once, work
