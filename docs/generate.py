@@ -191,7 +191,8 @@ With `--json` a command prints one JSON object on standard output, and nothing e
   "train", "dropped": {...}, "datasets": [{"name", "rows", "tokens", "folder"}]}, "notes": [...], "orphans"}`; `log` is
   the file with all errors, `build_log` that with all that happened; `--events` prints lines while the build runs
 - `corpus estimate --json`: `{"documents", "text_bytes", "kept", "tokens": {dataset: ...}, "cpu_seconds",
-  "wall_seconds", "disk_bytes", "memory_bytes", "prices": {"cpu", "month"}, "duplicates": {"found", "expected", "least", "most"},
+  "wall_seconds", "disk_bytes", "memory_bytes", "prices": {"cpu", "month"},
+  "duplicates": {"found", "expected", "least", "most"},
   "stages": [{"asset", "partitions", "cpu_seconds", "seconds", "bytes", "rows", "due", "recorded"}], ...}`; numbers
   that are estimated are `{"value", "error", "fixed"}` ([before-a-build.md](before-a-build.md))
 - `corpus packing --json`: `{"dataset", "sequence_length", "depth", "documents", "ids", "sequences", "lower_bound",
@@ -202,9 +203,10 @@ With `--json` a command prints one JSON object on standard output, and nothing e
 
 A build writes all its errors to a file in `errors/` of the DAGSTER_HOME (`.dagster_home` beside corpus.yaml), and says
 which; the last 20 files are kept. What happened when is in `logs/` beside it
-([before-a-build.md](before-a-build.md)). The last failure of a partition is kept in `ledger/.failures` of the store,
-and `corpus plan` shows it until the partition succeeds, or its input or parameters change. `corpus --version` prints the
-version.
+([before-a-build.md](before-a-build.md)).
+
+The last failure of a partition is kept in `ledger/.failures` of the store, and `corpus plan` shows it until the
+partition succeeds, or its input or parameters change. `corpus --version` prints the version.
 
 The configuration is `--config`, else `$CORPUS_CONFIG`, else `corpus.yaml` in the working folder.
 
