@@ -81,7 +81,7 @@ def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Ma
 
     Where nothing was ever reported, or all was said, Dagster is not loaded.
     """
-    home = dagster_home(corpus.folder)
+    home = dagster_home(corpus.home)
     if within is None and (not home.is_dir() or is_told(corpus.storage, home, found)):
         return
     from corpus_assets.orchestration.runner import tell_of

@@ -140,7 +140,7 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     _check_port(host, port)
     chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")
     os.environ[CONFIG_VARIABLE] = str(chosen.absolute())
-    with project_instance(corpus.folder) as found:
+    with project_instance(corpus.home) as found:
         planner = corpus.planner()
         register_shards(planner, found)
         tell(corpus, found, freshness(planner))
