@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.diff.numbers import FILE_BYTES, Numbers
-from corpus_assets.diff.recorded import Records, numbers_of, recorded, source_of
+from corpus_assets.diff.recorded import READ, Records, numbers_of, recorded, source_of
 from corpus_assets.diff.reported import reported
 from resources.errors import ConfigError
 from resources.ledger import FOLDER, Ledger
@@ -22,6 +22,7 @@ from resources.storage.ownership import owner_of
 
 CONFIG = "corpus.yaml"
 _PAGES = (".json", ".html")
+_IDS = ".ids.npy"
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,23 @@ class Side:
     records: Callable[[str], Records] | None = None
 
     def documents(self, asset: str) -> list[Partition] | None:
-        """Returns the partitions of an asset that has a row for every document, in order; None if there is no store."""
+        """Returns the shards of an asset with tables of its documents, in order; None if there is no store.
+
+        `ConfigError` for an asset that has none.
+        """
         if self.records is None or self.storage is None:
             return None
-        found = sorted(self.records(asset).values(), key=lambda record: record.partition or "")
-        return [Partition(self.storage, record) for record in found]
+        records = sorted(self.records(asset).values(), key=lambda record: record.partition or "")
+        found = [Partition(self.storage, record) for record in records]
+        if not all(one.has(_IDS) for one in found) or (not found and asset != READ):
+            held = ", ".join(name for name in self.numbers.assets if self._has_documents(name)) or "none"
+            raise ConfigError(f"{self.what} has no asset {asset!r} with documents; it has {held}")
+        return found
+
+    def _has_documents(self, asset: str) -> bool:
+        for record in self.records(asset).values() if self.records else ():
+            return source_of(record.partition) is not None and any(one.path.endswith(_IDS) for one in record.files)
+        return False
 
 
 def open_side(path: Path) -> Side:
