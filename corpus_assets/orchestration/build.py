@@ -12,6 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.diff.history import keep
+from corpus_assets.diff.recorded import numbers_of
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
@@ -66,6 +68,8 @@ def build(
                 report.orphans = len(planner.orphans())
                 report.causes = causes(planner, stages)
                 report.summary = summary(planner)
+                if report.recomputed:
+                    keep(corpus.storage, numbers_of(planner))
                 found = builder.finish()
                 if not builder.used_dagster:
                     _tell(corpus, instance, found)
