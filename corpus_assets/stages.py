@@ -6,6 +6,7 @@ from pathlib import Path
 from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
+from corpus_assets.card.assets import card_stages
 from corpus_assets.config.attributes import key_prefix
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.contamination.assets import contamination_stages
@@ -23,6 +24,7 @@ from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.raw.items import item_stages
+from corpus_assets.report.assets import report_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.streams.assets import stream_stages
 from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
@@ -54,7 +56,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     # Repetitions are those among the documents that stay, unless a rule asks for them.
     dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
-    return [
+    found = [
         *([LIST_STAGE] if config.remove else ()),
         *(_corpus(config, [*attributes, *dedupers], filters) if config.sources else listed),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
@@ -63,6 +65,8 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
         *streams,
         *own_after_filter(own, filters, streams),
     ]
+    papers = card_stages(config.model_dump(), found)
+    return [*found, *report_stages(config, found), *papers]
 
 
 def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:

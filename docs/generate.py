@@ -32,6 +32,9 @@ INNER = {
     "Bloom": "`dedupers[].bloom`",
     "Weights": "`datasets[].weights`",
     "AmberSet": "`datasets[].input[]` with `format: amber`",
+    "Party": "`card.creators[]`, `card.publisher` and `card.representative`",
+    "Model": "`card.model`",
+    "SourceCard": "`card.sources.SOURCE`",
     "Files": "`datasets[].input` as files of its own",
 }
 

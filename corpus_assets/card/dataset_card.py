@@ -68,8 +68,8 @@ def _body(facts: Facts, said: Written) -> Iterator[str]:
         yield f"| {source.name} | {' | '.join(numbers)} | {licences}{more} |"
     yield from ("", "| files | format | split | files | rows | tokens |", "|---|---|---|---:|---:|---:|")
     for files in facts.files:
-        numbers = (count(files.files), count(files.rows), count(files.tokens))
-        yield f"| `{files.pattern}` | {files.kind} | {files.split or '–'} | {' | '.join(numbers)} |"
+        counts = (count(files.files), count(files.rows), count(files.tokens))
+        yield f"| `{files.pattern}` | {files.kind} | {files.split or '–'} | {' | '.join(counts)} |"
     yield from ("", "## How it was made", "")
     yield from (f"{number}. {step}" for number, step in enumerate(facts.steps, 1))
     yield from (

@@ -68,7 +68,7 @@ class _Writer:
 
     def _maker(self) -> dict[str, Any]:
         made_by = self._facts.card["creators"]
-        first = made_by[0] if made_by else {"kind": "organization", "name": None}
+        first: Mapping[str, str] = made_by[0] if made_by else {"kind": "organization", "name": ""}
         name = first["name"] or self._said.lacks("creators", "who made the corpus")
         return self._element(first["kind"].title(), "maker", name=name)
 

@@ -140,6 +140,13 @@ def _show(out: Console, report: Report, corpus: Corpus, log: Path | None) -> Non
         print_line(out, f"All errors are in {log}")
     if report.ok:
         print_line(out, f"The corpus is in {corpus.storage.place}")
+    if report.summary.page:
+        print_line(out, f"Report: {_near(f'{corpus.storage.place}/{report.summary.page}')}")
+
+
+def _near(place: str) -> str:
+    """Returns a path as it is written from the current folder, if it lies below it."""
+    return place.removeprefix(f"{Path.cwd()}/")
 
 
 def _not_said_yet(report: Report) -> dict[str, str]:

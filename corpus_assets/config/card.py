@@ -12,10 +12,14 @@ Url = Annotated[str, Field(pattern=r"^https?://\S+$")]
 
 
 def _day(value: object) -> object:
-    return date.fromisoformat(value) if isinstance(value, str) else value
+    if isinstance(value, date):  # YAML reads an unquoted day as one.
+        return value.isoformat()
+    if isinstance(value, str):
+        return date.fromisoformat(value).isoformat()
+    return value
 
 
-Day = Annotated[date, BeforeValidator(_day)]
+Day = Annotated[str, BeforeValidator(_day)]
 
 
 class Party(Section):

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.attributes import Attributes
+from corpus_assets.config.card import Card
 from corpus_assets.config.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
@@ -52,6 +53,9 @@ class CorpusConfig(Section):
     )
     filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
     licences: Licences = Licences()
+    card: Card | None = Field(
+        None, description="what only people can say of the corpus; with it, its papers are written"
+    )
     streams: list[Stream] = Field(
         default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
     )

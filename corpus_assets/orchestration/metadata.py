@@ -12,7 +12,9 @@ MAX_EXAMPLES = 10
 MAX_FILES = 20
 _LABELS = {"text_bytes": "text (MB)", "raw_bytes": "raw (MB)", "bytes": "raw (MB)"}
 _ROW_COUNT = {True: "dagster/row_count", False: "dagster/partition_row_count"}
-_NOT_SHOWN = {"seconds", "cpu_seconds", "modified"}
+_NOT_SHOWN = {"seconds", "cpu_seconds", "modified", "page"}
+_REPORT_PAGE = "/corpus/report"
+"""Where the web server shows the report, seen from its own address."""
 
 
 def description(stage: Stage) -> str:
@@ -49,6 +51,7 @@ def partition_metadata(record: Record, reasons: Iterable[str], recomputed: bool,
         "stored (MB)": _megabytes(sum(file.bytes for file in record.files)),
         _ROW_COUNT[record.partition is None]: int(record.statistics.get("rows_out") or 0),
         **_examples(record.statistics),
+        **_page(record.statistics),
         "stored as": dg.MetadataValue.md(_file_list(record)),
         "recipe": record.recipe,
     }
@@ -97,6 +100,13 @@ def _examples(statistics: Mapping[str, Any]) -> dict[str, Any]:
     if not examples:
         return {}
     return {"dropped rows, first examples": dg.MetadataValue.md(_list(examples[:MAX_EXAMPLES]))}
+
+
+def _page(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns links to the page that a partition is: in the web UI, and as a file below the store."""
+    if "page" not in statistics:
+        return {}
+    return {"open": dg.MetadataValue.url(_REPORT_PAGE), "file": dg.MetadataValue.path(statistics["page"])}
 
 
 def _file_list(record: Record) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from corpus_assets.dataset_names import manifest, params
+from corpus_assets.report.assets import NAME as REPORT
 from resources.ledger import Record
 from resources.planning.planner import Planner
 
@@ -28,7 +29,7 @@ class Summary:
     """Documents of the raw files, what became of them, and the datasets.
 
     dropped: documents by reason. kept: different documents that are used. repeats: further uses by `epochs`.
-    held_out and train: rows of the splits, repeats included.
+    held_out and train: rows of the splits, repeats included. page: path of the report below the store, if it is fresh.
     """
 
     documents: int = 0
@@ -38,6 +39,7 @@ class Summary:
     train: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     datasets: list[Dataset] = field(default_factory=list)
+    page: str | None = None
 
 
 def summary(planner: Planner) -> Summary:
@@ -55,7 +57,16 @@ def summary(planner: Planner) -> Summary:
         train=train.get("rows_out", 0),
         dropped={reason: count for reason, count in sorted(dropped.items()) if count},
         datasets=[found for entry in planner.settings.values["datasets"] for found in _dataset(planner, entry["name"])],
+        page=_page(planner),
     )
+
+
+def _page(planner: Planner) -> str | None:
+    """Returns the path of the report; None while it does not show what is built now."""
+    for record in _records(planner, REPORT):
+        if planner.all_fresh(planner.graph[REPORT]):
+            return str(record.statistics["page"])
+    return None
 
 
 def _total(planner: Planner, asset: str) -> dict[str, Any]:

@@ -47,7 +47,8 @@ class Input:
     content. segment: name of the only segment that the recipe covers; None for the whole partition. formerly: the older
     name of the asset, if a stage still asks for it by that name. instead_of: the asset in whose stead it is read
     (`reading_instead`). nothing: a digest of what is read that counts as if nothing was read, so that the recipe is
-    that of a stage without this edge.
+    that of a stage without this edge. folded: True if recipe and record have one entry for all partitions together,
+    `asset/*`, since one for each would be too many.
     """
 
     asset: str
@@ -57,6 +58,7 @@ class Input:
     formerly: str | None = None
     instead_of: str | None = None
     nothing: str | None = None
+    folded: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -81,9 +83,12 @@ def same(asset: str, *, segment: str | None = None, nothing: str | None = None) 
     return Input(asset, segment=segment, nothing=nothing)
 
 
-def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> Input:
-    """Returns an edge that reads all partitions. segment: the only segment of each to depend on."""
-    return Input(asset, Reads.ALL, tracked, segment)
+def every(asset: str, *, tracked: bool = True, segment: str | None = None, folded: bool = False) -> Input:
+    """Returns an edge that reads all partitions. segment: the only segment of each to depend on.
+
+    folded: their digests are one entry of the recipe.
+    """
+    return Input(asset, Reads.ALL, tracked, segment, folded=folded)
 
 
 def own_segment(asset: str) -> Input:

@@ -14,7 +14,7 @@ import msgspec
 
 from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LedgerError
 from resources.jit import compile_seconds
-from resources.ledger import Ledger, Record, absent_segment, partition_name, recipe_digest
+from resources.ledger import Ledger, Record, absent_segment, folded, partition_name, recipe_digest
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
 from resources.stage.partition import Partition
@@ -168,20 +168,27 @@ def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
 
 
 def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str]:
-    """Returns the content digests of all tracked inputs, by `asset/partition`.
+    """Returns the content digests of all tracked inputs, by `asset/partition`; of folded edges by `asset/*`.
 
     `LedgerError` if one has no segment of the name that is read. A segment named like the reading partition may be
     absent: there is nothing for that partition.
     """
-    found = {}
+    found: dict[str, str] = {}
     for edge, partitions in inputs.items():
-        segment = edge.segment_read(job.partition)
-        for partition in partitions if edge.tracked else ():
-            if absent := absent_segment(partition.record, edge.segment):
-                raise LedgerError(f"{job.name} reads {absent}")
-            digest = partition.record.digest_of(segment)
-            if digest != edge.nothing:
-                found[partition_name(edge.name_in_recipe, partition.key)] = digest
+        digests = _digests_of(job, edge, partitions) if edge.tracked else {}
+        found |= folded(edge.name_in_recipe, digests) if edge.folded else digests
+    return found
+
+
+def _digests_of(job: Job, edge: Input, partitions: list[Partition]) -> dict[str, str]:
+    found = {}
+    segment = edge.segment_read(job.partition)
+    for partition in partitions:
+        if absent := absent_segment(partition.record, edge.segment):
+            raise LedgerError(f"{job.name} reads {absent}")
+        digest = partition.record.digest_of(segment)
+        if digest != edge.nothing:
+            found[partition_name(edge.name_in_recipe, partition.key)] = digest
     return found
 
 

@@ -43,7 +43,7 @@ def test_what_only_a_person_can_say_is_marked_and_listed(paper: Callable[[Facts,
 def test_the_card_of_the_hub_has_a_head_that_the_hub_reads() -> None:
     known = facts()
     text = dataset_card(known, Written(known.card))
-    head = DatasetCard(text).data.to_dict()
+    head = DatasetCard(text).data.to_dict()  # type: ignore[no-untyped-call]
     assert head["license"] == "cc-by-4.0"
     assert head["language"] == ["en", "de"]
     assert head["size_categories"] == ["n<1K"]
