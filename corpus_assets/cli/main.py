@@ -333,12 +333,24 @@ def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
 
 
 @app.command()
+def view(
+    config: ConfigOption = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 3001,
+) -> None:
+    """Show the corpus in a browser: documents, duplicates, token rows, the plan. Reads only, and needs no Dagster."""
+    from corpus_assets.cli.view import run
+
+    run(config, host, port)
+
+
+@app.command()
 def ui(
     config: ConfigOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 3000,
 ) -> None:
-    """Open the Dagster web UI on this corpus."""
+    """Open the Dagster web UI on this corpus, with the pages of `corpus view` in it at /corpus/."""
     from corpus_assets.cli.console import warn_of_open_door
     from corpus_assets.corpus import Corpus
     from corpus_assets.orchestration.instance import serve
