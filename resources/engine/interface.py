@@ -40,6 +40,10 @@ class Engine(Protocol):
     workers: int
     workers_per_machine: int
 
+    def prepare(self) -> None:
+        """Begins what takes time before the first job, and does not wait for it; there will be jobs."""
+        return
+
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once."""
 
