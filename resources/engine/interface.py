@@ -20,7 +20,15 @@ WORKER_ENVIRONMENT = {
 One thread needs one arena of the C library's memory, which gives back more of what is freed than several.
 """
 
-PRELOADED = ["numba", "numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.stage.job"]
+PRELOADED = [
+    "resources.engine.preloaded",
+    "numpy",
+    "msgspec",
+    "isal.igzip",
+    "zstandard",
+    "xxhash",
+    "resources.stage.job",
+]
 """Modules that every worker needs; an engine may load them before it starts workers, which then share their memory."""
 
 
