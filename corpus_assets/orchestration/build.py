@@ -56,7 +56,8 @@ def build(
         if rehash:
             forget_stamps(corpus.planner())
         planner = corpus.planner()
-        due = _check_before(planner, stages)
+        due = _due(corpus, planner, stages)
+        _check_before(planner, due)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
                 committed = {stage.name: list(planner.records(stage.name).values()) for stage in stages}
@@ -93,13 +94,22 @@ def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Ma
     tell_of(corpus, within, found)
 
 
-def _check_before(planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
-    """Returns the stages with anything to compute; `ConfigError` for what would fail only after hours of work."""
-    due = [stage for stage in stages if not planner.all_fresh(stage)]
+def _due(corpus: Corpus, planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
+    """Returns the stages with anything to compute. The engine begins to start while the others are still looked at."""
+    due: list[Stage] = []
+    for stage in stages:
+        if not planner.all_fresh(stage):
+            if not due:
+                corpus.engine.prepare()
+            due.append(stage)
+    return due
+
+
+def _check_before(planner: Planner, due: Iterable[Stage]) -> None:
+    """Raises `ConfigError` for what would fail only after hours of work."""
     for stage in due:
         if stage.check_before is not None:
             stage.check_before(planner.settings.values)
-    return due
 
 
 def _kernels(corpus: Corpus, stages: Iterable[Stage]) -> list[str]:
