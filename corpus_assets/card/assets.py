@@ -18,6 +18,7 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 NAME, FOLDER = "data_card", "card"
+_MOST = 6
 
 
 def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
@@ -56,7 +57,12 @@ def data_card(task: Task) -> None:
     task.save_json(f"{FOLDER}/spdx.json", spdx(facts, said), rows=1)
     task.save_bytes(f"{FOLDER}/training-content-summary.md", training_summary(facts, said).encode())
     task.save_json(f"{FOLDER}/to-be-written.json", said.missing, rows=len(said.missing))
-    task.count(rows_out=4, to_be_written=len(said.missing), still_missing=", ".join(list(said.missing)[:20]))
+    task.count(rows_out=4, to_be_written=len(said.missing), still_missing=_first(list(said.missing)))
+
+
+def _first(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - _MOST:,} more" if len(keys) > _MOST else ""
+    return ", ".join(keys[:_MOST]) + more
 
 
 def _parameters(settings: Values, graph: Mapping[str, Any]) -> dict[str, Any]:

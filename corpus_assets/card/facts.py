@@ -70,9 +70,9 @@ class Facts:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens of all sources; None if those of a source are not counted."""
-        counts = [source.tokens for source in self.sources]
-        return None if None in counts or not counts else sum(count for count in counts if count is not None)
+        """Tokens of all sources for which they are counted; None if they are for none."""
+        counts = [source.tokens for source in self.sources if source.tokens is not None]
+        return sum(counts) if counts else None
 
     @property
     def licences(self) -> dict[str, int]:

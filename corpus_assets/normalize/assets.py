@@ -22,7 +22,11 @@ from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
-ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
+ATTRIBUTE_COLUMNS = {
+    "id": "string: of the document in the same row",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "source": "string: of the document",
+}
 
 
 def normalized_documents(task: Task) -> None:
@@ -114,7 +118,7 @@ SHORT_DOCUMENTS = Stage(
     group="normalize",
     unit_in="documents",
     unit_out="documents",
-    description="Marks documents that are too short to train on: fewer cleaned characters than the threshold.",
+    description="Marks documents with fewer cleaned characters than the threshold; the mix leaves them out.",
     partitioning=Partitioning.SHARD,
     compute=short_documents,
     code_version="2",
