@@ -53,7 +53,7 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
         return False
     fresh = {stage.name: _fresh(planner, stage) for stage in stages}
     report = build(corpus, stages, LogProgress(context.log), instance=step)
-    with usable(dagster_home(corpus.folder)):
+    with usable(dagster_home(corpus.home)):
         _report(corpus, stages, fresh, step)
         step.instance.add_run_tags(step.run.run_id, {BUILT_TAG: "yes"})
     context.log.info(f"this backfill is one build: {report.recomputed} partitions computed, {report.fresh} were fresh")

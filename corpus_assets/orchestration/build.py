@@ -12,6 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.diff.history import keep
+from corpus_assets.diff.recorded import numbers_of
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
@@ -54,7 +56,8 @@ def build(
         if rehash:
             forget_stamps(corpus.planner())
         planner = corpus.planner()
-        due = _check_before(planner, stages)
+        due = _due(corpus, planner, stages)
+        _check_before(planner, due)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
                 committed = {stage.name: list(planner.records(stage.name).values()) for stage in stages}
@@ -66,6 +69,8 @@ def build(
                 report.orphans = len(planner.orphans())
                 report.causes = causes(planner, stages)
                 report.summary = summary(planner)
+                if report.recomputed:
+                    keep(corpus.storage, numbers_of(planner))
                 found = builder.finish()
                 if not builder.used_dagster:
                     _tell(corpus, instance, found)
@@ -81,7 +86,7 @@ def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Ma
 
     Where nothing was ever reported, or all was said, Dagster is not loaded.
     """
-    home = dagster_home(corpus.folder)
+    home = dagster_home(corpus.home)
     if within is None and (not home.is_dir() or is_told(corpus.storage, home, found)):
         return
     from corpus_assets.orchestration.runner import tell_of
@@ -89,13 +94,22 @@ def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Ma
     tell_of(corpus, within, found)
 
 
-def _check_before(planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
-    """Returns the stages with anything to compute; `ConfigError` for what would fail only after hours of work."""
-    due = [stage for stage in stages if not planner.all_fresh(stage)]
+def _due(corpus: Corpus, planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
+    """Returns the stages with anything to compute. The engine begins to start while the others are still looked at."""
+    due: list[Stage] = []
+    for stage in stages:
+        if not planner.all_fresh(stage):
+            if not due:
+                corpus.engine.prepare()
+            due.append(stage)
+    return due
+
+
+def _check_before(planner: Planner, due: Iterable[Stage]) -> None:
+    """Raises `ConfigError` for what would fail only after hours of work."""
     for stage in due:
         if stage.check_before is not None:
             stage.check_before(planner.settings.values)
-    return due
 
 
 def _kernels(corpus: Corpus, stages: Iterable[Stage]) -> list[str]:

@@ -14,6 +14,7 @@ from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import KeptFailures
 from corpus_assets.orchestration.freshness import Freshness, decide_again, freshness
+from corpus_assets.orchestration.work import Work
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
 from resources.stage.declaration import Partitioning, Stage
@@ -54,6 +55,7 @@ class Builder:
         self._jobs = corpus.jobs(planner)
         self._failures = KeptFailures(corpus.storage)
         self._frontier = Frontier(planner, stages)
+        self._work: Work | None = None
         self._started: set[str] = set()
         self._begun: dict[Key, Decision] = {}
         self._held: dict[Key, Outcome] = {}
@@ -65,6 +67,9 @@ class Builder:
         """Computes all that can be computed."""
         try:
             self._restamp()
+            if self._frontier.waits:
+                self._work = Work(self._planner, self._stages, self._corpus.engine.workers)
+                self._progress.begins(self._work)
             self._settle()
             while self._frontier.waits:
                 for outcome in self._corpus.engine.run(_Queue(self._next)):
@@ -137,6 +142,7 @@ class Builder:
             reasons = drop_reasons(stage, self._corpus.settings.values, self._planner.records(stage.name).values())
             self._dagster.do(lambda runner: runner.begins(stage, due, reasons))
         self._begun[decision.asset, decision.partition] = decision
+        self._count_running()
         return self._jobs.job(stage, decision.partition)
 
     def _take(self, outcome: Outcome) -> None:
@@ -149,14 +155,21 @@ class Builder:
     def _conclude(self, outcome: Outcome) -> None:
         key = (outcome.asset, outcome.partition)
         decision = self._begun.pop(key)
+        self._count_running()
         self._note(outcome, decision.reason)
         if outcome.record is not None:
             self._frontier.built(outcome.record)
         else:
             self._frontier.failed(*key, self._corpus.ledger.read(*key))
 
+    def _count_running(self) -> None:
+        if self._work is not None:
+            self._work.running = min(len(self._begun), self._work.workers)
+
     def _note(self, outcome: Outcome, why: str) -> None:
         """Reports an outcome everywhere; the planner does not know it yet."""
+        if self._work is not None:
+            self._work.took(outcome)
         self._progress.outcome(outcome)
         self.report.add(outcome)
         self._failures.note(self._planner, outcome)
@@ -173,7 +186,10 @@ class Builder:
     def _settle(self) -> None:
         for stage in self._frontier.settle():
             computed = {key for asset, key in self._built if asset == stage.name}
+            if self._work is not None:
+                self._work.settled(stage.name)
             if stage.name in self._started:
+                self._progress.settled(stage)
                 self._dagster.do(_settled(stage))
             if computed:
                 self._corpus.ledger.committed(stage.name, self._planner.records(stage.name), len(computed))

@@ -83,7 +83,7 @@ def tell(
     if entries:
         with event_batch(instance, RUNLESS_RUN_ID) as batch:
             batch.check(entries)
-    remember(corpus.storage, dagster_home(corpus.folder), found)
+    remember(corpus.storage, dagster_home(corpus.home), found)
     return len(entries)
 
 

@@ -62,12 +62,12 @@ class JobStep:
 
 def _instance(corpus: Corpus, within: JobStep | dg.DagsterInstance | None) -> dg.DagsterInstance:
     given = within.instance if isinstance(within, JobStep) else within
-    return given or project_instance(corpus.folder)
+    return given or project_instance(corpus.home)
 
 
 def tell_of(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Mapping[str, Freshness]) -> None:
     """Reports what of each asset is fresh, for a build that had nothing to do. within: see `Runner`."""
-    with usable(dagster_home(corpus.folder)):
+    with usable(dagster_home(corpus.home)):
         tell(corpus, _instance(corpus, within), found)
 
 
@@ -88,7 +88,7 @@ class Runner:
         why: str,
     ) -> None:
         self._corpus = corpus
-        self._home = dagster_home(corpus.folder)
+        self._home = dagster_home(corpus.home)
         self._within = within if isinstance(within, JobStep) else None
         self._instance = _instance(corpus, within)
         self._checks = corpus_checks(AsPlanned(corpus.graph, corpus.settings, corpus.storage, planner, corpus.engine))

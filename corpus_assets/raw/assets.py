@@ -16,6 +16,7 @@ from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
 from corpus_assets.raw.reasons import example_reasons
+from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
@@ -72,7 +73,8 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
-    rows = all_rows(task.shard, task.parameters)
+    chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
+    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
     return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
 
 
@@ -105,6 +107,7 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
 _NO_CONTENT = {
     "csv",
     "extractor",
+    "sample",
     "location",
     "glob",
     "licence",

@@ -14,7 +14,7 @@ from corpus_assets.split.checks import flows
 from resources.formats.documents import Document
 from resources.ledger import Record
 from resources.row_counts import added, by_power
-from resources.stage.declaration import Partitioning
+from resources.stage.declaration import Partitioning, reasons_of
 from resources.stage.partition import Partition
 from tests.build.small import drive, live_records, opened, prose, write_config
 
@@ -108,6 +108,8 @@ def test_every_row_is_accounted_for(
             distinct = {source: len({d.text for d in found["holdout"] if d.source == source}) for source in per_source}
             assert all(count <= holdout["count"] for count in distinct.values())
         for name, stage in corpus.graph.stages.items():
+            counted = {reason for one in records.get(name, []) for reason in one.statistics.get("dropped", {})}
+            assert counted <= set(reasons_of(stage, corpus.settings.values))
             if stage.unit_out == "documents" and stage.partitioning is Partitioning.CHUNK:
                 for record in records.get(name, []):
                     assert_by_source(record.statistics, documents(corpus, name, [record]))
