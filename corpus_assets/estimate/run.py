@@ -26,12 +26,15 @@ from corpus_assets.estimate.sizes import Samples, factors_of
 from resources.engine.local import LocalEngine
 from resources.planning.planner import Planner
 
-BLOCKS: Final = 4
+BLOCKS: Final = 3
 MOST_READ: Final = 48 << 20
 """Raw bytes that are read for each sample, unless one file of each source is more."""
 
 _SMALL: Final = 500_000
 """Raw bytes that the first samples stand for."""
+
+_LEAST: Final = 4
+"""Times the first samples that a block is at least, even if that takes longer: from less, nothing can be told."""
 
 _LARGEST: Final = 0.5
 """Share of the rows of a block at most."""
@@ -105,7 +108,7 @@ class _Making:
         scaling = max(0.05, sum(one.seconds for one in warm.stages.values()) / max(1, self._place.engine.workers))
         overhead = max(0.0, warm.wall - scaling)
         each = (until - time.monotonic()) / BLOCKS - overhead
-        large = min(_LARGEST, max(2 * small, 0.8 * small * each / scaling))
+        large = min(_LARGEST, max(_LEAST * small, 0.8 * small * each / scaling))
         self.shares = (small, large)
         blocks = [self._build(large, f"sample {number} of {BLOCKS}") for number in range(1, BLOCKS + 1)]
         return Samples(cold, warm, blocks, self._factors)
