@@ -105,12 +105,15 @@ class _Making:
         # A build is a process that loads all that this one has loaded, too.
         cold = replace(cold, driver=cpu_seconds())
         warm = self._build(small, "another one, for what does not grow")
-        scaling = max(0.05, sum(one.seconds for one in warm.stages.values()) / max(1, self._place.engine.workers))
-        overhead = max(0.0, warm.wall - scaling)
-        each = (until - time.monotonic()) / BLOCKS - overhead
-        large = min(_LARGEST, max(_LEAST * small, 0.8 * small * each / scaling))
+        blocks: list[Measured] = []
+        large, rate = small, sum(one.seconds for one in warm.stages.values()) / small
+        for number in range(BLOCKS):
+            # The first one says how fast the work grows; until then all of it is taken to grow.
+            each = (until - time.monotonic()) / (BLOCKS - number)
+            large = min(_LARGEST, max(_LEAST * small, large, small + 0.9 * (each - warm.wall) / rate))
+            blocks.append(self._build(large, f"sample {number + 1} of {BLOCKS}"))
+            rate = max(0.1 * rate, (blocks[-1].wall - warm.wall) / (large - small)) if large > small else rate
         self.shares = (small, large)
-        blocks = [self._build(large, f"sample {number} of {BLOCKS}") for number in range(1, BLOCKS + 1)]
         return Samples(cold, warm, blocks, self._factors)
 
     def _build(self, share: float, what: str) -> Measured:
