@@ -100,7 +100,7 @@ class _Making:
 
     def samples(self, small: float, until: float) -> Samples:
         """Returns all samples. small: share of the rows that the first ones take. until: when they should be there."""
-        small = min(small, _LARGEST)
+        small = min(small, _LARGEST / _LEAST)
         cold = self._build(small, "a small sample, for what the start costs")
         # A build is a process that loads all that this one has loaded, too.
         cold = replace(cold, driver=cpu_seconds())
