@@ -235,6 +235,28 @@ def why(
 
 
 @app.command()
+def diff(
+    old: Annotated[
+        Path | None, typer.Argument(help="A store, a corpus.yaml or a kept report; by default the build before.")
+    ] = None,
+    new: Annotated[Path | None, typer.Argument(help="The same; by default the corpus as it is now.")] = None,
+    config: ConfigOption = None,
+    *,
+    since: Annotated[
+        str | None, typer.Option(help="Compare with what the last build up to that day or time (UTC) left.")
+    ] = None,
+    asset: Annotated[str, typer.Option(help="Whose documents are compared.")] = "normalized_documents",
+    examples: Annotated[int, typer.Option(help="Ids of each kind that are named.", min=0, max=1000)] = 5,
+    as_json: JsonOption = False,
+    page: Annotated[Path | None, typer.Option("--html", help="Write a page that needs no other file.")] = None,
+) -> None:
+    """Say what differs between two stores, a store and a report, or a corpus and its build before."""
+    from corpus_assets.cli.diff import Asked, run
+
+    run(config, Asked(old, new, since, asset, examples), as_json=as_json, page=page)
+
+
+@app.command()
 def tokens(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
     """Count tokens per source, split and dataset, from the commit records alone."""
     from corpus_assets.cli.tokens import run
@@ -311,12 +333,24 @@ def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
 
 
 @app.command()
+def view(
+    config: ConfigOption = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 3001,
+) -> None:
+    """Show the corpus in a browser: documents, duplicates, token rows, the plan. Reads only, and needs no Dagster."""
+    from corpus_assets.cli.view import run
+
+    run(config, host, port)
+
+
+@app.command()
 def ui(
     config: ConfigOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 3000,
 ) -> None:
-    """Open the Dagster web UI on this corpus."""
+    """Open the Dagster web UI on this corpus, with the pages of `corpus view` in it at /corpus/."""
     from corpus_assets.cli.console import warn_of_open_door
     from corpus_assets.corpus import Corpus
     from corpus_assets.orchestration.instance import serve

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,11 @@ from corpus_assets.orchestration.background import Background
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import KeptFailures
+from corpus_assets.orchestration.freshness import Freshness, decide_again, freshness
 from corpus_assets.orchestration.work import Work
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
-from resources.stage.declaration import Stage
+from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job, Outcome
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class Builder:
         self._stages = stages
         self._progress = progress
         self.report = Report()
-        self._dagster = Background(partial(runner, _first_cause(planner, stages)))
+        self._before = freshness(planner)
+        self._dagster = Background(partial(_connected, runner, _first_cause(planner, stages), self._before))
         self._checks = checks
         self._jobs = corpus.jobs(planner)
         self._failures = KeptFailures(corpus.storage)
@@ -81,15 +83,46 @@ class Builder:
             self._end(f"the build was interrupted ({type(error).__name__}); what it had committed is kept")
             raise
 
-    def finish(self) -> None:
-        """Runs the checks that were not run yet, and ends what was reported to Dagster."""
+    @property
+    def used_dagster(self) -> bool:
+        """Whether anything was reported to Dagster."""
+        return self._dagster.used
+
+    def finish(self) -> Mapping[str, Freshness]:
+        """Runs the checks that were not run yet, and ends what was reported to Dagster; returns what is fresh now."""
         if self._dagster.used and self._checks:
             computed = {asset for asset, _ in self._built}
             whole = [stage for stage in self._corpus.graph if stage.name in computed and self._is_whole(stage)]
             self._check(whole)
         problems = [*self.report.failed, *self.report.failed_checks]
         more = f"\nand {len(problems) - 1} more" if len(problems) > 1 else ""
+        found = self._fresh_now()
+        if self._dagster.used:
+            self._sum_up()
+            self._dagster.do(lambda runner: runner.tell(found))
         self._end(f"{problems[0]}{more}" if problems else None)
+        return found
+
+    def _fresh_now(self) -> Mapping[str, Freshness]:
+        """Returns what of each asset is fresh, also of those that this build was not over."""
+        if not self._started and not self._built:
+            return self._before
+        decide_again(self._planner, but=self._stages)
+        return freshness(self._planner)
+
+    def _sum_up(self) -> None:
+        """Reports the sums of all assets with new events; of all with raw files, if these are others now."""
+        from corpus_assets.orchestration.totals import totals
+
+        told = self._dagster.ask(lambda runner: runner.told)
+        listed = any(stage.lists_shards and stage.name in told for stage in self._corpus.graph)
+        chosen = [
+            stage
+            for stage in self._corpus.graph
+            if stage.name in told or (listed and stage.partitioning is Partitioning.SHARD)
+        ]
+        found = totals(self._planner, chosen)
+        self._dagster.do(lambda runner: runner.total(found))
 
     def _end(self, problem: str | None) -> None:
         self._remove_replaced()
@@ -237,6 +270,13 @@ class Builder:
         """Returns whether a fresh stage is about to be read by one that is not, so that its gate must be checked."""
         readers = self._planner.graph.readers(stage.name)
         return self._planner.all_fresh(stage) and not all(self._planner.all_fresh(reader) for reader in readers)
+
+
+def _connected(runner: Callable[[str], Runner], why: str, before: Mapping[str, Freshness]) -> Runner:
+    """Returns what reports to Dagster, after it said what is not fresh, so that an interrupted build hides nothing."""
+    made = runner(why)
+    made.tell(before)
+    return made
 
 
 def _settled(stage: Stage) -> Callable[[Runner], None]:
