@@ -17,8 +17,11 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 
 from corpus_assets.addresses import HOST_VARIABLE, address, require_free
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
+from corpus_assets.orchestration.fresh_checks import tell
+from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.home import FOLDER, dagster_home
 from corpus_assets.orchestration.lost_events import mark
+from corpus_assets.orchestration.postgres import database_url, unreachable, with_postgres
 from partitions.shards import register_shards
 from resources.errors import CorpusError, StorageError
 from resources.processes import start_time
@@ -52,6 +55,8 @@ def _fill(home: Path, folder: Path) -> None:
         shutil.copyfile(settings, home / "dagster.yaml")
     elif not (home / "dagster.yaml").exists():
         (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
+    if database_url():
+        with_postgres(home / "dagster.yaml")
 
 
 @contextmanager
@@ -63,7 +68,11 @@ def usable(home: Path) -> Iterator[None]:
         cause: BaseException = error
         while cause.__cause__ is not None:
             cause = cause.__cause__
-        if isinstance(error, CorpusError) or not isinstance(cause, OSError | sqlite3.Error):
+        if isinstance(error, CorpusError):
+            raise
+        if words := unreachable(cause):
+            raise StorageError(words) from None
+        if not isinstance(cause, OSError | sqlite3.Error):
             raise
         why = getattr(cause, "strerror", None) or str(cause)
         raise StorageError(
@@ -122,8 +131,10 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     _say_where(host, port)
     chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")
     os.environ[CONFIG_VARIABLE] = str(chosen.absolute())
-    with project_instance(corpus.folder) as found:
-        register_shards(corpus.planner(), found)
+    with project_instance(corpus.home) as found:
+        planner = corpus.planner()
+        register_shards(planner, found)
+        tell(corpus, found, freshness(planner))
     module = {
         "module_name": "corpus_assets.definitions",
         "location_name": "corpus",

@@ -15,7 +15,7 @@ from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
 COMPONENTS = "components"
-LARGEST, RANDOM, MEMBERS = 6, 10, 3
+LARGEST, RANDOM, MEMBERS = 6, 10, 2
 _LOSSES, _SIZES, _PAIRS = "losses", "cluster_sizes", "who_duplicates_whom"
 _MOST_PAIRS = 2000
 _GUARD = ("suspicious_clusters", "split_clusters", "documents_kept_by_splits", "unexamined_clusters")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.errors import LedgerError
-from resources.formats.arrays import read_rows, whole
+from resources.formats.arrays import chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
@@ -36,6 +36,7 @@ class Partition:
         self.record = record
         self.shard = shard
         self._files = CheckedFiles(storage, record, compared=compared)
+        self._by_suffix: dict[str, FileRecord] = {}
 
     @property
     def key(self) -> str | None:
@@ -56,12 +57,15 @@ class Partition:
 
         Derived files do not count if there are others.
         """
+        if known := self._by_suffix.get(suffix):
+            return known
         found = [file for file in self.record.files if file.path.endswith(suffix)]
-        found = [file for file in found if not file.derived] or found
+        if len(found) > 1:
+            found = [file for file in found if not file.derived] or found
         if len(found) != 1:
             held = ", ".join(file.path for file in self.record.files) or "no file"
             raise LedgerError(f"{self.name} has {held}; one *{suffix} was expected")
-        return found[0]
+        return self._by_suffix.setdefault(suffix, found[0])
 
     def counters(self, name: str) -> Any:
         """Returns the counters that the partition was committed with under a name (`Task.save_counters`)."""
@@ -135,8 +139,7 @@ class Partition:
         """
         file = self.file(suffix)
         if file.bytes <= SMALL:
-            content = self._files.content(file)
-            return read_rows(lambda offset, size: content[offset : offset + size], file.path, start, stop)
+            return chosen_rows(whole(self._files.content(file), file.path), file.path, start, stop).copy()
         self._files.require_sound(file)
         return read_rows(lambda offset, size: self._files.read(file, offset, size), file.path, start, stop)
 

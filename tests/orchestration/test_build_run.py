@@ -8,19 +8,10 @@ import pytest
 
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress, Report
-from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
+from corpus_assets.orchestration.build_report import Report
 from tests.build.small import prose, write_raw, write_small
 from tests.orchestration.runs import Runs
-
-
-class Silent(Progress):
-    """Ignores the progress of a build."""
-
-    def stage(self, stage: Stage, due: int) -> None: ...
-
-    def outcome(self, outcome: Outcome) -> None: ...
+from tests.orchestration.silent import Silent
 
 
 @pytest.fixture(params=["in files", "in memory"])
