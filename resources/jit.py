@@ -93,9 +93,9 @@ def _njit(function: Callable[..., Any], **options: Any) -> Any:
 
 def _unite_constants(dispatcher: Any) -> None:
     """Has calls with constants share the code of calls with variables: numba would compile each constant apart."""
-    from numba.core.types import unliteral
+    from numba.core import types
 
-    template = dispatcher.get_call_template
+    unliteral, template = cast(Any, types).unliteral, dispatcher.get_call_template
 
     def of_types(args: Any, kws: Any) -> Any:
         return template(tuple(map(unliteral, args)), {name: unliteral(type_) for name, type_ in kws.items()})

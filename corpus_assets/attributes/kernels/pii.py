@@ -175,9 +175,7 @@ def _behind_at(codes: NDArray[np.uint32], flags: NDArray[np.uint8], at: int, sta
 
 @ahead(f"{CODES}, uint8[::1], int64, int64")
 @kernel
-def find_emails(
-    codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, stop: int
-) -> NDArray[np.int64]:
+def find_emails(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.int64]:
     """Returns where the match of each e-mail address in a part of the text begins and ends, and the address: (n, 4)."""
     spans = np.empty(((stop - start) // _SHORTEST_EMAIL + 1, 4), dtype=np.int64)
     found = 0

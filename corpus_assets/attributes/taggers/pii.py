@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from corpus_assets.attributes.characters import character_flags, codes
 from corpus_assets.attributes.units import Positions, marked, words
 from resources.formats.attributes import Span

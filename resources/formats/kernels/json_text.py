@@ -110,7 +110,7 @@ def _escape(source: NDArray[np.uint8], position: int) -> tuple[int, int]:
         return UNUSUAL, position
     letter = source[position + 1]
     after = position + 2
-    if letter == _QUOTE or letter == _BACKSLASH or letter == _SOLIDUS:
+    if (letter == _QUOTE) | (letter == _BACKSLASH) | (letter == _SOLIDUS):
         return int(letter), after
     if letter == 0x6E:  # n
         return 0x0A, after
