@@ -108,7 +108,8 @@ ids per CPU-second. `copy` is numpy copying the same bytes in order.
 ## The sample corpus
 
 `python -m benchmarks.demo` runs `make demo` without the installation of packages, without compiled
-kernels (fresh) and with them (first), then the same build again (second).
+kernels and with an empty cache folder (fresh), with both (first), then the same build again (second). `fresh to first`
+is the ratio of the two; with other work on the machine, that of CPU seconds is the one to believe.
 
 {demo}
 

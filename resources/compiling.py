@@ -1,7 +1,8 @@
 """Compiles the kernels that a build needs before they are called, in two processes beside the build.
 
 A kernel is named by its module and function; it says itself for which argument types (`resources.jit.ahead`).
-`python -m resources.compiling NAME ...` compiles kernels until standard input ends.
+`python -m resources.compiling NAME ... [-- NAME ...]` compiles kernels until standard input ends, in a process for
+each share of them.
 """
 
 import json
@@ -13,14 +14,24 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
+from resources.collector import calm_collector
 from resources.hashing import content_digest
 
-_START, _EACH = 1.5, 0.6
+_START, _EACH = 1.5, 0.5
 _PROCESSES = 2
-_SLOW = {"hash_shingles": 11.0, "sign_and_sketch": 3.0, "pack": 1.0, "nearest_previous": 1.5}
+_NEXT = "--"
+_SLOW = {
+    "hash_shingles": 11.0,
+    "sign_and_sketch": 2.5,
+    "measure_text": 3.0,
+    "document_texts": 1.5,
+    "pack": 1.0,
+    "nearest_previous": 1.5,
+}
 
 
 @contextmanager
@@ -34,23 +45,21 @@ def compiled_ahead(names: Iterable[str], say: Callable[[str], None]) -> Iterator
     if not due:
         yield
         return
-    children = [_started(share) for share in due]
+    child = _started(due)
     say(f"compiling {sum(map(len, due))} kernels, once on this machine")
-    watcher = threading.Thread(target=_say_end, args=(children, say), daemon=True)
+    watcher = threading.Thread(target=_say_end, args=(child, say), daemon=True)
     watcher.start()
     try:
         yield
     finally:
-        for child in children:
-            child.kill()
+        child.kill()
         watcher.join()
-        for child in children:
-            child.communicate()
+        child.communicate()
 
 
-def _started(names: Sequence[str]) -> "subprocess.Popen[bytes]":
+def _started(shares: Sequence[Sequence[str]]) -> "subprocess.Popen[bytes]":
     # Not from the working folder: a folder there may be called like one of our packages.
-    command = [sys.executable, "-P", "-m", "resources.compiling", *names]
+    command = [sys.executable, "-P", "-m", "resources.compiling", *f" {_NEXT} ".join(map(" ".join, shares)).split()]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -72,9 +81,8 @@ def _cost(name: str) -> float:
     return _SLOW.get(name.rpartition(".")[2], _EACH)
 
 
-def _say_end(children: Sequence["subprocess.Popen[bytes]"], say: Callable[[str], None]) -> None:
-    for child in children:
-        child.wait()
+def _say_end(child: "subprocess.Popen[bytes]", say: Callable[[str], None]) -> None:
+    child.wait()
     say("")
 
 
@@ -158,18 +166,50 @@ def _parsed(types: str) -> tuple[Any, ...]:
 
 
 def _leave_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
+    def leave() -> None:
+        while os.read(0, 1):  # not through sys.stdin, whose lock a fork would copy
+            pass
+        os._exit(0)
+
+    threading.Thread(target=leave, daemon=True).start()
+
+
+def _forked(shares: Sequence[Sequence[str]]) -> tuple[Sequence[str], list[int]]:
+    """Returns the share of this process, which is now one of several, and the ids of those that it must wait for.
+
+    Called when numba is loaded and has compiled something: a process of its own would do so again, for a second.
+    """
+    others: list[int] = []
+    for share in shares[1:]:
+        if (process := os.fork()) == 0:
+            _leave_with_parent()
+            return share, []
+        others.append(process)
+    return shares[0], others
+
+
+def _compile_share(names: Sequence[str]) -> None:
+    for name in names:
+        with suppress(Exception):  # one beside corpus.yaml, or of an author's wrong types: it compiles when called
+            compile_now([name])
+    if not missing(names):
+        _note_done(names)
 
 
 def main() -> None:
     """Compiles the kernels named on the command line."""
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    for name in sys.argv[1:]:
-        with suppress(Exception):  # one beside corpus.yaml, or of an author's wrong types: it compiles when called
-            compile_now([name])
-    if not missing(sys.argv[1:]):
-        _note_done(sys.argv[1:])
+    _leave_with_parent()
+    shares = [share.split() for share in " ".join(sys.argv[1:]).split(_NEXT)]
+    for name in chain(*shares):
+        with suppress(Exception):
+            _kernel(name)
+    calm_collector()
+    with suppress(Exception):
+        compile_now(shares[0][:1])
+    mine, others = _forked(shares)
+    _compile_share(mine)
+    for process in others:
+        os.waitpid(process, 0)
 
 
 if __name__ == "__main__":

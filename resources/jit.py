@@ -103,6 +103,12 @@ def read_only(scalar: str) -> str:
     return f"Array({scalar}, 1, 'C', readonly=True)"
 
 
+def helper(function: F) -> F:
+    """Compiles a function that only kernels call, apart from them. Python cannot call it."""
+    _prepare()
+    return cast(F, _njit(function, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True))
+
+
 def inlined(function: F) -> F:
     """Compiles a function into each kernel that calls it: LLVM does not vectorise a loop that contains a call."""
     _prepare()
@@ -117,7 +123,21 @@ def merged(function: F) -> F:
 
 def _njit(function: Callable[..., Any], **options: Any) -> Any:
     """Returns numba's dispatcher; wrappers that nobody calls are left out, since they take time to compile."""
-    return cast(Any, import_module("numba")).njit(**options)(function)
+    dispatcher = cast(Any, import_module("numba")).njit(**options)(function)
+    _unite_constants(dispatcher)
+    return dispatcher
+
+
+def _unite_constants(dispatcher: Any) -> None:
+    """Has calls with constants share the code of calls with variables: numba would compile each constant apart."""
+    from numba.core import types
+
+    unliteral, template = cast(Any, types).unliteral, dispatcher.get_call_template
+
+    def of_types(args: Any, kws: Any) -> Any:
+        return template(tuple(map(unliteral, args)), {name: unliteral(type_) for name, type_ in kws.items()})
+
+    dispatcher.get_call_template = of_types
 
 
 @cache

@@ -124,7 +124,9 @@ class IdReader:
         from corpus_assets.export.kernels.separate import separate
 
         given, out = self._documents, np.empty(count, self._dtype)
-        separate(given.data, (given.starts, given.lengths), (given.before, given.after), out, self._place)
+        # One kernel for signed and unsigned ids: their bits are equal.
+        written = out.view(f"u{out.dtype.itemsize}")
+        separate(given.data, (given.starts, given.lengths), (given.before, given.after), written, self._place)
         return out
 
 

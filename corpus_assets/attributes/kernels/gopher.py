@@ -21,9 +21,12 @@ def measure_text(
     required: words as `measure_words` takes them. merged: lines as `measure_text_lines` takes them.
     """
     starts, ends = split_words(codes, flags)
-    lengths = ends - starts
+    lengths, letters = np.empty(starts.size, dtype=np.int64), 0
+    for word in range(starts.size):
+        lengths[word] = ends[word] - starts[word]
+        letters += lengths[word]
     numbers, counts = number_words(codes, starts, ends)
     ngrams = measure_ngrams(numbers, counts, lengths)
     symbols, alphabetic, wanted = measure_words(codes, flags, starts, ends, required)
-    words = (starts.size, lengths.sum(), symbols, alphabetic, wanted)
+    words = (starts.size, letters, symbols, alphabetic, wanted)
     return ngrams, words, measure_text_lines(codes, merged), median_length(starts, ends)

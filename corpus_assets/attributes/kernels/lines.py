@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, SPACE
-from resources.jit import ahead, kernel
+from resources.jit import ahead, inlined, kernel
 
 _NEWLINE = 10
 
@@ -37,12 +37,20 @@ def measure_lines(
             last = code
         if code == _NEWLINE:
             ends[line] = place + 1
-            unended[line] = last not in endings
+            unended[line] = not _is_one_of(last, endings)
             short[line] = words < fewest_words
             line += 1
             starts[line] = place + 1
             words, last = 0, np.uint32(0)
     ends[line] = codes.size
-    unended[line] = last not in endings
+    unended[line] = not _is_one_of(last, endings)
     short[line] = words < fewest_words
     return starts, ends, unended, short
+
+
+@inlined
+def _is_one_of(code: np.uint32, endings: NDArray[np.uint32]) -> bool:
+    found = False
+    for ending in endings:
+        found |= code == ending
+    return found

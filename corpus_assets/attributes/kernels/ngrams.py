@@ -48,30 +48,33 @@ def number_words(
     """
     size = _table_size(starts.size)
     mask = np.uint64(size - 1)
-    table = np.full(size, _NONE, dtype=np.int32)
+    table = np.empty(size, dtype=np.int32)
+    for slot in range(size):
+        table[slot] = _NONE
     hashes = np.empty(starts.size, dtype=np.uint64)
     firsts = np.empty(starts.size, dtype=np.int32)
     numbers = np.empty(starts.size, dtype=np.int32)
-    counts = np.zeros(starts.size, dtype=np.int32)
+    counts = np.empty(starts.size, dtype=np.int32)
     distinct = 0
     for word in range(starts.size):
         start, end = starts[word], ends[word]
         value = _word_hash(codes, start, end)
-        slot = value & mask
+        place = value & mask
         while True:
-            number = table[slot]
+            number = table[place]
             if number == _NONE:
                 number = distinct
-                table[slot] = number
+                table[place] = number
                 hashes[number] = value
                 firsts[number] = word
+                counts[number] = 0
                 distinct += 1
                 break
             if hashes[number] == value:
                 other = firsts[number]
                 if ends[other] - starts[other] == end - start and same(codes, starts[other], start, end - start):
                     break
-            slot = (slot + np.uint64(1)) & mask
+            place = (place + np.uint64(1)) & mask
         numbers[word] = number
         counts[number] += 1
     return numbers, counts[:distinct].copy()
@@ -88,8 +91,11 @@ def measure_ngrams(
     Columns: letters of the most frequent n-gram (ties: the first seen), times its count; letters of all n-grams that
     occur more than once, each occurrence counted; letters of all n-grams.
     """
-    measures = np.full((MOST + 1, 3), -1, dtype=np.int64)
-    ends = np.zeros(numbers.size + 1, dtype=np.int64)
+    measures = np.empty((MOST + 1, 3), dtype=np.int64)
+    for n in range(MOST + 1):
+        measures[n, 0] = measures[n, 1] = measures[n, 2] = -1
+    ends = np.empty(numbers.size + 1, dtype=np.int64)
+    ends[0] = 0
     alive = 0
     grams = np.empty(numbers.size, dtype=np.int32)
     for word in range(numbers.size):
@@ -141,11 +147,12 @@ def _extend(
     """
     slots, keys = table
     mask = np.uint64(slots.size - 1)
-    slots[:] = _NONE
+    for number in range(slots.size):
+        slots[number] = _NONE
     distinct = 0
     for window in range(windows):
         left, right = grams[window], grams[window + 1]
-        if min(left, right) == _NONE:
+        if (left == _NONE) | (right == _NONE):
             grams[window] = _NONE
             continue
         key = np.uint64(left) << _HALF | np.uint64(right)

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, DIGIT, SPACE
-from resources.jit import ahead, inlined, kernel
+from resources.jit import ahead, helper, inlined, kernel
 
 _NEWLINE, _AT, _DOT, _OPEN, _CLOSE, _SPACE, _DASH = 10, 0x40, 0x2E, 0x28, 0x29, 0x20, 0x2D
 _COMMA, _QUESTION, _EXCLAMATION, _SEMICOLON, _COLON = 0x2C, 0x3F, 0x21, 0x3B, 0x3A
 _NONE = -1
 _OCTETS = 4
+# Code points of the shortest matches. They do not overlap, so a text holds no more of them than fit.
+_SHORTEST_PHONE, _SHORTEST_ADDRESS, _SHORTEST_EMAIL = 11, 7, 4
 
 
 @inlined
@@ -37,7 +39,7 @@ def _digits(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int, cou
     return digits == count
 
 
-@kernel
+@helper
 def _phone_end(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> int:
     """Returns where a phone number ends that begins behind whitespace; -1 if there is none."""
     place += _is_code(codes, place, _OPEN)
@@ -63,8 +65,9 @@ def find_phones(
 
     by_paragraph: that whitespace does not reach into the paragraph before.
     """
-    starts, ends = [0][:0], [0][:0]
-    done = 0
+    room = codes.size // _SHORTEST_PHONE + 1
+    starts, ends = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    found = done = 0
     for place in range(1, codes.size):
         code = codes[place]
         if (code != _OPEN and flags[code] & DIGIT == 0) or flags[codes[place - 1]] & SPACE == 0 or place <= done:
@@ -77,10 +80,10 @@ def find_phones(
         start = place
         while start > done and flags[codes[start - 1]] & SPACE and not (by_paragraph and codes[start - 1] == _NEWLINE):
             start -= 1
-        starts.append(start)
-        ends.append(end)
+        starts[found], ends[found] = start, end
+        found += 1
         done = end
-    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64)
+    return starts[:found].copy(), ends[:found].copy()
 
 
 @inlined
@@ -89,7 +92,7 @@ def _value(codes: NDArray[np.uint32], place: int) -> int:
     return int(codes[place]) - 0x30 if place < codes.size and 0x30 <= codes[place] <= 0x39 else _NONE
 
 
-@kernel
+@helper
 def _octet(codes: NDArray[np.uint32], place: int) -> int:
     """Returns where the octet ends that begins at a place, as long as it can be; -1 if there is none."""
     first = _value(codes, place)
@@ -107,8 +110,9 @@ def _octet(codes: NDArray[np.uint32], place: int) -> int:
 @kernel
 def find_addresses(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns where IPv4 addresses begin and end."""
-    starts, ends = [0][:0], [0][:0]
-    done = 0
+    room = codes.size // _SHORTEST_ADDRESS + 1
+    starts, ends = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    found = done = 0
     for place in range(codes.size):
         if place < done or not 0x30 <= codes[place] <= 0x39:
             continue
@@ -120,16 +124,25 @@ def find_addresses(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArra
                 break
             octets += 1
         if octets == _OCTETS:
-            starts.append(place)
-            ends.append(end)
+            starts[found], ends[found] = place, end
+            found += 1
             done = end
-    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64)
+    return starts[:found].copy(), ends[:found].copy()
 
 
 @inlined
 def _is_mark(code: np.uint32) -> bool:
     """Returns whether a domain ends before a code point that is not whitespace: `@,?!;:)(`."""
-    return code in (_AT, _COMMA, _QUESTION, _EXCLAMATION, _SEMICOLON, _COLON, _OPEN, _CLOSE)
+    return bool(
+        (code == _AT)
+        | (code == _COMMA)
+        | (code == _QUESTION)
+        | (code == _EXCLAMATION)
+        | (code == _SEMICOLON)
+        | (code == _COLON)
+        | (code == _OPEN)
+        | (code == _CLOSE)
+    )
 
 
 @inlined
@@ -139,7 +152,7 @@ def _leads(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> b
     return bool(code == _DOT or _is_mark(code) or flags[code] & SPACE)
 
 
-@kernel
+@helper
 def _behind_at(codes: NDArray[np.uint32], flags: NDArray[np.uint8], at: int, start: int, stop: int) -> tuple[int, int]:
     """Returns where the domain behind an at sign ends, and the whole match; -1 if there is no address.
 
@@ -162,11 +175,10 @@ def _behind_at(codes: NDArray[np.uint32], flags: NDArray[np.uint8], at: int, sta
 
 @ahead(f"{CODES}, uint8[::1], int64, int64")
 @kernel
-def find_emails(
-    codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, stop: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Returns of each e-mail address in a part of the text: match begins, match ends, address begins, address ends."""
-    starts, ends, firsts, lasts = [0][:0], [0][:0], [0][:0], [0][:0]
+def find_emails(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.int64]:
+    """Returns where the match of each e-mail address in a part of the text begins and ends, and the address: (n, 4)."""
+    spans = np.empty(((stop - start) // _SHORTEST_EMAIL + 1, 4), dtype=np.int64)
+    found = 0
     at = done = start
     while at < stop:
         if codes[at] != _AT:
@@ -185,17 +197,16 @@ def find_emails(
         lead = begin
         while lead < stop and _leads(codes, flags, lead):
             lead += 1
-        first = min(lead, at - 1)
+        first = lead if lead < at else at - 1
         for later in range(at + 1, stop if lead > at else at):
             if codes[later] == _AT:
                 its_last, its_end = _behind_at(codes, flags, later, done, stop)
                 if its_end != _NONE:
-                    first, last, end = min(lead, later - 1), its_last, its_end
+                    first = lead if lead < later else later - 1
+                    last, end = its_last, its_end
             if later > lead and (codes[later] == _AT or flags[codes[later]] & SPACE):
                 break
-        starts.append(begin)
-        ends.append(end)
-        firsts.append(first)
-        lasts.append(last)
+        spans[found, 0], spans[found, 1], spans[found, 2], spans[found, 3] = begin, end, first, last
+        found += 1
         at = done = end
-    return np.array(starts, np.int64), np.array(ends, np.int64), np.array(firsts, np.int64), np.array(lasts, np.int64)
+    return spans[:found].copy()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, SPACE
 from corpus_assets.attributes.kernels.stretches import same
-from resources.jit import ahead, inlined, kernel
+from resources.jit import ahead, helper, inlined, kernel
 
 _NEWLINE = 10
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -30,7 +30,7 @@ def _equal(text: _Hashed, one: int, other: int, length: int) -> bool:
     return bool(first == hashes[other + length] - hashes[other] * powers[length])
 
 
-@kernel
+@helper
 def _equal_ahead(text: _Hashed, one: int, other: int, most: int) -> int:
     """Returns how many code points are equal from two places on, at most `most`."""
     codes = text[0]
@@ -50,7 +50,7 @@ def _equal_ahead(text: _Hashed, one: int, other: int, most: int) -> int:
     return length
 
 
-@kernel
+@helper
 def _equal_behind(text: _Hashed, one: int, other: int, most: int) -> int:
     """Returns how many code points are equal before two places, at most `most`."""
     codes = text[0]
@@ -70,7 +70,7 @@ def _equal_behind(text: _Hashed, one: int, other: int, most: int) -> int:
     return length
 
 
-@kernel
+@helper
 def _free(following: NDArray[np.int32], place: int) -> int:
     """Returns the first place from one on that begins no unit yet."""
     root = place
@@ -124,7 +124,7 @@ def find_repetitions(
     return np.array(found_starts, np.int64), np.array(found_ends, np.int64), np.array(found_times, np.int64)
 
 
-@kernel
+@helper
 def _find_units(
     text: _Hashed,
     flags: NDArray[np.uint8],
@@ -196,7 +196,7 @@ def _distances(length: int, gaps: int) -> tuple[int, int, int]:
     return second, third, third + length + (gaps >> 2)
 
 
-@kernel
+@helper
 def _try_gaps(
     text: _Hashed,
     flags: NDArray[np.uint8],
@@ -229,7 +229,7 @@ def _try_gaps(
             _set_units(codes, flags, units, following, (start, end, length, gaps))
 
 
-@kernel
+@helper
 def _set_units(
     codes: NDArray[np.uint32],
     flags: NDArray[np.uint8],
@@ -260,7 +260,7 @@ def _set_units(
         place = _free(following, place + 1)
 
 
-@kernel
+@helper
 def _copy_end(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], unit: tuple[int, int, int], place: int, spaced: bool
 ) -> int:
@@ -276,7 +276,7 @@ def _copy_end(
     return place + length if place + length <= stop and same(codes, start, place, length) else -1
 
 
-@kernel
+@helper
 def _match(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, length: int, stop: int) -> tuple[int, int]:
     """Returns where the match with a unit ends, and how often the unit occurs in it.
 

@@ -8,7 +8,7 @@ from corpus_assets.attributes.kernels.ngrams import number_words
 from resources.jit import ahead, kernel
 
 _NEWLINE, _ELLIPSIS = 0x0A, 0x2026
-_BULLETS = (0x2A, 0x2D)
+_STAR, _DASH = 0x2A, 0x2D
 
 
 @ahead(f"{CODES}, boolean")
@@ -27,7 +27,7 @@ def measure_text_lines(codes: NDArray[np.uint32], merged: bool) -> tuple[int, in
         if place < codes.size and codes[place] != _NEWLINE:
             continue
         if start < place:
-            bullets += codes[start] in _BULLETS
+            bullets += (codes[start] == _STAR) | (codes[start] == _DASH)
             ellipses += codes[place - 1] == _ELLIPSIS
         if not merged or start < place or start == 0 or place == codes.size:
             starts[lines], ends[lines] = start, place

@@ -25,7 +25,7 @@ from corpus_assets.attributes.kernels.break_classes import (
     ZWJ,
 )
 from corpus_assets.attributes.kernels.flags import CODES, SPACE
-from resources.jit import ahead, inlined, kernel
+from resources.jit import ahead, helper, inlined, kernel
 
 _START = 30
 
@@ -55,7 +55,7 @@ def _joins_numbers(kind: int) -> bool:
     return (kind == MID_NUM) | (kind == MID_NUM_LET) | (kind == SINGLE_QUOTE)
 
 
-@kernel
+@helper
 def _next_kind(codes: NDArray[np.uint32], classes: NDArray[np.uint8], place: int, end: int) -> int:
     """Returns the class of the next code point that counts."""
     place += 1
@@ -122,7 +122,7 @@ def find_words(
     return firsts[:found].copy(), lasts[:found].copy(), counts
 
 
-@kernel
+@helper
 def _beginnings(codes: NDArray[np.uint32], classes: NDArray[np.uint8], start: int, end: int) -> NDArray[np.bool_]:
     """Returns for each place of a part of the text whether a segment begins there."""
     marks = np.empty(end - start, dtype=np.bool_)
@@ -155,7 +155,7 @@ def _beginnings(codes: NDArray[np.uint32], classes: NDArray[np.uint8], start: in
     return marks
 
 
-@kernel
+@helper
 def _joined(
     codes: NDArray[np.uint32], classes: NDArray[np.uint8], place_and_end: tuple[int, int], kinds: tuple[int, int, int]
 ) -> bool:

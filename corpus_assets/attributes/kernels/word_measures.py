@@ -43,7 +43,10 @@ def median_length(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> float:
     """Returns the median length of words; 0 without words."""
     if starts.size == 0:
         return 0.0
-    counts = np.zeros((ends - starts).max() + 1, dtype=np.int64)
+    longest = 0
+    for word in range(starts.size):
+        longest = max(longest, ends[word] - starts[word])
+    counts = np.zeros(longest + 1, dtype=np.int64)
     for word in range(starts.size):
         counts[ends[word] - starts[word]] += 1
     lower, upper = (starts.size - 1) // 2, starts.size // 2

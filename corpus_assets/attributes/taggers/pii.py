@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from corpus_assets.attributes.characters import character_flags, codes
 from corpus_assets.attributes.units import Positions, marked, words
 from resources.formats.attributes import Span
@@ -36,8 +34,7 @@ def _emails(text: Text, start: int, stop: int) -> Iterator[tuple[int, int, str]]
     """Yields beginning and end of each match in a part of the text, and the address in it."""
     from corpus_assets.attributes.kernels.pii import find_emails
 
-    found = find_emails(text.once(codes), character_flags(), start, stop)
-    for begin, end, first, last in np.stack(found, axis=1).tolist():
+    for begin, end, first, last in find_emails(text.once(codes), character_flags(), start, stop).tolist():
         yield begin, end, text.string[first:last]
 
 

@@ -67,4 +67,4 @@ def hash_words(
 @inlined
 def _ends(kind: np.uint8, is_alone: bool) -> bool:
     """Returns whether a code point of a kind ends a word before it. is_alone: the word began with one of ALONE."""
-    return kind in (BREAK, ALONE) or (is_alone and kind == LETTER)
+    return bool((kind == BREAK) | (kind == ALONE) | (is_alone & (kind == LETTER)))

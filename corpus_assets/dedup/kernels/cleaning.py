@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import decoded, encoded
-from resources.jit import ahead, kernel
+from resources.jit import ahead, helper, kernel
 
 BEYOND = 0xFFFFFFFE
 """Class of a code point whose lower case the table does not know."""
@@ -33,7 +33,7 @@ def clean(texts: tuple[Texts, Texts], classes: NDArray[np.uint32], beyond: NDArr
         out_bounds[number + 1] = length
 
 
-@kernel
+@helper
 def _clean(
     text: NDArray[np.uint8], span: tuple[int, int], classes: NDArray[np.uint32], out: NDArray[np.uint8], length: int
 ) -> tuple[int, bool]:

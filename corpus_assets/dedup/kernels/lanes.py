@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
 from corpus_assets.dedup.kernels.windows import unit_starts
-from resources.jit import ahead, inlined, kernel, merged
+from resources.jit import ahead, helper, inlined, kernel, merged
 
 U32 = np.uint32
 Buffers = tuple[NDArray[U32], NDArray[U32]]
@@ -97,7 +97,7 @@ def _look_ahead(text: NDArray[np.uint8], size: int, ahead: NDArray[U32]) -> None
         ahead[i] = _last_word(text, np.uint64(i), text.size - i)
 
 
-@kernel
+@helper
 def _fill(
     ahead: NDArray[U32],
     windows: tuple[NDArray[np.int64], NDArray[np.int64]],

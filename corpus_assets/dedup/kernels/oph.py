@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import LARGEST, NO_SHINGLE
 from corpus_assets.dedup.kernels.polynomial import begin, mix64, slide
-from resources.jit import ahead, inlined, kernel
+from resources.jit import ahead, helper, inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64
@@ -73,7 +73,7 @@ def sign_and_sketch(
             _densify_bits(taken, lowest, rotations[1], filled, sketches[document])
 
 
-@kernel
+@helper
 def _lower(values: NDArray[U64], count: int, salt: U64, hashes: NDArray[U64], bins: NDArray[U32]) -> None:
     """Lowers each of `bins`, if there are any, to the smallest salted hash of the first values that falls into it.
 
@@ -89,7 +89,7 @@ def _lower(values: NDArray[U64], count: int, salt: U64, hashes: NDArray[U64], bi
         bins[place] = min(bins[place], U32(min(hashes[i] & _LOW, _LARGEST)))
 
 
-@kernel
+@helper
 def _densify(before: NDArray[U32], rotations: NDArray[np.int64], signature: NDArray[U32]) -> None:
     for place in range(before.size):
         source = place
@@ -101,7 +101,7 @@ def _densify(before: NDArray[U32], rotations: NDArray[np.int64], signature: NDAr
         signature[place] = before[source]
 
 
-@kernel
+@helper
 def _pack(bins: NDArray[U32], taken: NDArray[U64], lowest: NDArray[U64]) -> None:
     """Writes which bins have a value, and the lowest bits of those, as words: twice, and the first word once more."""
     words = bins.size // 64
@@ -118,7 +118,7 @@ def _pack(bins: NDArray[U32], taken: NDArray[U64], lowest: NDArray[U64]) -> None
     lowest[2 * words] = lowest[0]
 
 
-@kernel
+@helper
 def _densify_bits(
     taken: NDArray[U64],
     lowest: NDArray[U64],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import MIX, MULTIPLIER
 from corpus_assets.dedup.kernels.windows import unit_end
-from resources.jit import ahead, inlined, kernel
+from resources.jit import ahead, helper, inlined, kernel
 
 U64 = np.uint64
 Window = tuple[U64, U64, int, int]
@@ -47,7 +47,7 @@ def _value(text: NDArray[np.uint8], start: int, end: int, by_word: int) -> U64:
     return value
 
 
-@kernel
+@helper
 def begin(text: NDArray[np.uint8], start: int, stop: int, by_word: int, width: int) -> Window:
     """Returns the first window of `width` units of text[start:stop]."""
     state, weight = U64(0), _ONE
@@ -62,7 +62,7 @@ def begin(text: NDArray[np.uint8], start: int, stop: int, by_word: int, width: i
     return state, weight, start, end
 
 
-@kernel
+@helper
 def slide(text: NDArray[np.uint8], stop: int, by_word: int, window: Window, out: NDArray[U64]) -> tuple[int, Window]:
     """Writes the polynomials of this window and those after it until `out` is full or the text ends at `stop`.
 
@@ -93,7 +93,7 @@ def _advance(text: NDArray[np.uint8], window: Window, stop: int, by_word: int) -
     return state * _FACTOR + difference, gone + by_word, come
 
 
-@kernel
+@helper
 def mix(values: NDArray[U64], count: int, salt: U64) -> None:
     """Replaces the first values by mix64(value ^ salt)."""
     for i in range(count):

@@ -9,7 +9,7 @@ from resources.jit import ahead, kernel, read_only
 
 _USUAL = [
     f"{read_only('uint16')}, UniTuple(int64[::1], 2), UniTuple(int64[::1], 2), {out}[::1], int64[::1]"
-    for out in ("uint16", "uint32", "int32")
+    for out in ("uint16", "uint32")
 ]
 
 

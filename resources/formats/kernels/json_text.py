@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import encoded, is_utf8
-from resources.jit import ahead, inlined, kernel, read_only
+from resources.jit import ahead, helper, inlined, kernel, read_only
 
 UNUSUAL = -1
 """Given in place of a number for what a JSON library must judge: faults, halves of surrogate pairs, other keys."""
@@ -61,7 +61,7 @@ def _after(lines: NDArray[np.uint8], position: int, expected: bytes) -> int:
     return position + len(expected)
 
 
-@kernel
+@helper
 def _unescaped(source: NDArray[np.uint8], position: int, out: NDArray[np.uint8], length: int) -> tuple[int, int]:
     """Writes the content of a string, from its first byte on, at out[length:] in UTF-8.
 
@@ -110,7 +110,7 @@ def _escape(source: NDArray[np.uint8], position: int) -> tuple[int, int]:
         return UNUSUAL, position
     letter = source[position + 1]
     after = position + 2
-    if letter in (_QUOTE, _BACKSLASH, _SOLIDUS):
+    if (letter == _QUOTE) | (letter == _BACKSLASH) | (letter == _SOLIDUS):
         return int(letter), after
     if letter == 0x6E:  # n
         return 0x0A, after
