@@ -122,7 +122,8 @@ kernels (fresh) and with them (first), then the same build again (second).
 
 `python -m benchmarks.driver` builds corpora of shards of ten short documents with two workers and measures the process
 that drives the build: its CPU per partition (slope over two numbers of shards) and per build, and the share of the time
-in which a worker computes or commits. Figures for 10000 shards lie on the line through both measurements.
+in which a worker computes or commits. Figures for 10000 shards lie on the line through both measurements. `two workers
+speedup` is the wall time of the stages by shard on larger shards, with one worker over that with two.
 
 {driver}
 
@@ -186,7 +187,10 @@ def main() -> None:
         tokenize=table(tokenize.measure(quick)),
         export=table(export.measure(quick)),
         demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
-        driver=table(driver.measure(driver.QUICK_SHARDS if quick else driver.SHARDS)),
+        driver=table(
+            driver.measure(driver.QUICK_SHARDS if quick else driver.SHARDS)
+            | driver.speedup(*driver.QUICK_LARGE if quick else driver.LARGE)
+        ),
         materialize_all=table(materialize_all.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
         command=table(command.measure(command.QUICK_RUNS if quick else command.RUNS)),
         plan=table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS)),

@@ -84,6 +84,15 @@ def ahead(*types: str) -> Callable[[F], F]:
     return declared
 
 
+def load() -> None:
+    """Loads numba with all that the first call of a kernel loads, for processes that others are forked from."""
+    _prepare()
+    import_module("numba")
+    target = import_module("numba.core.registry").cpu_target
+    target.typing_context.refresh()
+    target.target_context.refresh()
+
+
 def is_loaded() -> bool:
     """Returns whether this process has loaded numba, which takes it more than a second."""
     return "numba" in sys.modules

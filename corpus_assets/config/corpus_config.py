@@ -14,6 +14,7 @@ from corpus_assets.config.dedupers import Deduper
 from corpus_assets.config.exports import mix_problems
 from corpus_assets.config.filter import Filter
 from corpus_assets.config.licences import Licences
+from corpus_assets.config.sampling import Sample
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
 from corpus_assets.config.streams import Stream
@@ -33,6 +34,9 @@ class CorpusConfig(Section):
     sources: list[Source] = Field(
         default=[],
         description="in order: of equal documents the earliest is kept; none if every dataset reads files of its own",
+    )
+    sample: Sample | None = Field(
+        None, description="make the corpus of a part of the raw rows only; `corpus build --sample` writes this"
     )
     remove: Remove | None = Field(None, description="documents that may be in no output; without it none are removed")
     normalize: Normalize = Normalize()
@@ -100,12 +104,16 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _no_raw_rows_beside_takedown(self) -> "CorpusConfig":
+    def _no_raw_rows_of_a_part(self) -> "CorpusConfig":
         raw = [stream.name for stream in self.streams if stream.compat == "dolma"]
         if self.remove and raw:
             raise ValueError(
                 f"streams: {raw[0]!r} has `compat: dolma`, so it holds all rows of the raw files, those that `remove` "
                 "names too; leave out one of the two"
+            )
+        if self.sample and raw:
+            raise ValueError(
+                f"streams: {raw[0]!r} has `compat: dolma`, so it holds all rows of the raw files, and cannot be sampled"
             )
         return self
 

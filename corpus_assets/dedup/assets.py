@@ -98,7 +98,10 @@ STAGES = [
         parameters=(*SCHEME, "minhash.sketch"),
         derived_parameters=cleaning_version,
         kernels=compiled.of_minhashes,
-        columns={"signature": "uint32[permutations]", "sketch": "uint8[bits / 8]"},
+        columns={
+            "signature": "uint32[permutations]: smallest hash of its shingles under each permutation",
+            "sketch": "uint8[bits / 8]: one bit per bin of its shingles",
+        },
         kinds=("numba",),
     ),
     Stage(
@@ -114,7 +117,7 @@ STAGES = [
         inputs=(every("normalized_documents", segment=TEXTS), every("short_documents", segment=FLAGS)),
         parameters=("dedup.exact_first", "dedup.short_documents"),
         derived_parameters=source_order,
-        columns={"first": "uint32", "later": "uint32"},
+        columns={"first": "uint32: number of the earlier document", "later": "uint32: number of the other"},
         kinds=("numpy",),
     ),
     Stage(
@@ -130,7 +133,7 @@ STAGES = [
         inputs=(same("minhashes", segment=SIGNATURES), same("short_documents", segment=FLAGS)),
         parameters=("minhash.bands", "minhash.rows", "dedup.short_documents"),
         derived_parameters=featureless_rule,
-        columns={"key": "uint64[bands]"},
+        columns={"key": "uint64[bands]: hash of the rows of each band of the signature"},
         kinds=("numpy",),
     ),
     Stage(
@@ -146,7 +149,7 @@ STAGES = [
         io="arrays",
         inputs=(own_segment("band_keys"), same("exact_duplicates")),
         derived_parameters=pairing_rule,
-        columns={"first": "uint32", "later": "uint32"},
+        columns={"first": "uint32: number of the earlier document", "later": "uint32: number of the other"},
         kinds=("numba",),
     ),
     Stage(
@@ -166,7 +169,7 @@ STAGES = [
         ),
         parameters=("dedup.verify", "dedup.threshold"),
         kernels=compiled.of_verified_pairs,
-        columns={"first": "uint32", "later": "uint32"},
+        columns={"first": "uint32: number of the earlier document", "later": "uint32: number of the other"},
         kinds=("numba",),
     ),
     Stage(
@@ -199,7 +202,11 @@ STAGES = [
         gate=retention,
         notes=loss_notes,
         kernels=compiled.of_components,
-        columns={"member": "uint32", "kept": "uint32", "size": "uint32"},
+        columns={
+            "member": "uint32: number of a document of the cluster",
+            "kept": "uint32: number of the document kept in its stead",
+            "size": "uint32: documents of the cluster",
+        },
         kinds=("numba", "networkit"),
     ),
     Stage(
@@ -213,7 +220,12 @@ STAGES = [
         code_version="2",
         io="documents",
         inputs=(own_segment("components"), same("short_documents")),
-        columns={"id": "string", "attributes": "json", "source": "string", "kept": "json"},
+        columns={
+            "id": "string: of the document in the same row",
+            "attributes": "json: `duplicate` if it goes, with the size of its cluster",
+            "source": "string: of the document",
+            "kept": "json: the document kept in its stead",
+        },
         kinds=("jsonl", "dolma"),
     ),
 ]

@@ -175,7 +175,13 @@ def _stream_stage(dataset: ExportedDataset) -> Stage:
         unit_in="examples" if dataset.shard_set else "documents",
         unit_out="documents",
         reasons=("no_place_to_cut",),
-        columns={"ids": "uint[n]", "source": "string", "id": "string", "shard": "string", "row": "int"},
+        columns={
+            "ids": "uint[n]: token ids of one document, uncut",
+            "source": "string: its source",
+            "id": "string: its id",
+            "shard": "string: the partition it was normalized in",
+            "row": "int: its row there",
+        },
         kinds=("numpy",),
     )
 
@@ -247,7 +253,7 @@ def _files_stage(dataset: ExportedDataset) -> Stage:
         unit_in="documents",
         unit_out=_units(dataset),
         shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
-        columns={known.unit_of(dataset.section): "ids"},
+        columns={known.unit_of(dataset.section): "ids: token ids, as the format of the trainer wants them"},
         kinds=(str(dataset.values["format"]),),
     )
 
@@ -265,7 +271,7 @@ def _manifest_stage(dataset: ExportedDataset) -> Stage:
     return Stage(
         name=names.manifest(dataset.name),
         group=names.group(dataset.name),
-        description=f"`manifest.json` of {dataset.name}: tokenizer, totals and checksums of all files; index files.",
+        description=f"What to know of {dataset.name}: tokenizer, totals and checksums of all files; index files.",
         partitioning=Partitioning.NONE,
         compute=partial(_manifest, dataset=dataset),
         code_version=CODE_VERSION,

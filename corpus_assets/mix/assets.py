@@ -17,6 +17,7 @@ from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.formats.segments import Segment
 from resources.hashing import content_digest
+from resources.row_counts import SourcesOfRows
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
@@ -126,6 +127,7 @@ def mixed_pass2(task: Task) -> None:
     task.save_json(f"mixed/pass2/{chunk}{SHARDS}", [key for key, _ in used], rows=len(used), derived=True)
     text_bytes = int(rows["bytes"].sum(dtype=np.uint64))
     task.count(rows_in=len(rows), rows_out=len(rows), text_bytes=text_bytes)
+    task.count(by_source=SourcesOfRows(rows).documents())
 
 
 def _cut(shard: Partition, chunk: str) -> tuple[int, Segment]:

@@ -22,7 +22,11 @@ from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
-ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
+ATTRIBUTE_COLUMNS = {
+    "id": "string: of the document in the same row",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "source": "string: of the document",
+}
 
 
 def normalized_documents(task: Task) -> None:
@@ -52,6 +56,7 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
     task.segments |= table.segments()
     rows_out = documents.written.rows
     task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
+    task.count(lengths=table.lengths)
 
 
 def short_documents(task: Task) -> None:
@@ -113,7 +118,7 @@ SHORT_DOCUMENTS = Stage(
     group="normalize",
     unit_in="documents",
     unit_out="documents",
-    description="Marks documents that are too short to train on: fewer cleaned characters than the threshold.",
+    description="Marks documents with fewer cleaned characters than the threshold; the mix leaves them out.",
     partitioning=Partitioning.SHARD,
     compute=short_documents,
     code_version="2",

@@ -8,6 +8,7 @@ from corpus_assets.raw.bad_rows import Gaps, good_rows
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
+from corpus_assets.raw.sampling import Chosen, sampled
 from resources.formats.documents import Document
 from resources.shards import Shard
 from resources.stage.task import Task
@@ -26,7 +27,11 @@ READING = (
 """Parameters of a stage that reads documents."""
 
 source_parameters = partial(format_parameters, prefix="source")
-"""Further parameters of such a stage: options of formats, where a source gives them."""
+"""Further parameters of such a stage: options of formats, where a source gives them; the sample, in one."""
+
+
+def _text_bytes(document: Document) -> int:
+    return len(document.text.encode("utf-8", "surrogatepass"))
 
 
 def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
@@ -34,7 +39,8 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
 
     gaps: notes which rows these are.
     """
-    rows = all_rows(task.shard, task.parameters)
+    chosen = Chosen.of(task.parameters, "source")
+    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, _text_bytes)
     return good_rows(task, rows, task["source.on_bad_row"], gaps)
 
 

@@ -17,6 +17,8 @@ from corpus_assets.diff.recorded import numbers_of
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
+from corpus_assets.orchestration.freshness import Freshness, is_told
+from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
@@ -54,7 +56,8 @@ def build(
         if rehash:
             forget_stamps(corpus.planner())
         planner = corpus.planner()
-        due = _check_before(planner, stages)
+        due = _due(corpus, planner, stages)
+        _check_before(planner, due)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
                 committed = {stage.name: list(planner.records(stage.name).values()) for stage in stages}
@@ -68,7 +71,9 @@ def build(
                 report.summary = summary(planner)
                 if report.recomputed:
                     keep(corpus.storage, numbers_of(planner))
-                builder.finish()
+                found = builder.finish()
+                if not builder.used_dagster:
+                    _tell(corpus, instance, found)
         finally:
             corpus.engine.close()
     progress.done()
@@ -76,13 +81,35 @@ def build(
     return report
 
 
-def _check_before(planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
-    """Returns the stages with anything to compute; `ConfigError` for what would fail only after hours of work."""
-    due = [stage for stage in stages if not planner.all_fresh(stage)]
+def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Mapping[str, Freshness]) -> None:
+    """Reports what is fresh, if that is not what was last said: a change may have been taken back.
+
+    Where nothing was ever reported, or all was said, Dagster is not loaded.
+    """
+    home = dagster_home(corpus.home)
+    if within is None and (not home.is_dir() or is_told(corpus.storage, home, found)):
+        return
+    from corpus_assets.orchestration.runner import tell_of
+
+    tell_of(corpus, within, found)
+
+
+def _due(corpus: Corpus, planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
+    """Returns the stages with anything to compute. The engine begins to start while the others are still looked at."""
+    due: list[Stage] = []
+    for stage in stages:
+        if not planner.all_fresh(stage):
+            if not due:
+                corpus.engine.prepare()
+            due.append(stage)
+    return due
+
+
+def _check_before(planner: Planner, due: Iterable[Stage]) -> None:
+    """Raises `ConfigError` for what would fail only after hours of work."""
     for stage in due:
         if stage.check_before is not None:
             stage.check_before(planner.settings.values)
-    return due
 
 
 def _kernels(corpus: Corpus, stages: Iterable[Stage]) -> list[str]:

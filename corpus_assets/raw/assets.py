@@ -16,10 +16,12 @@ from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
 from corpus_assets.raw.reasons import example_reasons
+from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
+from resources.row_counts import dense
 from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.task import Task
@@ -71,7 +73,8 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
-    rows = all_rows(task.shard, task.parameters)
+    chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
+    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
     return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
 
 
@@ -86,22 +89,25 @@ def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     text_bytes = 0
-    roles = Counter[str]()
+    powers, roles = Counter[int](), Counter[str]()
     with task.lines(f"examples/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
         for example in rows:
             out.write(encode_example(example))
-            text_bytes += example_bytes(example)
+            size = example_bytes(example)
+            text_bytes += size
+            powers[size.bit_length()] += 1
             if len(roles) < MANY_ROLES:
                 roles.update(example_roles(example))
     rows_out, dropped = out.written.rows, task.dropped()
     task.save_counters(DROPPED, dropped)
     task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
-    task.count(**{ROLES: dict(sorted(roles.items()))})
+    task.count(lengths=dense(powers), **{ROLES: dict(sorted(roles.items()))})
 
 
 _NO_CONTENT = {
     "csv",
     "extractor",
+    "sample",
     "location",
     "glob",
     "licence",
@@ -158,7 +164,13 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",
             former_group="raw",
-            columns={"id": "string", "source": "string", "prompt": "json", "completion": "string", "messages": "json"},
+            columns={
+                "id": "string: as given, or made from file and row",
+                "source": "string: the dataset",
+                "prompt": "json: what comes before the answer, if it is a pair",
+                "completion": "string: the answer, if it is a pair",
+                "messages": "json: the conversation, if it is one",
+            },
             kinds=("jsonl",),
         )
 
@@ -169,13 +181,19 @@ STAGES = [
         group="raw",
         unit_in="raw files",
         unit_out="raw files",
-        description="Table of all raw files of all sources, which are the shard partitions.",
+        description="All raw files, which are the shard partitions; and here the configuration of the corpus.",
         partitioning=Partitioning.NONE,
         compute=inventory,
         code_version="1",
         io="documents",
         looks_outside=True,
-        columns={"shard": "string", "source": "string", "file": "string", "bytes": "int", "members": "int"},
+        columns={
+            "shard": "string: the partition",
+            "source": "string: the source or dataset",
+            "file": "string: path below the location of the source",
+            "bytes": "int: size of the file",
+            "members": "int: files that it lists",
+        },
         kinds=("jsonl",),
     ),
     Stage(

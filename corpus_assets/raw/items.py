@@ -102,6 +102,10 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             gate_all=partial(benchmark_losses, benchmark=name),
             notes=partial(dropped_notes, what="benchmark"),
             reasons=partial(item_reasons, name=name),
-            columns={"id": "string", "source": "string", "text": "string"},
+            columns={
+                "id": "string: as given, or made from file and row",
+                "source": "string: the benchmark",
+                "text": "string: what is looked for in documents",
+            },
             kinds=("jsonl",),
         )

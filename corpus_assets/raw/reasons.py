@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from corpus_assets.config.dataset_files import Files, Shape
 from corpus_assets.config.datasets import SECTIONS
-from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, SKIPPED_MEMBER, TAKEDOWN
+from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
 from resources.stage.declaration import Values
 
 ROW: Final = (
@@ -86,6 +86,8 @@ def _of_section(given: Mapping[str, Any], settings: Values) -> Iterator[str]:
     says = f"{declared} {given['glob']} {given.get('extractor') or ''}"
     if any(word in says for word in ("warc", "wet", "resiliparse", "trafilatura")):
         yield from WEB
+    if "sample" in given:
+        yield NOT_SAMPLED
     if given["on_bad_file"] == "skip":
         yield BAD_FILE
     if settings["remove"]:

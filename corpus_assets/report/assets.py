@@ -21,6 +21,8 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
         Stage(
             name=NAME,
             group=NAME,
+            unit_in="partitions",
+            unit_out="pages",
             description="One page on the whole corpus: documents, tokens, losses, duplicates, and what they come from.",
             partitioning=Partitioning.NONE,
             compute=partial(report, assets=tuple(versions), documents=_documents(stages)),

@@ -1,4 +1,4 @@
-"""What two texts do not have in common, word by word."""
+"""What two texts do not have in common, word by word; where lines break does not count."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _MOST = 1200
 def differences(first: str, second: str) -> tuple[Pieces, Pieces]:
     """Returns the pieces of both texts; those that only one of them has are marked."""
     a, b = _words(first), _words(second)
-    matcher = SequenceMatcher(None, a[:_MOST], b[:_MOST], autojunk=False)
+    matcher = SequenceMatcher(None, _bare(a[:_MOST]), _bare(b[:_MOST]), autojunk=False)
     left: Pieces = []
     right: Pieces = []
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
@@ -30,6 +30,10 @@ def differences(first: str, second: str) -> tuple[Pieces, Pieces]:
 def _words(text: str) -> list[str]:
     """Returns the words of a text, each with the whitespace before it; together they are the text."""
     return re.findall(r"\s*\S+|\s+$", text)
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    return [word.strip() for word in words]
 
 
 def _add(pieces: Pieces, words: Sequence[str], mark: str) -> None:

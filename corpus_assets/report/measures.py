@@ -6,6 +6,7 @@ from typing import Any
 from corpus_assets.config.attributes import key_prefix
 from corpus_assets.report.model import Measure
 from corpus_assets.report.records import Built
+from resources.score_histograms import added, edges
 from resources.stage.partition import Partition
 
 _HISTOGRAMS = "histograms"
@@ -21,29 +22,11 @@ def measures(built: Built, configuration: Mapping[str, Any]) -> tuple[list[Measu
 
 
 def _of_asset(asset: str, partitions: Sequence[Partition], cuts: Mapping[str, dict[str, float]]) -> Iterator[Measure]:
-    counted = [partition.record.statistics.get(_HISTOGRAMS) for partition in partitions]
-    known = [one for one in counted if one]
-    for key in dict.fromkeys(key for one in known for key in one):
-        held = [one[key] for one in known if key in one]
-        first = held[0]
-        if any((one["low"], one["high"], len(one["counts"])) != _scale(first) for one in held):
-            continue  # Made by versions that count in other steps.
-        yield Measure(
-            asset=asset,
-            key=key,
-            edges=_edges(*_scale(first)),
-            counts=[sum(counts) for counts in zip(*(one["counts"] for one in held), strict=True)],
-            none=sum(one.get("none", 0) for one in held),
-            cuts=cuts.get(key, {}),
-        )
-
-
-def _scale(histogram: Mapping[str, Any]) -> tuple[float, float, int]:
-    return histogram["low"], histogram["high"], len(histogram["counts"])
-
-
-def _edges(low: float, high: float, count: int) -> list[float]:
-    return [low + (high - low) * place / count for place in range(count + 1)]
+    counted = (partition.record.statistics for partition in partitions)
+    known = ((numbers.get("rows_out", 0), numbers[_HISTOGRAMS]) for numbers in counted if _HISTOGRAMS in numbers)
+    for key, one in added(known).items():
+        if one["counts"]:
+            yield Measure(asset, key, edges(one), one["counts"], one["none"], cuts.get(key, {}))
 
 
 def _cuts(configuration: Mapping[str, Any]) -> dict[str, dict[str, float]]:

@@ -29,7 +29,13 @@ SIZE = "size"
 ROWS = "rows"
 """The segment with all rows of a file in zstd."""
 
-COLUMNS = {"id": "string", "text": "string", "source": "string", "attributes": "json", "metadata": "json"}
+COLUMNS = {
+    "id": "string: unique in its source",
+    "text": "string: as the rules of the stream leave it",
+    "source": "string: the source, as corpus.yaml names it",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "metadata": "json: everything else that was given with it",
+}
 
 
 @dataclass(frozen=True)

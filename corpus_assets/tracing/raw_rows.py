@@ -13,7 +13,8 @@ from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.assets import all_rows as all_examples
 from corpus_assets.raw.bad_rows import GAPS
 from corpus_assets.raw.faults import BadRow
-from corpus_assets.raw.losses import BAD_FILE
+from corpus_assets.raw.losses import BAD_FILE, NOT_SAMPLED
+from corpus_assets.raw.sampling import Chosen
 from corpus_assets.raw.takedown import REASON
 from corpus_assets.takedown.assets import lists_of
 from corpus_assets.takedown.keys import keys_of
@@ -67,6 +68,8 @@ def lost_row(look: Look, made: Partition, row: int) -> Step:
 
 
 def _in_words(found: _Reason) -> str:
+    if found.word == NOT_SAMPLED:
+        return "this corpus is a sample, and the row is not in it"
     if found.word == REASON:
         return "it was taken down" + (f", as {found.listed} says" if found.listed else "")
     return found.word.replace("_", " ") + (f" ({found.detail})" if found.detail else "")
@@ -89,6 +92,10 @@ def _read_again(look: Look, made: Partition, row: int) -> _Reason | None:
     shard = look.planner.shard(made.key)
     if shard is None or BAD_FILE in made.record.statistics.get("dropped", {}):
         return None
+    prefix = "source" if made.record.asset == READ else f"datasets.{shard.source}.input"
+    chosen = Chosen.of(made.record.parameters, prefix)
+    if chosen is not None and not chosen.rows(shard)(row):
+        return _Reason(NOT_SAMPLED)
     until, dropped = monotonic() + _SECONDS, made.record.statistics.get("dropped", {})
     try:
         soon = takewhile(lambda _: monotonic() < until, _rows(made, shard))

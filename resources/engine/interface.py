@@ -20,7 +20,15 @@ WORKER_ENVIRONMENT = {
 One thread needs one arena of the C library's memory, which gives back more of what is freed than several.
 """
 
-PRELOADED = ["numba", "numpy", "msgspec", "isal.igzip", "zstandard", "xxhash", "resources.stage.job"]
+PRELOADED = [
+    "resources.engine.preloaded",
+    "numpy",
+    "msgspec",
+    "isal.igzip",
+    "zstandard",
+    "xxhash",
+    "resources.stage.job",
+]
 """Modules that every worker needs; an engine may load them before it starts workers, which then share their memory."""
 
 
@@ -39,6 +47,10 @@ class Engine(Protocol):
 
     workers: int
     workers_per_machine: int
+
+    def prepare(self) -> None:
+        """Begins what takes time before the first job, and does not wait for it; there will be jobs."""
+        return
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once."""

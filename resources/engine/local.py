@@ -1,28 +1,23 @@
-"""The engine on this machine: a pool of long-lived processes."""
+"""The engine on this machine: a few long-lived processes."""
 
-import contextlib
-import multiprocessing
+import atexit
 import os
-import signal
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait as wait_for
-from multiprocessing.synchronize import Event
 from typing import Any
 
 from typing_extensions import override
 
-from resources.collector import calm_collector
-from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T
+from resources.engine.interface import Engine, R, T
 from resources.engine.time_limit import too_long, within
+from resources.engine.workers import Worker, WorkerDiedError, new_event, prepare, ready
 from resources.stage.job import Job, Outcome, run_job
 
-_AHEAD = 2
-_INTERRUPTED = 130
-_CONTEXT = multiprocessing.get_context("forkserver")
+_IN_HAND = 0.25
+"""Seconds of work that a worker is given ahead: jobs of milliseconds in batches, longer ones one by one."""
+
+_PACE = 0.2  # Weight of the newest job in the time that one of its stage is expected to take.
 
 
 class LocalEngine(Engine):
@@ -38,9 +33,15 @@ class LocalEngine(Engine):
         self.workers_per_machine = max(1, workers)
         self._job_timeout = job_timeout
         self._work = within(job_timeout, work) if job_timeout and workers else work
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: list[Worker] = []
+        self._pace: dict[str, float] = {}
         # Set by a worker that was interrupted: it is no fault of its job, so nothing is run again.
-        self._interrupted = _CONTEXT.Event()
+        self._interrupted = new_event()
+
+    @override
+    def prepare(self) -> None:
+        if self.workers:
+            prepare()
 
     @override
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
@@ -50,59 +51,113 @@ class LocalEngine(Engine):
             return
         queue = iter(jobs)
         while suspects := (yield from self._pooled(queue)):
-            yield from map(self._alone, suspects)
+            yield from self._one_by_one(suspects)
 
     def _pooled(self, queue: Iterator[Job]) -> Generator[Outcome, None, list[Job]]:
-        """Yields outcomes until all jobs are done or the pool breaks; returns the jobs that then have no outcome."""
-        waiting: dict[Future[Outcome], Job] = {}
+        """Yields outcomes until all jobs are done, or all that were given out when a worker died.
+
+        Returns the jobs that worker held: nobody knows which of them it was doing.
+        """
         suspects: list[Job] = []
-        while not suspects and self._submit(queue, waiting, suspects):
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from _settled(done, waiting, suspects)
-        if suspects:
-            self.close()
-            self._require_no_interrupt()
-            yield from _settled(list(waiting), waiting, suspects)
+        self._feed(queue)
+        while busy := [worker for worker in self._pool if worker.held]:
+            for worker in ready(busy):
+                try:
+                    answers = worker.answers()
+                except WorkerDiedError:
+                    suspects += self._bury(worker)
+                    continue
+                for job, outcome, error, seconds in answers:
+                    self._note_pace(job, seconds)
+                    if error is not None:
+                        raise error
+                    yield outcome
+                if not suspects:
+                    self._feed(queue)
         return suspects
 
-    def _submit(self, queue: Iterator[Job], waiting: dict[Future[Outcome], Job], suspects: list[Job]) -> bool:
-        """Submits a few jobs per worker, so that the pool never queues a long list; returns whether any are left."""
-        while len(waiting) < self.workers * _AHEAD and not suspects:
-            job = next(queue, None)
-            if job is None:
-                break
-            self._pool = self._pool or _new_pool(self.workers, self._interrupted)
-            try:
-                waiting[self._pool.submit(self._work, job)] = job
-            except BrokenProcessPool:
-                suspects.append(job)
-        return bool(waiting or suspects)
+    def _bury(self, worker: Worker) -> list[Job]:
+        """Returns what a worker held that has died."""
+        self._pool.remove(worker)
+        worker.stop()
+        self._require_no_interrupt()
+        return [job for job, _ in worker.held]
 
-    def _alone(self, job: Job) -> Outcome:
-        started = time.monotonic()
-        with _new_pool(1, self._interrupted) as pool:
+    def _feed(self, queue: Iterator[Job]) -> None:
+        """Gives jobs to workers that will soon be done, the next to the one that is done first."""
+        given: dict[Worker, list[tuple[Job, float]]] = {}
+        load = {worker: worker.load for worker in self._pool}
+        hungry = {worker for worker in self._pool if load[worker] <= _IN_HAND / 2}
+        while (hungry or len(self._pool) < self.workers) and (job := next(queue, None)) is not None:
+            if not any(not load[worker] for worker in hungry) and len(self._pool) < self.workers:
+                self._pool.append(self._new_worker())
+                load[self._pool[-1]] = 0.0
+                hungry.add(self._pool[-1])
+            worker = min(hungry, key=load.__getitem__)
+            # A first job of its stage is given alone: it may be long.
+            seconds = self._pace.get(job.stage.name, _IN_HAND)
+            given.setdefault(worker, []).append((job, seconds))
+            load[worker] += seconds
+            if load[worker] >= _IN_HAND:
+                hungry.discard(worker)
+        for worker, batch in given.items():
+            worker.give(self._work, [job for job, _ in batch], [seconds for _, seconds in batch])
+
+    def _new_worker(self) -> Worker:
+        if not self._pool:
+            atexit.register(self.close)  # Else Python would wait for a worker that waits for jobs.
+        return Worker(self._interrupted)
+
+    def _note_pace(self, job: Job, seconds: float) -> None:
+        known = self._pace.get(job.stage.name, seconds)
+        self._pace[job.stage.name] = known + _PACE * (seconds - known)
+
+    def _one_by_one(self, suspects: Iterable[Job]) -> Iterator[Outcome]:
+        """Yields the outcomes of jobs that are given to a process alone, which tells whose fault its death is."""
+        worker = None
+        for job in suspects:
+            worker = worker or Worker(self._interrupted)
+            started = time.monotonic()
+            worker.give(self._work, [job], [0.0])
             try:
-                return pool.submit(self._work, job).result()
-            except BrokenProcessPool:
+                [answer] = worker.answers()
+            except WorkerDiedError:
+                worker.stop()
+                worker = None
                 self._require_no_interrupt()
-                limit = self._job_timeout
-                is_late = limit is not None and time.monotonic() - started > limit
-                died = f"{job.name}: the worker process died (killed, or out of memory)"
-                problem = too_long(limit) if limit and is_late else died
-                return Outcome(job.name, job.stage.name, job.partition, error=problem)
+                yield self._death(job, time.monotonic() - started)
+                continue
+            if answer.error is not None:
+                raise answer.error
+            yield answer.result
+        if worker is not None:
+            worker.stop()
+
+    def _death(self, job: Job, seconds: float) -> Outcome:
+        """Returns the outcome of a job that ended its worker after some seconds."""
+        limit = self._job_timeout
+        died = f"{job.name}: the worker process died (killed, or out of memory)"
+        problem = too_long(limit) if limit is not None and seconds > limit else died
+        return Outcome(job.name, job.stage.name, job.partition, error=problem)
 
     @override
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields what a function makes of each item, in order; workers do it if any were started, else this process.
+        """Yields what a function makes of each item, in order; idle workers do it if there are any, else this process.
 
         Should one of them die of an item, this process goes on with it.
         """
         given = list(items)
         done = 0
-        with contextlib.suppress(BrokenProcessPool):
-            for made in self._pool.map(function, given) if self._pool else ():
-                yield made
+        idle = [worker for worker in self._pool if not worker.held]
+        try:
+            for found in _shared(idle, function, given):
+                yield found
                 done += 1
+        except WorkerDiedError:
+            self._require_no_interrupt()
+        finally:
+            if any(worker.held for worker in idle):
+                self.close()
         yield from map(function, given[done:])
 
     def _require_no_interrupt(self) -> None:
@@ -111,55 +166,32 @@ class LocalEngine(Engine):
 
     @override
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        workers, self._pool = self._pool, []
+        for worker in workers:
+            worker.stop()
+        atexit.unregister(self.close)
 
 
-def _settled(
-    futures: Iterable[Future[Outcome]], waiting: dict[Future[Outcome], Job], suspects: list[Job]
-) -> Iterator[Outcome]:
-    """Yields the outcomes of finished futures, which no longer wait; jobs whose pool broke become suspects."""
-    for future in futures:
-        job = waiting.pop(future)
-        try:
-            outcome = future.result()
-        except BrokenProcessPool:
-            suspects.append(job)
-        else:
-            yield outcome
-
-
-def _new_pool(workers: int, interrupted: Event) -> ProcessPoolExecutor:
-    # Before the fork server starts: libraries read these when they are loaded.
-    for name, value in WORKER_ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    _CONTEXT.set_forkserver_preload(PRELOADED)
-    return ProcessPoolExecutor(workers, mp_context=_CONTEXT, initializer=_start_worker, initargs=(interrupted,))
-
-
-def _start_worker(interrupted: Event) -> None:
-    """Makes the worker exit when its parent does, so that a killed run leaves no process behind.
-
-    Ctrl-C in a terminal reaches every worker too. The worker ends without a traceback and tells its parent, because
-    Dagster may hold back the signal that the parent got itself.
-    """
-
-    def leave(*_: object) -> None:
-        interrupted.set()
-        os._exit(_INTERRUPTED)
-
-    signal.signal(signal.SIGINT, leave)
-    calm_collector()
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _leave_with(sentinel: int) -> None:
-    with contextlib.suppress(OSError):
-        wait_for([sentinel])
-    os._exit(1)
+def _shared(workers: list[Worker], function: Callable[[T], R], items: list[T]) -> Iterator[R]:
+    """Yields what workers make of items, in order; nothing if there are no workers. Raises what a function raises."""
+    waiting = deque(enumerate(items)) if workers else deque()
+    places = {worker: deque[int]() for worker in workers}
+    found: dict[int, R] = {}
+    turn = 0
+    while waiting or any(places.values()):
+        for worker in workers:
+            while waiting and len(worker.held) < 2:
+                place, item = waiting.popleft()
+                places[worker].append(place)
+                worker.give(function, [item], [0.0])
+        for worker in ready([worker for worker in workers if worker.held]):
+            for answer in worker.answers():
+                if answer.error is not None:
+                    raise answer.error
+                found[places[worker].popleft()] = answer.result
+        while turn in found:
+            yield found.pop(turn)
+            turn += 1
 
 
 def open_local(section: Mapping[str, Any]) -> LocalEngine:

@@ -54,6 +54,7 @@ class ArrayWriter(Writer):
         return Written(self._hash.hexdigest(), self._rows, self._bytes)
 
 
+@lru_cache(maxsize=1 << 12)
 def _description(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     """Returns the text of a header; the content digest covers it, after the data."""
     description = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
@@ -94,13 +95,23 @@ def read_rows(read: Callable[[int, int], bytes], path: str, start: int, stop: in
     `LedgerError` if the file, named `path` in the message, does not hold those rows.
     """
     dtype, shape = _parsed(read(0, HEADER_BYTES), path)
-    if not 0 <= start <= stop <= shape[0]:
-        raise LedgerError(f"{path} has {shape[0]} rows; rows {start} to {stop} were asked for")
+    _require_rows(shape[0], path, start, stop)
     row_bytes = dtype.itemsize * math.prod(shape[1:])
     content = read(HEADER_BYTES + start * row_bytes, (stop - start) * row_bytes)
     if len(content) != (stop - start) * row_bytes:
         raise LedgerError(f"{path} is cut off; run `corpus verify --deep`")
     return np.frombuffer(content, dtype).reshape(stop - start, *shape[1:]).copy()
+
+
+def chosen_rows(array: NDArray[Any], path: str, start: int, stop: int) -> NDArray[Any]:
+    """Returns rows `start` to `stop` of an array; `LedgerError` if it does not have them."""
+    _require_rows(len(array), path, start, stop)
+    return array[start:stop]
+
+
+def _require_rows(rows: int, path: str, start: int, stop: int) -> None:
+    if not 0 <= start <= stop <= rows:
+        raise LedgerError(f"{path} has {rows} rows; rows {start} to {stop} were asked for")
 
 
 def whole(content: bytes | memoryview, path: str) -> NDArray[Any]:

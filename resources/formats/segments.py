@@ -22,6 +22,7 @@ SUFFIX = ".jsonl.zst"
 _LEVEL = 1
 _MIN_BLOCK = 1 << 14
 _ALL_BLOCKS = 1 << 24
+_READ_AHEAD = 1 << 20
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -109,8 +110,8 @@ def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
     digest = xxhash.xxh3_128()
     rows = 0
     try:
-        stream = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(frames), read_across_frames=True)
-        with io.BufferedReader(stream, 1 << 20) as lines:
+        stream = zstandard.ZstdDecompressor().stream_reader(frames, read_across_frames=True)
+        with io.BufferedReader(stream, min(_READ_AHEAD, segment.bytes + 1)) as lines:
             for line in lines:
                 digest.update(line)
                 rows += 1

@@ -137,7 +137,8 @@ class Stage:
     unit_in, unit_out: what the rows are that `rows_in` and `rows_out` count, in the plural. A stage that counts neither
         has no rows, only files.
     reasons: every reason for which it may drop rows, or a function that returns them given the configuration.
-    columns: names and types of the rows, for the web UI.
+    moves: drop reasons that lose nothing, each with the asset that the rows went to.
+    columns: names of the rows' columns, for the web UI, each with its type and, after `: `, what it holds.
     kinds: labels that Dagster shows on the asset, such as `jsonl` or `numba`.
     formerly: older name; `--select` takes it too, and records under it become those of this asset.
     former_group: older group; `--select group:NAME` takes it too.
@@ -178,6 +179,7 @@ class Stage:
     unit_in: str = "rows"
     unit_out: str = "rows"
     reasons: Reasons = ()
+    moves: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     formerly: str | None = None

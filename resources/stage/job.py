@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from threading import local
 from typing import Any
 
 import msgspec
@@ -70,6 +71,19 @@ def _ledger(storage: Storage) -> Ledger:
     return Ledger(storage)
 
 
+class _Handles(local):
+    """The handles that the last job of this thread was given, by asset; the next one may read the same partitions.
+
+    A job of each band reads all shards, and making the handles would cost it as much as reading them.
+    """
+
+    def __init__(self) -> None:
+        self.given: dict[str, tuple[object, list[Partition]]] = {}
+
+
+_HANDLES = _Handles()
+
+
 def run_job(job: Job) -> Outcome:
     """Computes and commits one partition; returns an error as an outcome, and never raises one."""
     try:
@@ -93,7 +107,7 @@ def _name(function: Any) -> str:
 def _compute(job: Job) -> Record:
     started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
-    inputs = {edge: _partitions(ledger, job, edge) for edge in job.stage.inputs}
+    inputs = _inputs(ledger, job)
     digests = _digests(job, inputs)
     recipe = _recipe(job, digests)
     task = Task(
@@ -148,12 +162,34 @@ def _require_sound(inputs: list[Partition]) -> None:
         partition.require_sound()
 
 
+def _inputs(ledger: Ledger, job: Job) -> dict[Input, list[Partition]]:
+    """Returns the upstream partitions of each edge; `LedgerError` if one does not exist."""
+    before, _HANDLES.given = _HANDLES.given, {}
+    found = {}
+    for edge in job.stage.inputs:
+        if edge.asset not in job.states or _is_one(job, edge) or job.shards:
+            found[edge] = _partitions(ledger, job, edge)
+            continue
+        state = (job.storage, job.states[edge.asset], len(job.expected[edge.asset]))
+        known, partitions = before.get(edge.asset, (None, []))
+        if known != state:
+            partitions = _partitions(ledger, job, edge)
+        _HANDLES.given[edge.asset] = state, partitions
+        found[edge] = partitions
+    return found
+
+
+def _is_one(job: Job, edge: Input) -> bool:
+    """Returns whether an edge reads the upstream partition of the job's own key alone."""
+    return job.partition is not None and job.expected.get(edge.asset, (job.partition,)) == (job.partition,)
+
+
 def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
     """Returns the upstream partitions of an edge; `LedgerError` if one does not exist."""
     by_key = {shard.key: shard for shard in job.shards}
     keys = job.expected.get(edge.asset, (job.partition,))
     records: Mapping[str | None, Record | None]
-    if keys == (job.partition,) and job.partition is not None:
+    if _is_one(job, edge):
         records = {job.partition: ledger.read(edge.asset, job.partition)}
     else:
         records = ledger.records(edge.asset, job.states.get(edge.asset))

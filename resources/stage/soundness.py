@@ -12,11 +12,14 @@ from resources.formats.known import format_of
 from resources.formats.members import Member
 from resources.formats.members import read as read_member
 from resources.ledger import FileRecord, Record
-from resources.stage.small_files import SmallFiles, Version
+from resources.stage.small_files import SmallFiles
 from resources.storage.interface import Storage
 
+Version = tuple[str, str, int, str, str]
+"""A stored file as it was looked at: store, path, bytes, version and digest."""
+
 _FOUND_SOUND: set[Version] = set()
-"""Files that this process found sound: store, path, bytes, version and digest. One entry per file, not per reader."""
+"""Files that this process found sound. One entry per file, not per reader."""
 
 SMALL = 1 << 16  # Bytes of a file up to which two reads cost more than one of all of it.
 _KEPT = SmallFiles(64 << 20)
@@ -60,11 +63,12 @@ class CheckedFiles:
         """Returns the whole of a file, checked; a small one is kept for the next reader in this process."""
         if file.bytes > SMALL or not self._compared:
             return self._read_whole(file)
-        version = self._version(file)
-        content = _KEPT.get(version)
+        known = (self._storage.place, file.path, file.digest)
+        content = _KEPT.get(known)
         if content is None:
+            self._version(file)
             content = self._read_whole(file)
-            _KEPT.keep(version, content)
+            _KEPT.keep(known, content)
         self._sound.add(file.path)
         return content
 
@@ -130,9 +134,12 @@ class CheckedFiles:
         self._sound.add(file.path)
 
     def require_all_begun_sound(self) -> None:
-        """Raises `DamagedFileError` for a file that was begun, not read to its end, and is not as recorded."""
-        for file in self._begun.values():
-            self.require_sound(file)
+        """Raises `DamagedFileError` for a file that was begun, not read to its end, and is not as recorded.
+
+        Forgets which were begun: the next job of the process may be given the same handle.
+        """
+        while self._begun:
+            self.require_sound(self._begun.popitem()[1])
 
     def _digest(self, file: FileRecord, opening: Callable[[str], BinaryIO]) -> str:
         try:

@@ -68,9 +68,12 @@ class LocalStorage(Storage):
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
-        with self.open(path) as file:
-            file.seek(offset)
-            return file.read(size)
+        # Not with a file object: a chunk reads a little of each of thousands of files.
+        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return _read(descriptor, offset, size)
+        finally:
+            os.close(descriptor)
 
     @override
     def fetch(self, path: str) -> str:
@@ -264,6 +267,17 @@ def _held_by(root: Path) -> StorageError:
     with suppress(OSError, UnicodeDecodeError):
         owner = (root / LOCK).read_text()[:100].strip() or owner
     return StorageError(f"{root}: {owner} is building on this store; wait until it is done")
+
+
+def _read(descriptor: int, offset: int, size: int) -> bytes:
+    """Returns bytes of an open file, fewer only at its end; one read of the system gives 2 GiB at most."""
+    found = os.pread(descriptor, size, offset)
+    if len(found) == size or not found:
+        return found
+    pieces = [found]
+    while piece := os.pread(descriptor, size - sum(map(len, pieces)), offset + sum(map(len, pieces))):
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _sync_folder(folder: Path) -> None:

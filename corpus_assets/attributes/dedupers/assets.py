@@ -39,7 +39,7 @@ def _hashes(rule: Deduper) -> Stage:
         inputs=(same("normalized_documents", segment=None if whole else TEXTS),),
         derived_parameters=partial(_named, values=hashed_values, rule=rule),
         kernels=partial(_kernels, of=compiled.of_hashes, rule=rule),
-        columns={"hash": "uint64[2]"},
+        columns={"hash": "uint64[2]: of a document, paragraph or n-gram"},
         kinds=("numba",),
     )
 
@@ -59,7 +59,7 @@ def _seen(rule: Deduper) -> Stage:
         derived_parameters=partial(_compared, rule=rule),
         kernels=partial(_kernels, of=compiled.of_seen, rule=rule),
         foretells=partial(_foretold, rule=rule),
-        columns={"seen": "bit"},
+        columns={"seen": "bit: whether an earlier shard has the hash"},
         kinds=("numba",),
     )
 
@@ -82,7 +82,11 @@ def _marks(rule: Deduper) -> Stage:
         ),
         derived_parameters=partial(_named, values=marked_values, rule=rule),
         kernels=partial(_kernels, of=compiled.of_marks, rule=rule),
-        columns={"id": "string", "attributes": "json", "source": "string"},
+        columns={
+            "id": "string: of the document in the same row",
+            "attributes": "json: spans that are repeated, [start, end, value] in code points",
+            "source": "string: of the document",
+        },
         kinds=("jsonl", "dolma"),
     )
 

@@ -86,8 +86,9 @@ class Numbering:
     def rows_by_shard(self, documents: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.int64]]:
         """Yields, shard by shard, the rows there of those documents (ascending) that lie in it."""
         cuts = np.searchsorted(documents, self._bounds[:-1].astype(documents.dtype)).tolist()
+        nothing = np.empty(0, dtype=np.int64)
         for start, (low, high) in zip(self.starts, pairwise([*cuts, len(documents)]), strict=False):
-            yield documents[low:high].astype(np.int64) - start
+            yield documents[low:high].astype(np.int64) - start if high > low else nothing
 
     def described(self, document: int) -> dict[str, str | int]:
         """Returns a document as people name it: source, shard and row; and the name of its cluster."""

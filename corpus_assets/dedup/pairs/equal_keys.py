@@ -93,7 +93,31 @@ def equal_rows(
     """
     record = np.dtype([("words", "<u8", (words,)), ("document", np.dtype(dtype).newbyteorder("<"))])
     limits = _Limits.of(memory, record.itemsize, spill, chain)
-    return _pairs(_joined(_numbered(shards, limits.block, record["document"]), limits.block), limits, record)
+    numbered = _numbered(_together(shards, limits.block), limits.block, record["document"])
+    return _pairs(_joined(numbered, limits.block), limits, record)
+
+
+def _together(
+    shards: Iterable[tuple[Words, NDArray[np.bool_] | None]], most: int
+) -> Iterator[tuple[Words, NDArray[np.bool_] | None]]:
+    """Yields the rows of small shards together, `most` at a time; those of larger ones alone."""
+    held: list[tuple[Words, NDArray[np.bool_] | None]] = []
+    rows = 0
+    for shard in shards:
+        if held and rows + len(shard[0]) > most:
+            yield _as_one(held)
+            held, rows = [], 0
+        held.append(shard)
+        rows += len(shard[0])
+    if held:
+        yield _as_one(held)
+
+
+def _as_one(shards: Sequence[tuple[Words, NDArray[np.bool_] | None]]) -> tuple[Words, NDArray[np.bool_] | None]:
+    if len(shards) == 1:
+        return shards[0]
+    taking = [taking for _, taking in shards if taking is not None]
+    return np.concatenate([words for words, _ in shards]), np.concatenate(taking) if taking else None
 
 
 def _numbered(

@@ -26,7 +26,9 @@ def summary(model: Model) -> Section:
 
 def _documents(model: Model) -> list[tuple[str, str, str]]:
     files, stored = sum(one.files for one in model.sources), sum(one.raw_bytes for one in model.sources)
-    tiles = [("Sources", numbers.count(len(model.sources)), f"{files:,} files, {numbers.size(stored)}")]
+    ours = [source for source in model.sources if source.dataset is None]
+    tiles = [("Sources", numbers.count(len(ours)), f"{files:,} raw files, {numbers.size(stored)}")]
+    tiles = tiles if ours else [("Raw files", numbers.count(files), numbers.size(stored))]
     if model.steps:
         raw, last = model.steps[0], model.steps[-1]
         kept = next((step for step in model.steps if step.name == "kept"), last)

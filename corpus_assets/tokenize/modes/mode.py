@@ -13,12 +13,20 @@ from resources.formats.examples import Example
 
 
 class IdentifiedText(NamedTuple):
-    """Identity and text of a document, and its place in a file of the dataset's own (see `Example`)."""
+    """Identity and text of a document, its place in a file of the dataset's own (see `Example`), and its source."""
 
     identity: str
     text: str
     part: int = 0
     skipped: int = 0
+    source: str = ""
+
+
+def texts_of(documents: Iterable[IdentifiedText], statistics: Statistics) -> Iterator[str]:
+    """Yields the texts of documents; says in `statistics` of which source each is when it is read."""
+    for document in documents:
+        statistics.sources.read(document.source)
+        yield document.text
 
 
 OnFault = Callable[[Example, str], None]

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,50 @@ def test_a_job_that_cannot_be_interrupted_ends_with_its_worker(tmp_path: Path) -
 
 
 def _done(job: Job) -> Outcome:
+    return Outcome(job.name, job.stage.name, job.partition)
+
+
+def _dies_at_30(job: Job) -> Outcome:
+    """A quick job, of which one partition kills its worker."""
+    if job.partition == "chunk-30":
+        os._exit(9)
+    return Outcome(job.name, job.stage.name, job.partition)
+
+
+def test_a_worker_that_dies_fails_one_of_the_many_jobs_that_it_was_given(tmp_path: Path) -> None:
+    engine = LocalEngine(2, _dies_at_30)
+    outcomes = {outcome.partition: outcome.error for outcome in engine.run(jobs(tmp_path, 300))}
+    engine.close()
+    assert outcomes.keys() == {f"chunk-{n}" for n in range(300)}
+    assert {partition for partition, error in outcomes.items() if error} == {"chunk-30"}
+
+
+def _echoes(job: Job) -> Outcome:
+    return Outcome(job.name, job.stage.name, job.partition, error=job.parameters["large"])
+
+
+def test_large_jobs_and_large_outcomes_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    large = "x" * (1 << 22)
+    engine = LocalEngine(2, _echoes)
+    given = [replace(job, parameters={"large": large}) for job in jobs(tmp_path, 30)]
+    assert all(outcome.error == large for outcome in engine.run(given))
+    engine.close()
+
+
+def test_a_closed_engine_waits_for_the_job_in_hand_and_begins_no_other(tmp_path: Path) -> None:
+    engine = LocalEngine(1, _marks)
+    given = [replace(job, parameters={"folder": str(tmp_path)}) for job in jobs(tmp_path, 1000)]
+    running = engine.run(iter(given))
+    next(running)
+    engine.close()
+    assert {file.suffix for file in tmp_path.iterdir()} == {".done"}
+    assert len(list(tmp_path.iterdir())) < len(given)
+
+
+def _marks(job: Job) -> Outcome:
+    begun = Path(job.parameters["folder"], f"{job.partition}.begun")
+    begun.touch()
+    begun.rename(begun.with_suffix(".done"))
     return Outcome(job.name, job.stage.name, job.partition)
 
 

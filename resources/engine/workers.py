@@ -1,0 +1,174 @@
+"""Worker processes of this machine: each has a pipe of its own, and is given several pieces of work at a time.
+
+A message costs the driver more than a small job: it has to wake up, and to get the interpreter from the thread that
+reports to Dagster. So work goes to a worker in batches, and it answers in batches, several times a second.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.connection import wait as wait_for
+from multiprocessing.synchronize import Event
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from resources.collector import calm_collector
+from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT
+
+INTERRUPTED = 130
+_TELL_EVERY = 0.05  # seconds
+_CONTEXT = multiprocessing.get_context("forkserver")
+
+
+class WorkerDiedError(Exception):
+    """A worker process ended before it answered."""
+
+
+class Answer(NamedTuple):
+    """What became of a piece of work: what the function returned or the error it raised, and its seconds."""
+
+    item: Any
+    result: Any
+    error: Exception | None
+    seconds: float
+
+
+class Worker:
+    """A process that does pieces of work one after the other. interrupted: is set by a worker that Ctrl-C reaches.
+
+    held: what it was given and has not answered, in order, each item with the seconds that it is expected to take.
+    """
+
+    def __init__(self, interrupted: Event) -> None:
+        self.held: deque[tuple[Any, float]] = deque()
+        prepare()
+        self._connection, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_serve, args=(theirs, interrupted))
+        self._process.start()
+        theirs.close()
+
+    @property
+    def load(self) -> float:
+        """Seconds that what it holds is expected to take."""
+        return sum(seconds for _, seconds in self.held)
+
+    def give(self, function: Callable[[Any], Any], items: Sequence[Any], seconds: Sequence[float]) -> None:
+        """Has a function called with each item. seconds: what each is expected to take.
+
+        A worker that has died takes them too; who asks for its answers is told.
+        """
+        self.held.extend(zip(items, seconds, strict=True))
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._connection.send((function, items))
+
+    def answers(self) -> list[Answer]:
+        """Returns the next answers, at least one, and waits for them; `WorkerDiedError` if there will be none."""
+        try:
+            done = self._connection.recv()
+        except (EOFError, OSError):
+            raise WorkerDiedError from None
+        return [Answer(self.held.popleft()[0], *found) for found in done]
+
+    def stop(self) -> None:
+        """Ends the process after the piece of work that it is doing; nobody gets the answers that are left."""
+        with contextlib.suppress(EOFError, OSError):
+            self._connection.send(None)
+            while True:
+                self._connection.recv()
+        self._process.join()
+        self._connection.close()
+
+    def fileno(self) -> int:
+        """Returns what becomes readable when there are answers, or when the process ends."""
+        return self._connection.fileno()
+
+
+def ready(workers: Sequence[Worker]) -> list[Worker]:
+    """Waits until any of these workers has answers or has died; returns those."""
+    return wait_for(workers)  # type: ignore[arg-type, return-value]  # anything with a fileno
+
+
+def prepare() -> None:
+    """Starts the server that workers are forked from, which loads libraries meanwhile; returns at once."""
+    # Before the fork server starts: libraries read these when they are loaded.
+    for name, value in WORKER_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    _CONTEXT.set_forkserver_preload(PRELOADED)
+    from multiprocessing.forkserver import ensure_running
+
+    ensure_running()
+
+
+def new_event() -> Event:
+    """Returns an event that workers share."""
+    return _CONTEXT.Event()
+
+
+def _serve(connection: Connection, interrupted: Event) -> None:
+    """Does what comes through the pipe until it says that there is no more, or until the driver is gone.
+
+    Ctrl-C in a terminal reaches every worker too. The worker ends without a traceback and tells its parent, because
+    Dagster may hold back the signal that the parent got itself.
+    """
+
+    def leave(*_: object) -> None:
+        interrupted.set()
+        os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, leave)
+    calm_collector()
+    work: SimpleQueue[tuple[Callable[[Any], Any], Any] | None] = SimpleQueue()
+    threading.Thread(target=_receive, args=(connection, work), daemon=True).start()
+    done, told = [], time.monotonic()
+    while (piece := work.get()) is not None:
+        started = time.monotonic()
+        found = _attempt(*piece)
+        now = time.monotonic()
+        done.append((*found, now - started))
+        if work.empty() or now - told >= _TELL_EVERY:
+            connection.send(done)
+            done, told = [], now
+
+
+def _receive(connection: Connection, work: "SimpleQueue[Any]") -> None:
+    """Takes in what the driver sends, at once, so that it never waits for a worker that itself waits to answer.
+
+    Ends the process when the driver is gone, so that a killed run leaves none behind.
+    """
+    try:
+        for function, items in _messages(connection):
+            for item in items:
+                work.put((function, item))
+    except (EOFError, OSError):
+        os._exit(1)
+    except BaseException:  # such as a module of the user's own that this process cannot load
+        traceback.print_exc()
+        os._exit(1)
+    while not work.empty():  # What was not begun is not wanted any more.
+        work.get()
+    work.put(None)
+
+
+def _messages(connection: Connection) -> Iterator[tuple[Callable[[Any], Any], Sequence[Any]]]:
+    while (message := connection.recv()) is not None:
+        yield message
+
+
+def _attempt(function: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | None]:
+    """Returns what a function makes of an item, or else the error that it raises."""
+    try:
+        return function(item), None
+    except Exception as error:
+        try:
+            pickle.dumps(error)
+        except Exception:
+            return None, RuntimeError(f"{type(error).__name__}: {error}")
+        return None, error
