@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from corpus_assets import dataset_names as names
@@ -218,7 +219,12 @@ def _examples(made: Partition, sought: Sought, first: int) -> Iterator[tuple[int
     """Yields the examples of a file that are found; they have no tables, so that all lines are read."""
     if sought.digest is not None:
         return
+    begins = b'{"id":' + (b"" if sought.id is None else msgspec.json.encode(sought.id) + b",")
     for row, line in enumerate(lines_from(made, first), first):
+        if not line.startswith(begins):
+            if not row % _LINES:
+                yield row, None
+            continue
         identifier = NAMED.decode(line).id
         held = (sought.id is None or identifier == sought.id) and (sought.id_piece or "") in identifier
         if held and (sought.piece is None or any(sought.piece in text for text in example_texts(decode_example(line)))):
