@@ -5,6 +5,7 @@ same bytes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from math import ceil, floor, log10
 from typing import Any
@@ -17,6 +18,7 @@ COLOURS = 8
 """Colours of series, `--c1` to `--c8` of the style; further series begin anew."""
 
 _WIDTH, _ROW, _FONT = 520, 24, 12
+_BINS = 64
 _SPOKEN = 12
 _DROPPED = ("x centered", "y centered", "x", "y", "x_label", "label")
 Words = Callable[[float | None], str]
@@ -71,30 +73,53 @@ def histogram(
 ) -> Markup:
     """Returns bars over a scale: `counts[k]` lie between `edges[k]` and `edges[k + 1]`.
 
-    cuts: lines across it, by their words, at values of the scale.
+    All bars are equally wide, whatever the distance of their edges, so that a long tail leaves room for the rest.
+    cuts: lines across it, by their words, at values of the scale; one beyond it is at its end.
     """
     import pygal
 
-    low, high = edges[0], edges[-1]
-    places = {name: at for name, at in (cuts or {}).items() if low <= at <= high}
+    edges, counts = _fewer(edges, counts)
+    bins = list(pairwise(edges))
     chart = pygal.Histogram(
         **_options(_of_bin, 250, max(counts, default=0)),
-        x_value_formatter=_plain,
-        show_legend=bool(places),
-        legend_at_bottom=bool(places),
+        show_legend=bool(cuts),
+        legend_at_bottom=bool(cuts),
         legend_at_bottom_columns=2,
-        xrange=(low, high),
+        xrange=(0, len(counts)),
     )
-    chart.add("documents", [(count, *between) for count, between in zip(counts, pairwise(edges), strict=True)])
-    width, top = (high - low) / 250, max([*counts, 1])
-    for name, at in places.items():
-        chart.add(_short(name, 32), [(top, at - width / 2, at + width / 2)])
+    every = max(1, -(-len(edges) // 7))
+    chart.x_labels = [{"value": place, "label": _plain(edges[place])} for place in range(0, len(edges), every)]
+    bars = [
+        {"value": (count, place, place + 1), "formatter": partial(_of_bin, between=between)}
+        for place, (count, between) in enumerate(zip(counts, bins, strict=True))
+    ]
+    chart.add("documents", bars)
+    width, top = len(counts) / 250, max([*counts, 1])
+    for name, value in (cuts or {}).items():
+        at = _position(edges, value)
+        line = {"value": (top, at - width / 2, at + width / 2), "formatter": partial(_of_cut, name=name)}
+        chart.add(_short(name, 32), [line])
     spoken = [
-        f"{_plain(between[0])} to {_plain(between[1])}: {numbers.count(count)}"
-        for count, between in zip(counts, pairwise(edges), strict=True)
+        f"{_plain(low)} to {_plain(high)}: {numbers.count(count)}"
+        for count, (low, high) in zip(counts, bins, strict=True)
         if count
     ][:_SPOKEN]
-    return _figure(chart, title, [*(f"line at {_plain(at)}: {name}" for name, at in places.items()), *spoken], 0)
+    return _figure(chart, title, [*(f"line: {name}" for name in cuts or {}), *spoken], 0)
+
+
+def _fewer(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Returns a histogram with neighbours added up until there are few enough bars."""
+    step = -(-len(counts) // _BINS)
+    summed = [sum(counts[place : place + step]) for place in range(0, len(counts), step)]
+    return [*edges[: len(counts) : step], edges[len(counts)]], summed
+
+
+def _position(edges: Sequence[float], value: float) -> float:
+    """Returns where a value lies on a scale on which the edges have the positions 0, 1, 2 and so on."""
+    for place, (low, high) in enumerate(pairwise(edges)):
+        if value < high:
+            return place + max(0.0, (value - low) / (high - low))
+    return len(edges) - 1
 
 
 def heat_map(
@@ -200,12 +225,15 @@ def _is_hidden(element: Any) -> bool:
     return element.tag == "defs" or (element.tag == "title" and element.get("class") is None)
 
 
-def _of_bin(value: Any) -> str:
-    """Returns the words of a value of the scale, or of a bar, which has a count and two ends."""
+def _of_bin(value: Any, between: tuple[float, float] = (0, 0), **_: Any) -> str:
+    """Returns the words of a value of the scale, or of a bar, whose value begins with its count."""
     if isinstance(value, int | float) or value is None:
         return numbers.count(value)
-    count, low, high = value
-    return f"{_plain(low)} to {_plain(high)}: {numbers.count(count)}"
+    return f"{_plain(between[0])} to {_plain(between[1])}: {numbers.count(value[0])}"
+
+
+def _of_cut(_: Any, name: str, **__: Any) -> str:
+    return name
 
 
 def _short(label: str, most: int = 24) -> str:

@@ -14,12 +14,20 @@ TRAIN, CLEAN_TRAIN = "train", "decontaminated_train"
 SPLITS = (CLEAN_TRAIN, "validation", "test", "train", "holdout")
 _STEPS = {READ: "read", FILTERED: "filtered", TRAIN: "without holdout", CLEAN_TRAIN: "train"}
 _EXAMPLES, _CHARACTERS = 8, 240
+_MOST_LICENCES = 100
 
 
 def sources(built: Built, configuration: Mapping[str, Any]) -> list[Source]:
     """Returns the sources of the corpus, and the files of datasets of their own."""
+    licences = _licences(built.get(MIXED, ()))
     found = [
-        _source(entry["name"], entry, built.get("raw_source", ()), epochs=float(entry["epochs"]))
+        _source(
+            entry["name"],
+            entry,
+            built.get("raw_source", ()),
+            epochs=float(entry["epochs"]),
+            licences=licences.get(entry["name"]),
+        )
         for entry in configuration["sources"]
     ]
     for entry in configuration["datasets"]:
@@ -39,6 +47,27 @@ def _source(name: str, entry: Mapping[str, Any], files: Sequence[Partition], **m
         raw_bytes=sum(numbers.get("bytes", 0) for numbers in ours),
         **more,
     )
+
+
+def _licences(partitions: Sequence[Partition]) -> dict[str, dict[str, dict[str, int]]]:
+    """Returns documents and bytes of each source by the licence that documents state; the commonest of each source.
+
+    Sources whose documents state none are absent.
+    """
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for partition in partitions:
+        for licence, numbers in partition.record.statistics.get("licences", {}).items():
+            found.setdefault(source_of(partition) or "", {}).setdefault(licence, Counter()).update(numbers)
+    return {source: _commonest(of_source) for source, of_source in found.items()}
+
+
+def _commonest(licences: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    ordered = sorted(licences.items(), key=lambda one: (-one[1]["text_bytes"], one[0]))
+    kept = {licence: dict(numbers) for licence, numbers in ordered[:_MOST_LICENCES]}
+    if others := ordered[_MOST_LICENCES:]:
+        rest = sum((numbers for _, numbers in others), Counter[str]())
+        kept[f"{len(others):,} others"] = dict(rest)
+    return kept
 
 
 def steps(built: Built) -> list[Step]:

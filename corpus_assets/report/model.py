@@ -18,6 +18,7 @@ class Source(msgspec.Struct):
     """A source as it is configured, or a dataset's own files, and its raw files.
 
     dataset: the dataset that the files belong to; None for a source of the corpus. raw_bytes: as the files are stored.
+    licences: documents kept and their bytes by licence, as documents or the source state it; None if not counted.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Source(msgspec.Struct):
     epochs: float | None = None
     files: int = 0
     raw_bytes: int = 0
+    licences: dict[str, dict[str, int]] | None = None
 
 
 class Loss(msgspec.Struct):
