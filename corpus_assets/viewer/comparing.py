@@ -1,4 +1,4 @@
-"""Two texts side by side: the words that only one of them has, in time that grows with their length.
+"""Two texts side by side: the words that only one of them has, however they are spaced; time grows with their length.
 
 Words that occur once in both texts, in the same order in both, are taken for the same place (as in patience sorting);
 between two such places the same is done again, for stretches that have become small enough to have such words.
@@ -21,7 +21,7 @@ Span = tuple[int, int, int, int]
 def compared(first: str, second: str) -> tuple[Pieces, Pieces]:
     """Returns both texts in pieces."""
     left, right = _WORDS.findall(first), _WORDS.findall(second)
-    both = _in_common(left, right)
+    both = _in_common([word.strip() for word in left], [word.strip() for word in right])
     return _pieces(left, {a for a, _ in both}), _pieces(right, {b for _, b in both})
 
 

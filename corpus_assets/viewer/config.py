@@ -60,10 +60,9 @@ def _recorded(view: View) -> Iterator[dict[str, Any]]:
             if record.parameters == now:
                 continue
             for name in dict.fromkeys([*record.parameters, *now]):
-                before, after = record.parameters.get(name), now.get(name)
-                if before != after:
-                    pair = (name, _shown(name, before), _shown(name, after))
-                    differing[pair] = differing.get(pair, 0) + 1
+                for place, before, after in differences(name, record.parameters.get(name), now.get(name)):
+                    change = (place, _shown(place, before), _shown(place, after))
+                    differing[change] = differing.get(change, 0) + 1
         for (name, before, after), count in differing.items():
             yield {
                 "asset": stage.name,
@@ -73,3 +72,17 @@ def _recorded(view: View) -> Iterator[dict[str, Any]]:
                 "after": after,
                 "partitions": count,
             }
+
+
+def differences(key: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yields the places below a key at which two values differ, with what stands there in each; None for nothing."""
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys([*before, *after]):
+            yield from differences(f"{key}.{name}", before.get(name), after.get(name))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, pair in enumerate(zip(before, after, strict=True)):
+            yield from differences(f"{key}[{number}]", *pair)
+    else:
+        yield key, before, after

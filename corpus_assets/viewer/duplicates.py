@@ -171,6 +171,7 @@ def cluster(asked: Asked) -> str:
         left=[(seen(text), same) for text, same in left],
         right=[(seen(text), same) for text, same in right],
         equal=texts[0] == texts[1],
+        same_words=all(same for _, same in (*left, *right)),
         cut=COMPARED if max(map(len, texts)) > COMPARED else 0,
         members=[
             {**_document(look, found.numbering, one, alike), "compare": here(start + n, start)}

@@ -105,10 +105,7 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     name = entry["name"]
     records = list(view.records(names.tokens(name)).values())
     stats = [record.numbers.get("h5_dataset_stats", {}) for record in records]
-    by_source: Counter[str] = Counter()
-    for record in records:
-        for source, numbers in (record.numbers.get("by_source") or {}).items():
-            by_source[source] += int(numbers.get("tokens", 0))
+
     hdf5 = any(stats)
     positions = sum(one.get("num_tokens", 0) for one in stats)
     real = sum(one.get("non_pad_tokens", 0) for one in stats)
@@ -122,9 +119,22 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
         "loss": sum(one.get("loss_valid_tokens", 0) for one in stats) if hdf5 else None,
         "fill": real / positions if hdf5 and positions else None,
         "stored": sum(file.bytes for file in _files(records)),
-        "by_source": by_source,
+        "by_source": _tokens_of_sources(records) or _tokens_of_sources(_built(view, names.sequences(name))),
         "built": bool(records),
     }
+
+
+def _built(view: View, asset: str) -> Iterable[Record]:
+    return view.records(asset).values() if asset in view.corpus.graph.stages else ()
+
+
+def _tokens_of_sources(records: Iterable[Record]) -> Counter[str]:
+    """Returns the tokens of each source; a shuffled dataset counts them before its rows are shuffled."""
+    found: Counter[str] = Counter()
+    for record in records:
+        for source, numbers in (record.numbers.get("by_source") or {}).items():
+            found[source] += int(numbers.get("tokens", 0))
+    return found
 
 
 def _tokens(view: View, name: str, records: Iterable[Record]) -> int:

@@ -59,7 +59,7 @@ def _row(one: Folded) -> dict[str, Any]:
         "asset": one.asset,
         "href": link("assets", one.asset),
         "partitions": len(one.keys),
-        "first": "" if first is None else f"{first}{' …' if len(one.keys) > 1 else ''}",
+        "first": "" if first is None else first + ("\u00a0…" if len(one.keys) > 1 else ""),
         "stored": one.cost.bytes if recorded else None,
         "took": one.cost.seconds if recorded else None,
         "reason": f"{one.status}: {short(one.reason, 300)}" if one.reason else str(one.status),
