@@ -34,7 +34,7 @@ def with_sample(values: dict[str, Any], sample: Sample | None) -> dict[str, Any]
     """Returns the plain values of a configuration in which all that is sampled says so; unchanged without a sample.
 
     Sections of sources, and of datasets' own files, get a key `sample`, which becomes part of the recipes of what reads
-    raw rows. Benchmarks are never sampled.
+    raw rows. They may come out empty: a small sample has no row of some. Benchmarks are never sampled.
     """
     if sample is None:
         return values
@@ -47,4 +47,5 @@ def with_sample(values: dict[str, Any], sample: Sample | None) -> dict[str, Any]
 
 
 def _sampled(section: Mapping[str, Any], name: str, sample: Sample) -> dict[str, Any]:
-    return {**section, SAMPLE: {"share": sample.share_of(name), "seed": sample.seed}}
+    share = {"share": sample.share_of(name), "seed": sample.seed}
+    return {**section, SAMPLE: share, "may_be_empty": True}

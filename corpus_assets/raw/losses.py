@@ -55,11 +55,6 @@ class Read:
         return Counter({reason: count for reason, count in self.dropped.items() if reason not in NO_ROWS})
 
     @property
-    def unsampled(self) -> int:
-        """The rows that are not in the sample that this is of the corpus."""
-        return self.dropped[NOT_SAMPLED]
-
-    @property
     def rows_in(self) -> int:
         """The rows of all files that could be read."""
         return self.rows_out + self.bad_rows.total()
@@ -150,7 +145,7 @@ def lost_rows(values: Mapping[str, Any], found: Read) -> Iterator[str]:
         yield f"{found.bad_files()}, more than max_bad_rows {most:g} allows{found.hint(files=True)}"
     elif found.bad_rows.total() > most * found.rows_in:
         yield f"{found.dropped_rows()}, more than max_bad_rows {most:g} allows{found.hint()}"
-    elif found.counted == found.files > 0 == found.rows_out and not (values["may_be_empty"] or found.unsampled):
+    elif found.counted == found.files > 0 == found.rows_out and not values["may_be_empty"]:
         lost = f": {found.dropped_rows()}{found.hint()}" if found.rows_in else ""
         yield f"{found.files:,} files, but nothing in them{lost} (`may_be_empty: true` goes on)"
 

@@ -15,6 +15,7 @@ from resources.errors import CorpusError
 from resources.shards import Listing, Shard
 from tests.build.conftest import built_once, work
 from tests.build.small import Work, opened, raw_rows, write_raw
+from tests.faults.command import run
 
 __all__ = ["built_once", "work"]
 
@@ -70,6 +71,7 @@ def test_an_estimate_is_near_the_build_and_changes_nothing(work: Work, capsys: p
 
 
 def test_of_what_is_built_the_records_are_the_estimate(work: Work) -> None:
+    assert run(work.folder, "build", "--json")[0] == 0
     corpus = opened(work.folder)
     said: list[str] = []
     result = run_estimate(corpus, 5, said.append)
