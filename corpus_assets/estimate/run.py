@@ -26,12 +26,15 @@ from corpus_assets.estimate.sizes import Samples, factors_of
 from resources.engine.local import LocalEngine
 from resources.planning.planner import Planner
 
-BLOCKS: Final = 4
+BLOCKS: Final = 3
 MOST_READ: Final = 48 << 20
 """Raw bytes that are read for each sample, unless one file of each source is more."""
 
 _SMALL: Final = 500_000
 """Raw bytes that the first samples stand for."""
+
+_LEAST: Final = 4
+"""Times the first samples that a block is at least, even if that takes longer: from less, nothing can be told."""
 
 _LARGEST: Final = 0.5
 """Share of the rows of a block at most."""
@@ -97,17 +100,20 @@ class _Making:
 
     def samples(self, small: float, until: float) -> Samples:
         """Returns all samples. small: share of the rows that the first ones take. until: when they should be there."""
-        small = min(small, _LARGEST)
+        small = min(small, _LARGEST / _LEAST)
         cold = self._build(small, "a small sample, for what the start costs")
         # A build is a process that loads all that this one has loaded, too.
         cold = replace(cold, driver=cpu_seconds())
         warm = self._build(small, "another one, for what does not grow")
-        scaling = max(0.05, sum(one.seconds for one in warm.stages.values()) / max(1, self._place.engine.workers))
-        overhead = max(0.0, warm.wall - scaling)
-        each = (until - time.monotonic()) / BLOCKS - overhead
-        large = min(_LARGEST, max(2 * small, 0.8 * small * each / scaling))
+        blocks: list[Measured] = []
+        large, rate = small, sum(one.seconds for one in warm.stages.values()) / small
+        for number in range(BLOCKS):
+            # The first one says how fast the work grows; until then all of it is taken to grow.
+            each = (until - time.monotonic()) / (BLOCKS - number)
+            large = min(_LARGEST, max(_LEAST * small, large, small + 0.9 * (each - warm.wall) / rate))
+            blocks.append(self._build(large, f"sample {number + 1} of {BLOCKS}"))
+            rate = max(0.1 * rate, (blocks[-1].wall - warm.wall) / (large - small)) if large > small else rate
         self.shares = (small, large)
-        blocks = [self._build(large, f"sample {number} of {BLOCKS}") for number in range(1, BLOCKS + 1)]
         return Samples(cold, warm, blocks, self._factors)
 
     def _build(self, share: float, what: str) -> Measured:

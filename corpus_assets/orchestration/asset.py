@@ -182,6 +182,7 @@ def _look_outside(
             step.run(lambda outcome: _note(corpus, context, outcome))
             note_outcomes(corpus, upstream, step.outcomes)
             yield from _events(corpus, step, tags, fresh_too=False)
+            yield from totals(corpus.planner(), [upstream]).values()
 
 
 def _note(corpus: Corpus, context: dg.AssetExecutionContext, outcome: Outcome) -> None:

@@ -107,6 +107,7 @@ def _report(corpus: Corpus, stages: Sequence[Stage], fresh: Fresh, step: JobStep
         provenance.look_up(stage)
         reasons[stage.name] = last_reasons(stage, fresh[stage.name], step.instance)
     with event_batch(step.instance, step.run.run_id) as batch:
+        anew = []
         for stage in stages:
             records = planner.records(stage.name)
             kept = [records[key] for key in planner.partitions(stage) if key in fresh[stage.name] and key in records]
@@ -116,6 +117,7 @@ def _report(corpus: Corpus, stages: Sequence[Stage], fresh: Fresh, step: JobStep
             if told:
                 last = batch.add([events.entry(events.materialized(step.key, event), when) for event in told])
                 provenance.newest(stage.name, last, kept[-1].digest)
-        for event in totals(planner, stages).values():
+                anew.append(stage)
+        for event in totals(planner, anew).values():
             batch.add([events.entry(events.materialized(step.key, event), time.time())])
     tell(corpus, step.instance, freshness(planner))

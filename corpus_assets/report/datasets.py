@@ -5,8 +5,9 @@ from typing import Any
 
 from corpus_assets import dataset_names as names
 from corpus_assets.report.model import Dataset, Mixed
-from corpus_assets.report.records import Built, added, by_source, records, summed
+from corpus_assets.report.records import Built, by_source, records, summed
 from resources.ledger import Record
+from resources.row_counts import added
 from resources.stage.partition import Partition
 
 HDF5 = "hdf5"

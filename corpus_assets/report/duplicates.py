@@ -16,7 +16,7 @@ from resources.stage.partition import Partition
 
 COMPONENTS = "components"
 LARGEST, RANDOM, MEMBERS = 6, 10, 2
-_LOSSES, _SIZES, _PAIRS = "losses", "cluster_sizes", "who_duplicates_whom"
+_LOSSES, _SIZES, _PAIRS, _EXACT = "losses", "cluster_sizes", "who_duplicates_whom", "removed_exact"
 _MOST_PAIRS = 2000
 _GUARD = ("suspicious_clusters", "split_clusters", "documents_kept_by_splits", "unexamined_clusters")
 Members = NDArray[np.unsignedinteger[Any]]
@@ -35,6 +35,7 @@ def duplicates(built: Built, documents: str) -> Duplicates | None:
             sizes=_sizes(numbers.get(_SIZES)),
             pairs=pairs,
             pairs_left_out=left_out,
+            exact=numbers.get(_EXACT),
             guard={name: numbers[name] for name in _GUARD if name in numbers},
             samples=_samples(components, built.get(documents, ())),
         )

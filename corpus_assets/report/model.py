@@ -124,7 +124,8 @@ class Duplicates(msgspec.Struct):
     """Near-duplicates of the whole corpus. sources: documents that took part, and those removed.
 
     sizes: number of clusters by their size. pairs: for each source of removed documents, how many were removed for one
-    of each source. pairs_left_out: documents in pairs of sources beyond those listed.
+    of each source. pairs_left_out: documents in pairs of sources beyond those listed. exact: those removed of each
+    source whose very text another document has; None if it was not counted.
     """
 
     clusters: int
@@ -134,6 +135,7 @@ class Duplicates(msgspec.Struct):
     sizes: dict[str, int] | None = None
     pairs: dict[str, dict[str, int]] | None = None
     pairs_left_out: int = 0
+    exact: dict[str, int] | None = None
     guard: dict[str, int] = {}
     samples: list[Cluster] = []
 

@@ -32,16 +32,6 @@ def summed(found: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return {name: count for name, count in sorted(sums.items()) if count}
 
 
-def added(lists: Iterable[Sequence[int]]) -> list[int]:
-    """Returns the sums of lists of numbers, place by place; shorter ones end in zeros."""
-    sums: list[int] = []
-    for counts in lists:
-        sums += [0] * (len(counts) - len(sums))
-        for place, count in enumerate(counts):
-            sums[place] += count
-    return sums
-
-
 def source_of(partition: Partition) -> str | None:
     """Returns the source of a shard partition; None for others."""
     return None if partition.shard is None else partition.shard.source

@@ -10,6 +10,7 @@ from corpus_assets.tracing.mixed_rows import mixed, split
 from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.raw_rows import lost_row, number_of
 from corpus_assets.tracing.step import Step, Way
+from corpus_assets.tracing.stream_rows import streamed
 from corpus_assets.tracing.tables import IDS, NAMED, TEXTS, id_at, line_at
 from corpus_assets.tracing.token_rows import of_example, of_split
 from resources.stage.partition import Partition
@@ -67,6 +68,7 @@ def _of_document(look: Look, made: Partition, number: int, until: float) -> Iter
     key = made.key or ""
     identifier = id_at(made, number)
     yield _normalized(look, made, number, identifier)
+    yield from streamed(look, made, number)
     row: int | None = number
     if look.has(FILTERED):
         step, row = filtered(look, key, number, identifier)

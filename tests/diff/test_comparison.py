@@ -193,3 +193,12 @@ def test_reasons_are_compared_by_source_only_where_both_counted_so() -> None:
     new = Numbers("c", "records", dropped={"mix": {"short": {"web": 3, "books": 4}, "long": {"web": 1, "books": 2}}})
     found = [(one.reason, one.measure, one.old, one.new) for one in between(old, new).dropped]
     assert found == [("long", "books", 0, 2), ("short", "", 5, 7)]
+
+
+@pytest.mark.parametrize("name", ["report.json", "index.html"])
+def test_the_report_of_a_store_counts_what_its_records_count(pair: tuple[Path, Path], name: str) -> None:
+    kept = open_side(pair[1] / "corpus" / "report" / name)
+    assert kept.numbers.kind == "report"
+    found = compared_sides(kept, open_side(pair[1]), READ, 5)
+    assert found.is_empty, found
+    assert compared_sides(kept, open_side(pair[0]), READ, 5).sources

@@ -12,9 +12,7 @@ from corpus_assets.orchestration.freshness import TOLD, freshness, is_told, reme
 from corpus_assets.orchestration.sensor import corpus_sensor
 from tests.build.small import prose, write_config, write_raw
 from tests.orchestration.runs import Runs
-from tests.orchestration.silent import Silent, runs
-
-__all__ = ["runs"]
+from tests.orchestration.silent import Silent
 
 
 def build_all(runs: Runs, *select: str) -> None:

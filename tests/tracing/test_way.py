@@ -1,7 +1,9 @@
 """What each step of a way says, for documents that end in every stage and those that reach the token files."""
 
 import shutil
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -229,3 +231,72 @@ def test_an_example_of_a_datasets_own_file_is_followed_to_its_rows(tmp_path: Pat
     assert (way.origin.id, way.number) == ("d2", 2)
     assert stages(way) == ["meg_raw_source", "meg_examples", "meg_token_stream", "meg_tokens"]
     assert [row for _, row in held(way, "meg")] == [2]
+
+
+MIXED = [
+    dataset("megatron", weights={"shares": {"books": 1, "web": 3}, "max_epochs": 9}),
+    dataset("parquet", weights={"shares": {"books": 3, "web": 1, "notes": 1}, "max_epochs": 9}),
+]
+
+
+@pytest.mark.parametrize("given", MIXED, ids=str)
+def test_weights_and_uses_are_followed_into_every_row(tmp_path: Path, given: dict[str, Any]) -> None:
+    name = given["name"]
+    corpus = exported(tmp_path, given)
+    look = Look(opened(tmp_path))
+    seen = every_token(corpus, name)
+    ways = {(shard, row): held(way_of(look, shard or "", row or 0), name) for shard, row, _, _ in seen}
+    assert [one for one in seen if (one[2], one[3]) not in ways[one[0], one[1]]] == []
+    left_out = [way for row in range(5) if "train" in stages(way := way_of(look, "notes--list", row))]
+    assert ("notes" in given["weights"]["shares"]) == any(held(way, name) for way in left_out)
+    assert all(step.reason in (None, "not_in_mixture", "tail") for way in left_out for step in way.steps)
+
+
+def test_the_sets_of_a_mix_are_followed_to_its_lines(tmp_path: Path) -> None:
+    plain = {"name": "plain", "format": "megatron"}
+    write_small(tmp_path)
+    write_raw(tmp_path, "own/a.jsonl", [{"id": f"d{n}", "text": prose(f"own {n}")} for n in range(9)])
+    own = {"name": "own", "format": "megatron", "input": {"location": "raw/own"}}
+    sets = [{"source": "split", "datasets": ["plain"]}, {"source": "files", "datasets": ["own"]}]
+    corpus = exported(tmp_path, plain, own, dataset("amber", input=sets))
+    look = Look(opened(tmp_path))
+    seen = every_token(corpus, "amber")
+    assert {"own--a"} < {shard for shard, _, _, _ in seen}
+    ways = {(shard, row): held(way_of(look, shard or "", row or 0), "amber") for shard, row, _, _ in seen}
+    assert [one for one in seen if (one[2], one[3]) not in ways[one[0], one[1]]] == []
+
+
+def test_weights_of_hdf5_say_how_often_they_take_a_document(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    weights = {"shares": {"books": 1, "web": 3}, "max_epochs": 9}
+    rows = {"name": "rows", "input": "decontaminated_train", "sequence_length": 64, "weights": weights}
+    write_config(tmp_path, {"datasets": [rows]})
+    corpus = opened(tmp_path)
+    assert not drive(corpus, corpus.graph.select(["+rows_tokens"])).failed
+    look = Look(opened(tmp_path))
+    taken = Counter[str]()
+    for made in look.partitions("normalized_documents"):
+        for row in range(made.file(".jsonl.gz").rows or 0):
+            for step in way_of(look, made.key or "", row).steps:
+                if step.stage == "rows_documents" and step.status == "here":
+                    taken[(made.key or "").partition("--")[0]] += len(step.details["rows"])
+                if step.stage == "rows_tokens":
+                    assert step.status == "here"
+    written = sum(made.file(".jsonl.gz").rows or 0 for made in look.partitions("rows_documents"))
+    assert taken.total() == written
+    assert set(taken) == {"books", "web"}
+
+
+def test_a_document_is_in_the_streams_whose_rules_keep_it(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    streams = [{"name": "all", "sources": ["books"]}, {"name": "long", "min_text_length": 100}]
+    write_config(tmp_path, {"streams": streams, "datasets": []})
+    corpus = opened(tmp_path)
+    assert not drive(corpus, corpus.graph.select(["+all_stream_documents", "+long_stream_documents"])).failed
+    look = Look(opened(tmp_path))
+    documents = {step.stage: step for step in way_of(look, "books--one", 1).steps}
+    assert (documents["all_stream_documents"].row, documents["all_stream_documents"].status) == (1, "here")
+    assert documents["long_stream_documents"].reason == "min_text_length"
+    after = {step.stage: step for step in way_of(look, "books--one", 5).steps}
+    assert (after["long_stream_documents"].row, after["long_stream_documents"].status) == (4, "here")
+    assert "all_stream_documents" not in stages(way_of(look, "web--b", 1))

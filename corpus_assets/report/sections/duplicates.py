@@ -60,11 +60,20 @@ def _tiles(found: Duplicates) -> Tiles:
 
 def _sources(found: Duplicates) -> Table:
     shown, others = largest(found.sources.items(), lambda one: one[1]["removed"], MOST_ROWS)
+    exact = found.exact or {}
     rows = [
-        [source, loss["documents"], loss["removed"], loss["removed"] / loss["documents"] if loss["documents"] else None]
+        [
+            source,
+            loss["documents"],
+            loss["removed"],
+            loss["removed"] / loss["documents"] if loss["documents"] else None,
+            None if found.exact is None else exact.get(source, 0),
+            None if found.exact is None else loss["removed"] - exact.get(source, 0),
+        ]
         for source, loss in shown
     ]
     columns = [("source", "text"), ("compared", "count"), ("left out", "count"), ("share left out", "share")]
+    columns += [("same text", "count"), ("similar text", "count")]
     return Table("Near-duplicates by source", columns, rows, left_out=len(others))
 
 

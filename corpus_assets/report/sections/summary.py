@@ -27,7 +27,7 @@ def summary(model: Model) -> Section:
 def _documents(model: Model) -> list[tuple[str, str, str]]:
     files, stored = sum(one.files for one in model.sources), sum(one.raw_bytes for one in model.sources)
     ours = [source for source in model.sources if source.dataset is None]
-    tiles = [("Sources", numbers.count(len(ours)), f"{files:,} raw files, {numbers.size(stored)}, datasets' own too")]
+    tiles = [("Sources", numbers.count(len(ours)), f"{files:,} raw files, {numbers.size(stored)}")]
     tiles = tiles if ours else [("Raw files", numbers.count(files), numbers.size(stored))]
     if model.steps:
         raw, last = model.steps[0], model.steps[-1]
