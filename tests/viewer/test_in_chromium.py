@@ -90,9 +90,9 @@ def look(browser: Browser, pictures: Path, name: str) -> None:
 
 def test_how_many_tokens_has_a_source(browser: Browser, address: str, folder: Path, pictures: Path) -> None:
     browser.open(address)
-    cell = "[...document.querySelectorAll('h2#sources ~ div tbody tr')].find(r => r.cells[0].innerText == 'docstrings')"
-    head = "[...document.querySelectorAll('h2#sources ~ div thead th')].map(h => h.innerText)"
-    column = browser.evaluate(head).index("tokens: megatron")
+    cell = "[...document.querySelectorAll('h2#tokens + div tbody tr')].find(r => r.cells[0].innerText == 'docstrings')"
+    head = "[...document.querySelectorAll('h2#tokens + div thead th')].map(h => h.innerText)"
+    column = browser.evaluate(head).index("megatron")
     shown = int(browser.evaluate(f"{cell}.cells[{column}].innerText").replace(",", ""))
     records = opened(folder).ledger.records("megatron_tokens").values()
     assert shown == sum(one.counters["by_source"].get("docstrings", {}).get("tokens", 0) for one in records) > 0
