@@ -10,7 +10,7 @@ from corpus_assets.viewer.browse import pages, record_of
 from corpus_assets.viewer.lines import decoded
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
-from corpus_assets.viewer.reading import lines_at, lines_file, row_of_id
+from corpus_assets.viewer.reading import TooFarError, lines_at, lines_file, row_of_id
 from corpus_assets.viewer.site import Asked, link, page, seen, short
 from resources.records import Record, partition_name
 
@@ -93,7 +93,11 @@ def attributes_of(view: View, record: Record, row: int, value: dict[str, Any]) -
         other = view.records(stage.name).get(record.partition)
         if other is None or not any(file.path.startswith("attributes/") for file in other.files):
             continue
-        found = _row(view, other, row, value.get("id"))
+        try:
+            found = _row(view, other, row, value.get("id"))
+        except TooFarError:
+            yield Attribute("too far inside its file for a page", stage.name, [], None, [])
+            continue
         if found is not None:
             yield from _attributes(stage.name, found)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import numpy as np
@@ -19,7 +19,8 @@ from resources.records import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 
-MOST_BYTES = 64 << 20
+BLOCK_BYTES = 1 << 20
+MOST_BYTES = 128 << 20
 """Bytes that are decompressed at most to come to a row of a file without an index."""
 
 MOST_JSON = 1 << 20
@@ -44,19 +45,45 @@ def lines_at(partition: Partition, storage: Storage, file: FileRecord, start: in
 
 
 def _from_beginning(storage: Storage, file: FileRecord, start: int) -> Iterator[bytes]:
-    room = MOST_BYTES
-    with storage.open(file.path) as raw, open_gzip(raw) as lines:
-        number = 0
-        while line := lines.readline(room + 1):
+    """Yields lines from row `start` on; `TooFarError` when more than `MOST_BYTES` have been read."""
+    with storage.open(file.path) as raw, open_gzip(raw) as content:
+        left, rest, room = start, b"", MOST_BYTES
+        while left:
+            block = content.read(BLOCK_BYTES)
+            room -= len(block)
+            if not block or room < 0:
+                raise _too_far(file, start)
+            count = block.count(b"\n")
+            rest = block if count < left else _after(block, left)
+            left -= min(left, count)
+        # A line that is cut by the end of a block belongs to the rows that are left out, unless none is left.
+        while line := _line(rest, content, room):
             room -= len(line)
             if room < 0:
-                raise TooFarError(
-                    f"{file.path}: row {start:,} lies more than {MOST_BYTES >> 20} MB inside, and the file has no "
-                    f"index; `corpus show` reads it from a terminal"
-                )
-            if number >= start:
-                yield line
-            number += 1
+                raise _too_far(file, start)
+            rest = rest[len(line) :]
+            yield line
+
+
+def _after(block: bytes, count: int) -> bytes:
+    """Returns what follows the line feed of a number."""
+    place = -1
+    for _ in range(count):
+        place = block.index(b"\n", place + 1)
+    return block[place + 1 :]
+
+
+def _line(rest: bytes, content: IO[bytes], room: int) -> bytes:
+    """Returns the next line, which may begin in what was read already."""
+    end = rest.find(b"\n") + 1
+    return rest[:end] if end else rest + content.readline(max(1, room))
+
+
+def _too_far(file: FileRecord, start: int) -> TooFarError:
+    return TooFarError(
+        f"{file.path}: row {start:,} lies more than {MOST_BYTES >> 20} MB inside, and the file has no index; "
+        "`corpus show` reads it from a terminal"
+    )
 
 
 def array_rows(partition: Partition, file: FileRecord, start: int, count: int) -> tuple[str, list[str]]:

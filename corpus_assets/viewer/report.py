@@ -37,8 +37,8 @@ def policy(content: bytes) -> str:
     """Returns the content security policy of a page with style and script inside. Of scripts only the last counts."""
     styles = " ".join(_digest(found) for found in _STYLE.findall(content)[:8])
     scripts = " ".join(_digest(found) for found in _SCRIPT.findall(content)[-1:])
-    parts = ["default-src 'none'", f"style-src {styles or chr(39) + 'none' + chr(39)}", "img-src 'self' data:"]
-    parts += [f"script-src {scripts}"] if scripts else []
+    parts = ["default-src 'none'", "img-src 'self' data:", "style-src-attr 'unsafe-inline'"]
+    parts += [f"{name} {digests}" for name, digests in (("style-src-elem", styles), ("script-src", scripts)) if digests]
     return "; ".join([*parts, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"])
 
 

@@ -44,7 +44,7 @@ def why(asked: Asked) -> str:
         id=query.text("id", 2000),
         source=query.text("source"),
         sources=view.corpus.settings.sources(),
-        slower=link("why", **given, seconds=SLOW) if not seconds and ways else "",
+        slower=link("why", **given, seconds=SLOW) if not seconds and _has_unknown(ways) else "",
         slow=SLOW,
     )
 
@@ -115,6 +115,10 @@ def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
         "reached": _reached(way),
         "steps": [_step(view, step, _several(way)) for step in way.steps],
     }
+
+
+def _has_unknown(ways: Iterable[Way]) -> bool:
+    return any(step.status == "unknown" for way in ways for step in way.steps)
 
 
 def _several(way: Way) -> bool:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -101,6 +103,15 @@ def _computed(server: Server, assets: list[str]) -> list[tuple[str, str | None]]
             if why and not why[0].startswith("fresh"):
                 found.append((name, event["partition"]))
     return found
+
+
+def test_the_viewer_is_beside_the_pages_of_dagster(server: Server) -> None:
+    with urlopen(f"{server.url}/corpus", timeout=60) as answer:
+        assert answer.url == f"{server.url}/corpus/"
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert b"/corpus/assets/normalized_documents" in answer.read()
+    with pytest.raises(HTTPError, match="421"):
+        urlopen(Request(f"{server.url}/corpus/", headers={"Host": "elsewhere.example"}), timeout=60)
 
 
 def test_the_pages_render_in_a_browser(server: Server, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_the_overview_has_every_source_dataset_and_stage(pages: TestClient, buil
         assert f">{source.name}<" in shown
     for dataset in corpus.config.datasets:
         assert f'href="/corpus/tokens/{dataset.name}"' in shown
-    assert "all fresh" in shown
+    assert "<td>fresh</td>" in shown
 
 
 def test_every_link_of_every_page_leads_to_a_page(pages: TestClient) -> None:
