@@ -13,7 +13,7 @@ EXTRAS := .venv-extras
 ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
   found = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
   print(",".join(name for name in found if name != "dev"))')
-OF_EXTRAS := tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/raw/test_warc.py tests/golden/test_dolma.py
+OF_EXTRAS := tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/raw/test_warc.py tests/golden/test_dolma.py tests/card tests/ui/test_postgres.py
 
 .PHONY: help demo test test-fast test-extras test-readers lint format docs bench ui clean
 .DEFAULT_GOAL := help
@@ -35,7 +35,7 @@ demo: $(READY)  ## build the sample corpus from raw text to token shards
 	@echo "Done. Token shards:    data/corpus/tokens/train/*.h5"
 	@echo "What would run now:    $(BIN)/corpus plan          (nothing: everything is fresh)"
 	@echo "Look at a partition:   $(BIN)/corpus show train_tokens chunk-0000"
-	@echo "Open the web UI:       make ui                     (http://127.0.0.1:3000)"
+	@echo "Open the web UI:       make ui                     (http://127.0.0.1:3000, the corpus itself at /corpus/)"
 
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -75,7 +75,7 @@ docs: $(READY)  ## write the generated pages
 bench: $(READY)  ## measure every stage
 	$(BIN)/python -m benchmarks.stages
 
-ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000
+ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewer at /corpus/ in it
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built

@@ -9,6 +9,7 @@ from typing import Any
 
 from corpus_assets.config import CorpusConfig, load_config
 from corpus_assets.config.paths import with_absolute_paths
+from corpus_assets.config.sampling import with_sample
 from corpus_assets.filter.assets import require_after_filter
 from corpus_assets.jobs import Jobs
 from corpus_assets.mix.assets import require_attributes
@@ -30,13 +31,18 @@ CONFIG_VARIABLE = "CORPUS_CONFIG"
 
 
 class Corpus:
-    """Everything that planning and building need; knows nothing of Dagster."""
+    """Everything that planning and building need; knows nothing of Dagster.
+
+    folder: where relative paths and modules of the user's own are. file: the configuration. home: its folder, another
+    one only for a sample, where logs and Dagster's runs are kept.
+    """
 
     def __init__(self, config: CorpusConfig, folder: Path, file: Path | None = None) -> None:
         self.config = config
         self.folder = folder
         self.file = file or folder / "corpus.yaml"
-        self.settings = Settings(with_absolute_paths(config, folder).model_dump())
+        self.home = self.file.parent
+        self.settings = Settings(with_sample(with_absolute_paths(config, folder).model_dump(), config.sample))
         stages = corpus_stages(config, folder)
         if config.sources:
             require_attributes(config.mix.leave_out, stages)
@@ -50,7 +56,9 @@ class Corpus:
     def open(cls, path: str | Path | None = None) -> "Corpus":
         """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`."""
         file = Path(path or os.environ.get(CONFIG_VARIABLE) or "corpus.yaml").absolute()
-        return cls(load_config(file), file.parent, file)
+        config = load_config(file)
+        of = config.sample.of if config.sample else None
+        return cls(config, Path(of).parent if of else file.parent, file)
 
     @cached_property
     def engine(self) -> Engine:

@@ -6,6 +6,7 @@ from pathlib import Path
 from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
+from corpus_assets.card.assets import card_stages
 from corpus_assets.config.attributes import key_prefix
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.contamination.assets import contamination_stages
@@ -17,11 +18,13 @@ from corpus_assets.filter.assets import after_filter, filter_stages, own_after_f
 from corpus_assets.filter.rules.configured import filter_rules
 from corpus_assets.filter.rules.entries import Entries, Entry
 from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.licences.gate import licence_rules, require_allowed
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.raw.items import item_stages
+from corpus_assets.report.assets import report_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.streams.assets import stream_stages
 from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
@@ -47,12 +50,13 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
     names = [source.name for source in config.sources]
+    require_allowed(config.licences.model_dump(), datasets)
     sections = [stream.model_dump() for stream in config.streams]
     streams = list(stream_stages(sections, entries, names))
     # Repetitions are those among the documents that stay, unless a rule asks for them.
     dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
-    return [
+    found = [
         *([LIST_STAGE] if config.remove else ()),
         *(_corpus(config, [*attributes, *dedupers], filters) if config.sources else listed),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
@@ -61,6 +65,8 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
         *streams,
         *own_after_filter(own, filters, streams),
     ]
+    papers = card_stages(config.model_dump(), found)
+    return [*found, *report_stages(config, found), *papers]
 
 
 def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
@@ -78,7 +84,8 @@ def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
     """Returns all sets of row rules that the filter asks, in that order."""
     section = config.filter and RuleSection(config.filter.model_dump(), entries)
     asked = filter_rules(section) if section else ()
-    return [*asked, *contamination_rules(config.on_contamination)]
+    licences = licence_rules(config.licences.model_dump())
+    return [*licences, *asked, *contamination_rules(config.on_contamination)]
 
 
 def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, Tagger]) -> dict[str, Entry]:

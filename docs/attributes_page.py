@@ -21,6 +21,7 @@ attributes:
 It writes `attributes/<name>/<source>/<shard>.jsonl.gz`, a row for each document in the order of the documents, in the
 format of Dolma ([formats/dolma.md](formats/dolma.md)). A key is `<name>__<tagger>__<type>`; a span is
 `[start, end, score]` in code points of the text, `end` not included; scores have at most five digits after the point.
+The record of a shard counts its documents by score, key by key ([statistics.md](statistics.md#histograms-of-scores)).
 
 If you add a tagger to an entry, or a tagger gets a new version, that entry is computed again and no other. Put taggers
 that change often into an entry of their own. Taggers of one entry share what they compute: code points, words and

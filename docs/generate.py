@@ -32,6 +32,9 @@ INNER = {
     "Bloom": "`dedupers[].bloom`",
     "Weights": "`datasets[].weights`",
     "AmberSet": "`datasets[].input[]` with `format: amber`",
+    "Party": "`card.creators[]`, `card.publisher` and `card.representative`",
+    "Model": "`card.model`",
+    "SourceCard": "`card.sources.SOURCE`",
     "Files": "`datasets[].input` as files of its own",
 }
 
@@ -184,8 +187,14 @@ With `--json` a command prints one JSON object on standard output, and nothing e
   and of the `recorded` ones among them the stored `bytes` and the `seconds` of the last time; `partition` is null for
   an asset without partitions; like `--check`, the command exits with 3 when anything is not fresh
 - `corpus build --json`: `{"recomputed", "fresh", "failed", "waiting", "seconds", "by_asset": {...}, "errors": [...],
-  "held_back": [...], "log", "summary": {"documents", "kept", "repeats", "held_out", "train", "dropped": {...},
-  "datasets": [{"name", "rows", "tokens", "folder"}]}, "notes": [...], "orphans"}`; `log` is the file with all errors
+  "held_back": [...], "log", "build_log", "summary": {"documents", "not_sampled", "kept", "repeats", "held_out",
+  "train", "dropped": {...}, "datasets": [{"name", "rows", "tokens", "folder"}]}, "notes": [...], "orphans"}`; `log` is
+  the file with all errors, `build_log` that with all that happened; `--events` prints lines while the build runs
+- `corpus estimate --json`: `{"documents", "text_bytes", "kept", "tokens": {dataset: ...}, "cpu_seconds",
+  "wall_seconds", "disk_bytes", "memory_bytes", "prices": {"cpu", "month"},
+  "duplicates": {"found", "expected", "least", "most"},
+  "stages": [{"asset", "partitions", "cpu_seconds", "seconds", "bytes", "rows", "due", "recorded"}], ...}`; numbers
+  that are estimated are `{"value", "error", "fixed"}` ([before-a-build.md](before-a-build.md))
 - `corpus packing --json`: `{"dataset", "sequence_length", "depth", "documents", "ids", "sequences", "lower_bound",
   "methods": [{"method", "depth", "rows", "fill", ...}], ...}`; [packing.md](packing.md) has all of it
 - `corpus doctor --json`: `{"ok", "findings": [{"subject", "found", "advice", "broken"}]}`; like without,
@@ -193,9 +202,11 @@ With `--json` a command prints one JSON object on standard output, and nothing e
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
 
 A build writes all its errors to a file in `errors/` of the DAGSTER_HOME (`.dagster_home` beside corpus.yaml), and says
-which; the last 20 files are kept. The last failure of a partition is kept in `ledger/.failures` of the store, and
-`corpus plan` shows it until the partition succeeds, or its input or parameters change. `corpus --version` prints the
-version.
+which; the last 20 files are kept. What happened when is in `logs/` beside it
+([before-a-build.md](before-a-build.md)).
+
+The last failure of a partition is kept in `ledger/.failures` of the store, and `corpus plan` shows it until the
+partition succeeds, or its input or parameters change. `corpus --version` prints the version.
 
 The configuration is `--config`, else `$CORPUS_CONFIG`, else `corpus.yaml` in the working folder.
 

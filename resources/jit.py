@@ -5,6 +5,7 @@ Kernel modules import `kernel` from here; plain modules import kernel modules in
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -32,11 +33,38 @@ def kernel(function: F) -> F:
         with global_compiler_lock:
             if dispatcher._cache.file(signature).exists():
                 return compile_now(signature)
-            with turn(folder):
+            with _waiting, turn(folder):
                 return compile_now(signature)
 
     dispatcher.compile = compile_once
     return cast(F, dispatcher)
+
+
+class _Stopwatch:
+    """Seconds that this process waited for kernels to be compiled; one that calls another is counted once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth = 0
+        self._started = 0.0
+
+    def __enter__(self) -> None:
+        if not self._depth:
+            self._started = time.monotonic()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self.seconds += time.monotonic() - self._started
+
+
+_waiting = _Stopwatch()
+
+
+def compile_seconds() -> float:
+    """Returns how long this process waited so far for kernels to be compiled, by itself or by another process."""
+    return _waiting.seconds
 
 
 def ahead(*types: str) -> Callable[[F], F]:

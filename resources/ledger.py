@@ -10,6 +10,7 @@ from threading import Lock
 
 from resources.errors import LedgerError
 from resources.records import (
+    ALL,
     DAMAGE,
     FOLDER,
     UNPARTITIONED,
@@ -18,6 +19,7 @@ from resources.records import (
     absent_segment,
     decode_record,
     encode_record,
+    folded,
     partition_digest,
     partition_name,
     recipe_digest,
@@ -28,6 +30,7 @@ from resources.snapshots import SNAPSHOTS, Seen, decode_snapshot, encode_snapsho
 from resources.storage.interface import Entry, Storage
 
 __all__ = [
+    "ALL",
     "DAMAGE",
     "FOLDER",
     "SNAPSHOTS",
@@ -38,6 +41,7 @@ __all__ = [
     "absent_segment",
     "decode_record",
     "encode_record",
+    "folded",
     "partition_digest",
     "partition_name",
     "recipe_digest",

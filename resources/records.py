@@ -11,6 +11,8 @@ from resources.hashing import content_digest
 
 FOLDER = "ledger"
 UNPARTITIONED = "_"
+ALL = "*"
+"""All partitions of an asset together, in the place of a partition's key."""
 
 
 class FileRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -80,6 +82,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def partition_name(asset: str, partition: str | None) -> str:
     """Returns a partition as messages and recipes name it: `asset/partition`, or the asset alone."""
     return asset if partition is None else f"{asset}/{partition}"
+
+
+def folded(asset: str, digests: Mapping[str, str]) -> dict[str, str]:
+    """Returns the content digests of an asset's partitions, by `asset/partition`, as one entry, `asset/*`.
+
+    Its digest is over names and digests in their order, which is that in which the partitions are read.
+    """
+    return {f"{asset}/{ALL}": content_digest(msgspec.json.encode(list(digests.items())))}
 
 
 def absent_segment(record: Record, segment: str | None) -> str:

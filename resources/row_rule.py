@@ -100,6 +100,7 @@ class RuleSet:
         parameters and local files that are declared here.
     attributes: assets with a row of attributes for every document; rules find the spans in `row.attributes`.
     inputs: further edges: `same`, `every`, `own_segment`.
+    drops: names of the rules that may drop a document.
     replaced: replaces pieces of a text in another way than by uniting those that overlap; for all rules of the filter.
     parameters, derived_parameters, local_files, check_before, kernels: as of a `Stage`.
 
@@ -112,13 +113,14 @@ class RuleSet:
 
             return [RowRule("shouting", judge)]
 
-        RuleSet("shouting", too_loud, parameters=("own.shouting.most",))
+        RuleSet("shouting", too_loud, parameters=("own.shouting.most",), drops=("shouting",))
     """
 
     name: str
     make: Callable[[Task], Sequence[RowRule]]
     attributes: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
+    drops: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     derived_parameters: Callable[[Values], Values] | None = None
     local_files: Callable[[Values], Mapping[str, bytes]] | None = None

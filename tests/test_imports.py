@@ -21,14 +21,18 @@ FROM_NEIGHBOURS = {
         ),
     ),
     "tokenize": ("corpus_assets.packing.",),
+    "mix": ("corpus_assets.licences.documents",),
+    "card": ("corpus_assets.licences.", "corpus_assets.html.numbers"),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
-        f"corpus_assets.raw.{name}" for name in ("readers", "bad_rows", "losses", "format_options", "takedown")
+        f"corpus_assets.raw.{name}"
+        for name in ("readers", "bad_rows", "faults", "losses", "format_options", "reasons", "sampling", "takedown")
     ),
     "takedown": (
-        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "takedown")),
+        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
+    "report": ("corpus_assets.html.",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")
@@ -131,7 +135,7 @@ def test_nobody_imports_the_code_location() -> None:
 
 
 LIGHT = ("dagster", "numpy", "tokenizers", "pyarrow", "h5py", "numba", "pandas", "networkit", "boto3")
-LATE = ("pandas", "networkit", "boto3")
+LATE = ("pandas", "networkit", "boto3", "pygal")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from corpus_assets.attributes.registry import named_tagger
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
 from resources.errors import BadFileError, ConfigError
 from resources.outside_files import OutsideFile, outside_digest, require_digest
+from resources.score_histograms import ScoreHistograms
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
 from resources.tagger import Load, Tagger
@@ -18,7 +19,11 @@ from resources.wheels import wheel_version
 Files = Mapping[str, Mapping[str, Sequence[str]]]
 """Paths by tagger and option."""
 
-ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
+ATTRIBUTE_COLUMNS = {
+    "id": "string: of the document in the same row",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "source": "string: of the document",
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Entry:
 def attributes(task: Task, entry: Entry) -> None:
     """Runs taggers over a shard's documents; writes one row of attributes for each."""
     functions = entry.functions(task.run_options, task.parameters)
-    spans = 0
+    scores = ScoreHistograms()
     with task.attributes(entry.name) as out:
         for row, document in enumerate(task.input("normalized_documents").documents()):
             try:
@@ -67,8 +72,10 @@ def attributes(task: Task, entry: Entry) -> None:
             except TaggerError as error:
                 raise BadFileError(f"{task.shard.label} (document {row}, id {document.id!r})", str(error)) from error
             out.add(document, found)
-            spans += sum(map(len, found.values()))
-    task.count(rows_in=out.rows, rows_out=out.rows, spans=spans)
+            scores.add(found)
+    task.count(histograms=scores.histograms(), rows_in=out.rows, rows_out=out.rows, spans=scores.spans)
+    if scores.uncounted:
+        task.count(scores_without_histogram=scores.uncounted)
     if unread := {named.name: named.unread_lines for named in functions if named.unread_lines}:
         task.count(unread_lines_of_lists=unread)
 
@@ -131,6 +138,8 @@ def _stage(entry: Entry) -> Stage:
     return Stage(
         name=asset_name(entry.name),
         group="attributes",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Attributes of every document: {', '.join(tagger.name for tagger in entry.taggers)}.",
         partitioning=Partitioning.SHARD,
         compute=partial(attributes, entry=entry),

@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 
 from corpus_assets.cli.absence import Absence, Found
-from corpus_assets.cli.absent_rows import TokenFile, is_token_file
 from corpus_assets.cli.absent_texts import Names
 from corpus_assets.cli.absent_tokens import search_tokens
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.corpus import Corpus
 from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
+from corpus_assets.tracing.token_files import TokenFile, is_token_file
 from corpus_assets.unowned import unowned_files
 from resources.config_files import read_outside
 from resources.formats.codecs import open_gzip, open_zstd

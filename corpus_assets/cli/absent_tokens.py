@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from corpus_assets.cli.absence import Absence, Found
-from corpus_assets.cli.absent_rows import Group, OtherTokenizerError, TokenFile, groups_of
 from corpus_assets.cli.absent_texts import NamedText, Names, named_texts
 from corpus_assets.corpus import Corpus
 from corpus_assets.takedown.passages import SHORTEST, Ids, Passages, Whole
+from corpus_assets.tracing.token_files import Group, OtherTokenizerError, TokenFile, groups_of
 from resources.formats.examples import decode_example, example_texts
 from resources.planning.planner import Planner
 from resources.stage.partition import Partition

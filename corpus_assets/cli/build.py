@@ -1,15 +1,13 @@
-"""`corpus build`: shows progress bars, and prints the report at the end."""
+"""`corpus build`: shows how the build goes, and prints the report at its end."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
 from typing_extensions import override
 
+from corpus_assets.cli.bars import BarPerStage, new_bars
 from corpus_assets.cli.console import (
     FAILED,
     MAX_SHOWN,
@@ -21,83 +19,86 @@ from corpus_assets.cli.console import (
     print_notes,
     selected,
 )
+from corpus_assets.cli.events import Events
 from corpus_assets.cli.memory import memory_words
 from corpus_assets.cli.words import duration
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.build_log import LEVELS, BuildLog, Level
+from corpus_assets.orchestration.build_report import Progress, Report, Several
 from corpus_assets.orchestration.causes import Causes
 from corpus_assets.orchestration.error_log import write_error_log
 from corpus_assets.orchestration.summary import Summary
+from resources.errors import ConfigError
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
 
-def run(config: Path | None, select: list[str] | None, *, as_json: bool, checks: bool, rehash: bool) -> int:
+@dataclass(frozen=True)
+class Said:
+    """What a build says: one JSON object at its end, events as JSON, or words; with `quiet` only failures and the end.
+
+    log_level: the least that its log holds.
+    """
+
+    as_json: bool = False
+    events: bool = False
+    quiet: bool = False
+    log_level: str = "info"
+
+    def level(self) -> Level:
+        """Returns the level of the log; `ConfigError` for an unknown one, and for two kinds of output at once."""
+        if self.as_json + self.events + self.quiet > 1:
+            raise ConfigError("give one of --json, --events and --quiet")
+        for level in LEVELS:
+            if level == self.log_level:
+                return level
+        raise ConfigError(f"--log-level: received {self.log_level!r}; valid: {', '.join(LEVELS)}")
+
+
+def run(config: Path | None, select: list[str] | None, said: Said, *, checks: bool, rehash: bool) -> int:
     """Builds and prints the report; returns the exit code."""
+    level = said.level()
     corpus = Corpus.open(config)
     stages = selected(corpus, select)
-    with Bars(*_columns(), console=errors(), disable=as_json) as bars:
-        report = build(corpus, stages, _BarPerStage(bars, lambda: memory_words(corpus)), checks=checks, rehash=rehash)
-    log = write_error_log(corpus.folder, report)
-    print_json(_as_json(report, log)) if as_json else _show(output(), report, corpus, log)
+    log = BuildLog(corpus.home, level)
+    events = Events() if said.events else None
+    with new_bars(errors(), disable=said.as_json or said.events or said.quiet) as bars:
+        bars_too: Progress = _Failures(errors()) if said.quiet else BarPerStage(bars, lambda: memory_words(corpus))
+        followers = [events or bars_too, log]
+        try:
+            report = build(corpus, stages, Several(*followers), checks=checks, rehash=rehash)
+        except BaseException:
+            log.close()
+            raise
+    log.ends(report)
+    found = _as_json(report, write_error_log(corpus.home, report), log.path)
+    if events:
+        events.end(found)
+    elif said.as_json:
+        print_json(found)
+    else:
+        _show(output(), report, corpus, found["log"], quiet=said.quiet)
     return 0 if report.ok else FAILED
 
 
-def _columns() -> tuple[TextColumn, BarColumn, MofNCompleteColumn, TimeElapsedColumn]:
-    return TextColumn("{task.description:24}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+class _Failures(Progress):
+    """Prints failures and nothing else."""
 
-
-class _BarPerStage(Progress):
-    """A bar per stage, and one below them whose word says what happens between stages. Errors appear above them."""
-
-    def __init__(self, bars: Bars, at_first: Callable[[], str]) -> None:
-        """at_first: a sentence for the moment when it is known that there is something to compute."""
-        self._bars = bars
-        self._at_first = at_first
-        self._stages: dict[str, TaskID] = {}
-        self._between: TaskID | None = None
-        self._aside: TaskID | None = None
-        self._errors = 0
-
-    @override
-    def doing(self, what: str) -> None:
-        self._end_of_word()
-        self._between = self._bars.add_task(f"{what} ...", total=None)
-
-    @override
-    def aside(self, what: str) -> None:
-        if self._aside is not None:
-            self._bars.remove_task(self._aside)
-        self._aside = self._bars.add_task(f"{what} ...", total=None) if what else None
+    def __init__(self, console: Console) -> None:
+        self._console = console
 
     @override
     def stage(self, stage: Stage, due: int) -> None:
-        self._end_of_word()
-        if not self._stages and not self._bars.disable:
-            print_line(self._bars.console, self._at_first())
-        self._stages[stage.name] = self._bars.add_task(stage.name, total=due)
+        return
 
     @override
     def outcome(self, outcome: Outcome) -> None:
         if outcome.error is not None:
-            self._errors += 1
-            if self._errors <= MAX_SHOWN:
-                print_line(self._bars.console, f"{outcome.name}: {outcome.error}", "failed")
-        elif outcome.asset in self._stages:
-            self._bars.advance(self._stages[outcome.asset])
-
-    @override
-    def done(self) -> None:
-        self._end_of_word()
-
-    def _end_of_word(self) -> None:
-        if self._between is not None:
-            self._bars.remove_task(self._between)
-            self._between = None
+            print_line(self._console, f"{outcome.name}: {outcome.error}", "failed")
 
 
-def _as_json(report: Report, log: Path | None) -> dict[str, Any]:
+def _as_json(report: Report, log: Path | None, build_log: Path | None) -> dict[str, Any]:
     return {
         "recomputed": report.recomputed,
         "fresh": report.fresh,
@@ -108,15 +109,20 @@ def _as_json(report: Report, log: Path | None) -> dict[str, Any]:
         "errors": [*report.failed, *report.failed_checks],
         "held_back": report.held_back,
         "log": None if log is None else str(log),
+        "build_log": None if build_log is None else str(build_log),
         "summary": asdict(report.summary),
         "notes": report.notes,
         "orphans": report.orphans,
     }
 
 
-def _show(out: Console, report: Report, corpus: Corpus, log: Path | None) -> None:
-    """Prints the report. Errors of partitions were printed when they happened; here are all the others."""
-    _show_summary(out, report.summary)
+def _show(out: Console, report: Report, corpus: Corpus, log: str | None, *, quiet: bool = False) -> None:
+    """Prints the report. Errors of partitions were printed when they happened; here are all the others.
+
+    log: the file with all errors, if there are any. quiet: leave out all that is no failure, but the last line.
+    """
+    if not quiet:
+        _show_summary(out, report.summary)
     for line in report.crashes:
         print_line(out, line, "failed")
     for line in report.failed_checks[:MAX_SHOWN]:
@@ -127,19 +133,31 @@ def _show(out: Console, report: Report, corpus: Corpus, log: Path | None) -> Non
     waits = len(report.waiting) - sum(report.causes.gates.values())
     if waits > 0:
         print_line(out, f"{waits:,} partitions wait for others that failed or are not selected: corpus plan")
-    print_notes(out, report.notes)
-    if report.orphans:
+    if not quiet:
+        print_notes(out, report.notes)
+    if report.orphans and not quiet:
         print_line(
             out,
             f"{report.orphans} orphans are still stored (their raw file, band, chunk or asset is gone): corpus clean",
         )
+    if quiet and log is not None:
+        print_line(out, f"All errors are in {log}")
     failed = f", {len(report.failed):,} failed" if report.failed else ""
     took = duration(report.seconds)
     print_line(out, f"{report.recomputed:,} partitions recomputed, {report.fresh:,} fresh{failed}, in {took}")
+    if quiet:
+        return
     if log is not None:
         print_line(out, f"All errors are in {log}")
     if report.ok:
         print_line(out, f"The corpus is in {corpus.storage.place}")
+    if report.summary.page:
+        print_line(out, f"Report: {_near(f'{corpus.storage.place}/{report.summary.page}')}")
+
+
+def _near(place: str) -> str:
+    """Returns a path as it is written from the current folder, if it lies below it."""
+    return place.removeprefix(f"{Path.cwd()}/")
 
 
 def _not_said_yet(report: Report) -> dict[str, str]:
@@ -153,6 +171,9 @@ def _show_summary(out: Console, found: Summary) -> None:
         dropped = "".join(f", {n:,} dropped as {reason.replace('_', ' ')}" for reason, n in found.dropped.items())
         repeats = f" (used {found.kept + found.repeats:,} times)" if found.repeats > 0 else ""
         print_line(out, f"{found.documents:,} documents in, {found.kept:,} kept{repeats}{dropped}")
+        if found.not_sampled:
+            whole = found.documents + found.not_sampled
+            print_line(out, f"this is a sample: {found.documents:,} of {whole:,} rows, {found.documents / whole:.2%}")
         print_line(out, f"{found.train:,} rows for training, {found.held_out:,} documents held out")
     for dataset in found.datasets:
         print_line(out, f"{dataset.name}: {dataset.tokens:,} tokens in {dataset.rows:,} rows, {dataset.folder}")

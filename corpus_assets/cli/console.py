@@ -66,17 +66,15 @@ def print_causes(out: Console, why: Causes) -> None:
         out.print(f"... and {len(why.failed) - MAX_SHOWN} more")
 
 
-def warn_of_open_door(host: str) -> None:
-    """Warns that the web UI has no login if other machines can reach it."""
+def warn_of_open_door(host: str, *, runs: bool = True) -> None:
+    """Warns that pages have no login if other machines can reach them. runs: whether runs can be started from them."""
     try:
         local = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         local = False
     if not local:
-        print_line(
-            errors(),
-            f"warning: the web UI has no login; who reaches {host} can read the corpus and start runs on this machine",
-        )
+        can = "read the corpus and start runs on this machine" if runs else "read the corpus"
+        print_line(errors(), f"warning: the web UI has no login; who reaches {host} can {can}")
 
 
 def selected(corpus: Corpus, select: Sequence[str] | None) -> list[Stage]:

@@ -57,7 +57,7 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     yield _memory(corpus.config.engine.memory)
     if isinstance(corpus.storage, local.LocalStorage):
         yield _folder("storage", Path(corpus.storage.place), "storage.root")
-    yield _folder("dagster home", dagster_home(corpus.folder), "DAGSTER_HOME")
+    yield _folder("dagster home", dagster_home(corpus.home), "DAGSTER_HOME")
     yield _kernels(corpus)
 
 

@@ -78,11 +78,46 @@ def build(
     rehash: Annotated[
         bool, typer.Option("--rehash", help="Read all raw files again, whatever their sizes and times say.")
     ] = False,
+    *,
+    events: Annotated[
+        bool, typer.Option("--events", help="A JSON object per event while it runs; the last one is that of --json.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only failures and the last line.")] = False,
+    log_level: Annotated[
+        str, typer.Option(help="Least that the log of the build holds: debug, info, warning or error.")
+    ] = "info",
+    sample: Annotated[
+        str | None, typer.Option(help="Build a sample of the raw rows, such as 1%, in a folder of its own.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Build a sample of so many raw rows of each source.", min=1)] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Folder of the sample; by default beside the store, named after the sample.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed gives another sample.", min=0)] = 0,
 ) -> None:
     """Bring everything, or the selected assets, up to date; what is fresh is left alone."""
-    from corpus_assets.cli.build import run
+    from corpus_assets.cli.build import Said, run
 
-    raise typer.Exit(run(config, select, as_json=as_json, checks=checks, rehash=rehash))
+    if sample is not None or limit is not None or root is not None:
+        from corpus_assets.cli.sampling import sample_config
+
+        config = sample_config(config, sample, limit, root, seed, quiet=quiet)
+    said = Said(as_json=as_json, events=events, quiet=quiet, log_level=log_level)
+    raise typer.Exit(run(config, select, said, checks=checks, rehash=rehash))
+
+
+@app.command()
+def estimate(
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+    seconds: Annotated[float, typer.Option(help="About how long it may take.", min=5)] = 60,
+    core_hour: Annotated[float | None, typer.Option(help="Price of an hour of one core.", min=0)] = None,
+    gb_month: Annotated[float | None, typer.Option(help="Price of a gigabyte on disk for a month.", min=0)] = None,
+) -> None:
+    """Say what the whole build will give and cost, from samples that are really built elsewhere. Changes nothing."""
+    from corpus_assets.cli.estimate import Prices, run
+
+    run(config, seconds, Prices(core_hour, gb_month), as_json=as_json)
 
 
 @app.command()
@@ -175,6 +210,53 @@ def trace(
 
 
 @app.command()
+def why(
+    what: Annotated[
+        str,
+        typer.Argument(help="An id, or the SHA-256 of a text; with a row a raw file, or a file of a dataset."),
+    ],
+    row: Annotated[
+        int | None, typer.Argument(help="Row of the raw file, or of the dataset's file, from 0.", min=0)
+    ] = None,
+    config: ConfigOption = None,
+    *,
+    source: Annotated[str | None, typer.Option(help="Only documents of this source.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="The dataset that the file belongs to.")] = None,
+    position: Annotated[int, typer.Option(help="Id in that row, from 0.", min=0)] = 0,
+    seconds: Annotated[
+        float, typer.Option(help="Time for searching rows of HDF5, which hold no way back; 0 leaves them.", min=0)
+    ] = 10.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say where a document went, stage by stage: what dropped it, or which token files hold it."""
+    from corpus_assets.cli.why import Asked, run
+
+    run(config, Asked(what, row, source, dataset, position, seconds), as_json=as_json)
+
+
+@app.command()
+def diff(
+    old: Annotated[
+        Path | None, typer.Argument(help="A store, a corpus.yaml or a kept report; by default the build before.")
+    ] = None,
+    new: Annotated[Path | None, typer.Argument(help="The same; by default the corpus as it is now.")] = None,
+    config: ConfigOption = None,
+    *,
+    since: Annotated[
+        str | None, typer.Option(help="Compare with what the last build up to that day or time (UTC) left.")
+    ] = None,
+    asset: Annotated[str, typer.Option(help="Whose documents are compared.")] = "normalized_documents",
+    examples: Annotated[int, typer.Option(help="Ids of each kind that are named.", min=0, max=1000)] = 5,
+    as_json: JsonOption = False,
+    page: Annotated[Path | None, typer.Option("--html", help="Write a page that needs no other file.")] = None,
+) -> None:
+    """Say what differs between two stores, a store and a report, or a corpus and its build before."""
+    from corpus_assets.cli.diff import Asked, run
+
+    run(config, Asked(old, new, since, asset, examples), as_json=as_json, page=page)
+
+
+@app.command()
 def tokens(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
     """Count tokens per source, split and dataset, from the commit records alone."""
     from corpus_assets.cli.tokens import run
@@ -251,12 +333,24 @@ def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
 
 
 @app.command()
+def view(
+    config: ConfigOption = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 3001,
+) -> None:
+    """Show the corpus in a browser: documents, duplicates, token rows, the plan. Reads only, and needs no Dagster."""
+    from corpus_assets.cli.view import run
+
+    run(config, host, port)
+
+
+@app.command()
 def ui(
     config: ConfigOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 3000,
 ) -> None:
-    """Open the Dagster web UI on this corpus."""
+    """Open the Dagster web UI on this corpus, with the pages of `corpus view` in it at /corpus/."""
     from corpus_assets.cli.console import warn_of_open_door
     from corpus_assets.corpus import Corpus
     from corpus_assets.orchestration.instance import serve

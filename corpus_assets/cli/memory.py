@@ -1,5 +1,7 @@
 """What memory a build may take, in words, before it takes it."""
 
+from contextlib import suppress
+
 from corpus_assets.cli.words import size
 from corpus_assets.corpus import Corpus
 from resources.engine.interface import OWN_MEMORY
@@ -10,6 +12,17 @@ def memory_words(corpus: Corpus) -> str:
     import psutil
 
     return in_words(corpus.engine.workers_per_machine, corpus.config.engine.memory, psutil.virtual_memory().total)
+
+
+def resident() -> int:
+    """Returns the bytes of memory that this process and all below it hold now; pages that they share count for each."""
+    import psutil
+
+    process, found = psutil.Process(), 0
+    for one in (process, *process.children(recursive=True)):
+        with suppress(psutil.Error):
+            found += one.memory_info().rss
+    return found
 
 
 def in_words(workers: int, shared: int, total: int) -> str:

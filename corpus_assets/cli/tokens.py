@@ -1,5 +1,6 @@
 """`corpus tokens`: how many tokens there are, by source, split and dataset. Reads commit records, no data."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,24 @@ class Counted(msgspec.Struct):
     tokens: int
 
 
+class OfSource(msgspec.Struct):
+    """What a dataset in HDF5 holds of one source: documents, bytes of text, ids with separators, labels in the loss.
+
+    loss_tokens: None where labels are not followed back to their documents.
+    """
+
+    documents: int = 0
+    text_bytes: int = 0
+    tokens: int = 0
+    loss_tokens: int | None = None
+
+
 class Dataset(msgspec.Struct):
     """The tokens of a dataset.
 
     rows: of HDF5 files, else windows or documents. tokens: with separators. partitions: how many of `of` are built; the
-    numbers are theirs.
+    numbers are theirs. by_source: of a dataset in HDF5; None if a partition was made before sources were counted. The
+    other datasets are made of the streams.
     """
 
     name: str
@@ -44,6 +58,7 @@ class Dataset(msgspec.Struct):
     partitions: int
     of: int
     loss_tokens: int | None = None
+    by_source: dict[str, OfSource] | None = None
 
 
 def run(config: Path | None, *, as_json: bool) -> None:
@@ -57,6 +72,8 @@ def run(config: Path | None, *, as_json: bool) -> None:
     out = output()
     if streams:
         out.print(_stream_table(streams))
+    if any(one.by_source for one in datasets):
+        out.print(_source_table(datasets))
     out.print(_dataset_table(datasets))
 
 
@@ -81,7 +98,8 @@ def _datasets(corpus: Corpus, planner: Planner) -> Iterator[Dataset]:
         made, expected = _built(corpus, planner, names.tokens(name))
         given = entry["input"] if isinstance(entry["input"], str) else "files"
         count = _of_export if name in exported else _of_rows
-        yield Dataset(name, entry.get("format", HDF5), given, **count(made), partitions=len(made), of=expected)
+        counted = {**count(made), "by_source": None if name in exported else _by_source(corpus, planner, entry)}
+        yield Dataset(name, entry.get("format", HDF5), given, **counted, partitions=len(made), of=expected)
 
 
 def _of_export(made: list[Partition]) -> Mapping[str, Any]:
@@ -93,6 +111,19 @@ def _of_rows(made: list[Partition]) -> Mapping[str, Any]:
     counted = [partition.counters(H5_DATASET_STATS) for partition in made]
     keys = {"rows": "num_sequences", "tokens": "num_tokens", "loss_tokens": "loss_valid_tokens"}
     return {ours: sum(int(one[theirs]) for one in counted) for ours, theirs in keys.items()}
+
+
+def _by_source(corpus: Corpus, planner: Planner, entry: Mapping[str, Any]) -> dict[str, OfSource] | None:
+    """Returns what was made of the documents of each source, in the order of names."""
+    name: str = entry["name"]
+    made, _ = _built(corpus, planner, names.sequences(name) if entry["shuffle"] else names.tokens(name))
+    total: dict[str, Counter[str]] = {}
+    for partition in made:
+        if (found := partition.record.statistics.get("by_source")) is None:
+            return None
+        for source, numbers in found.items():
+            total.setdefault(source, Counter()).update(numbers)
+    return {source: OfSource(**numbers) for source, numbers in sorted(total.items())}
 
 
 def _table(title: str, words: list[str], numbers: list[str]) -> Table:
@@ -109,6 +140,18 @@ def _stream_table(streams: list[Counted]) -> Table:
     for one in streams:
         ratio = f"{one.text_bytes / one.tokens:.2f}" if one.tokens else "-"
         table.add_row(one.stream, one.source, f"{one.documents:,}", f"{one.text_bytes:,}", f"{one.tokens:,}", ratio)
+    return table
+
+
+def _source_table(datasets: list[Dataset]) -> Table:
+    words, numbers = ["dataset", "source"], ["documents", "text bytes", "tokens", "in the loss", "bytes/token"]
+    table = _table("tokens by source, with separators", words, numbers)
+    for dataset in datasets:
+        for source, one in (dataset.by_source or {}).items():
+            ratio = f"{one.text_bytes / one.tokens:.2f}" if one.tokens else "-"
+            loss = "-" if one.loss_tokens is None else f"{one.loss_tokens:,}"
+            counts = (f"{count:,}" for count in (one.documents, one.text_bytes, one.tokens))
+            table.add_row(dataset.name, source, *counts, loss, ratio)
     return table
 
 

@@ -11,7 +11,7 @@ from corpus_assets.unowned import unowned_files
 from resources.errors import LedgerError, StorageError
 from resources.formats.known import format_of
 from resources.hashing import value_digest
-from resources.ledger import FileRecord, Ledger, Record, partition_name, record_path
+from resources.ledger import ALL, FileRecord, Ledger, Record, partition_name, record_path
 from resources.planning.changes import really_read
 from resources.stage.graph import Graph
 from resources.storage.interface import Storage
@@ -183,7 +183,9 @@ def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> lis
     frontier = [name for name in bad if name in records]
     while frontier:
         made = records[frontier[-1]].created
-        new = {name for name in readers[partition_name(*frontier.pop())] if records[name].created >= made}
+        asset, key = frontier.pop()
+        read_by = readers[partition_name(asset, key)] + readers[partition_name(asset, ALL)]
+        new = {name for name in read_by if records[name].created >= made}
         frontier += new - reached
         reached |= new
     return sorted(partition_name(*name) for name in reached - bad)

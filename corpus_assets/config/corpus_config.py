@@ -6,12 +6,15 @@ from typing import Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.attributes import Attributes
+from corpus_assets.config.card import Card
 from corpus_assets.config.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.datasets import Dataset, Files, default_datasets
 from corpus_assets.config.dedup import Dedup, MinHash
 from corpus_assets.config.dedupers import Deduper
 from corpus_assets.config.exports import mix_problems
 from corpus_assets.config.filter import Filter
+from corpus_assets.config.licences import Licences
+from corpus_assets.config.sampling import Sample
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
 from corpus_assets.config.streams import Stream
@@ -32,6 +35,9 @@ class CorpusConfig(Section):
         default=[],
         description="in order: of equal documents the earliest is kept; none if every dataset reads files of its own",
     )
+    sample: Sample | None = Field(
+        None, description="make the corpus of a part of the raw rows only; `corpus build --sample` writes this"
+    )
     remove: Remove | None = Field(None, description="documents that may be in no output; without it none are removed")
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
@@ -50,6 +56,10 @@ class CorpusConfig(Section):
         default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
     )
     filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    licences: Licences = Licences()
+    card: Card | None = Field(
+        None, description="what only people can say of the corpus; with it, its papers are written"
+    )
     streams: list[Stream] = Field(
         default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
     )
@@ -94,12 +104,16 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
-    def _no_raw_rows_beside_takedown(self) -> "CorpusConfig":
+    def _no_raw_rows_of_a_part(self) -> "CorpusConfig":
         raw = [stream.name for stream in self.streams if stream.compat == "dolma"]
         if self.remove and raw:
             raise ValueError(
                 f"streams: {raw[0]!r} has `compat: dolma`, so it holds all rows of the raw files, those that `remove` "
                 "names too; leave out one of the two"
+            )
+        if self.sample and raw:
+            raise ValueError(
+                f"streams: {raw[0]!r} has `compat: dolma`, so it holds all rows of the raw files, and cannot be sampled"
             )
         return self
 

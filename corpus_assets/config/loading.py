@@ -1,5 +1,6 @@
 """Reading and checking `corpus.yaml`."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,63 @@ from corpus_assets.config.strict_yaml import load_yaml
 from resources.errors import ConfigError
 
 MAX_CONFIG_BYTES = 4 << 20
+STORE = "corpus"
+"""The store of a sample, below the folder of its corpus.yaml."""
 
 
 def load_config(path: str | Path) -> CorpusConfig:
-    """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid."""
+    """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid.
+
+    That of a sample names the corpus.yaml of the whole (`sample.of`), from which all but the sample and the store is
+    taken; then `sample.of` is an absolute path.
+    """
     file = Path(path)
+    values = _values(file)
+    if (whole := _whole_of(values, file)) is not None:
+        values, file = _as_sample(values["sample"], file, whole), whole
+    config = parse_config(values, str(path))
+    _check_places(config, file)
+    _require_different_sources(config, file)
+    return config
+
+
+def _whole_of(values: Any, file: Path) -> Path | None:
+    """Returns the corpus.yaml of the whole, of which a configuration is a sample; None if it names none."""
+    section = values.get("sample") if isinstance(values, dict) else None
+    of = section.get("of") if isinstance(section, dict) else None
+    if not isinstance(of, str):
+        return None
+    if others := sorted(str(key) for key in values if key != "sample"):
+        raise ConfigError(
+            f"{file}: cannot be used\n  {others[0]}: with `sample.of`, all other sections are those of {of!r}; leave "
+            "it out"
+        )
+    return Path(os.path.normpath(file.absolute().parent / expanded(of)))
+
+
+def _as_sample(section: dict[str, Any], file: Path, whole: Path) -> dict[str, Any]:
+    """Returns the values of the whole with the sample, in a store beside its own file."""
+    values = _values(whole)
+    if not isinstance(values, dict) or "sample" in values:
+        raise ConfigError(f"{file}: cannot be used\n  sample.of: {whole} is no configuration of a whole corpus")
+    given = values.get("storage")
+    storage = given if isinstance(given, dict) else {}
+    sync = {"sync": storage["sync"]} if "sync" in storage else {}
+    root = {"kind": "local", "root": str(file.absolute().parent / STORE)}
+    theirs = storage.get("root", "corpus")
+    if storage.get("kind", "local") == "local" and isinstance(theirs, str):
+        _require_apart(file, Path(root["root"]).resolve(), (whole.parent / expanded(theirs)).resolve())
+    name = f"sample-of-{values.get('name', 'corpus')}"[:48].rstrip("-.")
+    return {**values, "name": name, "sample": {**section, "of": str(whole)}, "storage": {**root, **sync}}
+
+
+def _require_apart(file: Path, ours: Path, theirs: Path) -> None:
+    if ours.is_relative_to(theirs) or theirs.is_relative_to(ours):
+        raise ConfigError(f"{file}: the store of this sample overlaps that of the whole; move it out of {theirs}")
+
+
+def _values(file: Path) -> Any:
+    """Returns the plain values of a file."""
     try:
         if file.stat().st_size > MAX_CONFIG_BYTES:
             raise ConfigError(f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}")
@@ -29,10 +82,7 @@ def load_config(path: str | Path) -> CorpusConfig:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8: {error}") from None
-    config = parse_config(load_yaml(text, str(file)), str(file))
-    _check_places(config, file)
-    _require_different_sources(config, file)
-    return config
+    return load_yaml(text, str(file))
 
 
 def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:

@@ -79,7 +79,13 @@ class Source(Section):
     )
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
-    licence: str | None = Field(None, description="licence of the texts, for the record")
+    licence: str | None = Field(None, description="licence of the texts, for the record and for `licences.allow`")
+    licence_key: str | None = Field(
+        None,
+        min_length=1,
+        description="key of the metadata with a document's own licence, such as `license`; then that of the source "
+        "does not count; dots lead into objects",
+    )
 
     @model_validator(mode="before")
     @classmethod

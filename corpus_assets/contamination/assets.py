@@ -16,7 +16,12 @@ from resources.formats.row_tables import NAMES, TEXTS
 from resources.stage.declaration import Partitioning, Stage, every, same
 
 GROUP = "contamination"
-ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string", "items": "json"}
+ATTRIBUTE_COLUMNS = {
+    "id": "string: of the document in the same row",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "source": "string: of the document",
+    "items": "json: benchmark items that it holds, and the share of each",
+}
 
 
 def index_rules(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,6 +49,8 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     stage = partial(Stage, group=GROUP, code_version="1")
     yield stage(
         name="benchmark_ngrams",
+        unit_in="items",
+        unit_out="items",
         description="Index of the n-grams of all benchmark items, in which documents look theirs up.",
         partitioning=Partitioning.NONE,
         compute=benchmark_ngrams,
@@ -51,33 +58,48 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
         inputs=tuple(every(dataset_names.items(entry["name"])) for entry in benchmarks),
         derived_parameters=index_rules,
         kernels=compiled.of_index,
-        columns={"key": "uint64", "length": "uint8", "first": "uint32"},
+        columns={
+            "key": "uint64: hash of the words of the n-gram",
+            "length": "uint8: how many words it has",
+            "first": "uint32: first item that has it",
+        },
         kinds=("numba",),
     )
     yield stage(
         name="benchmark_hits",
+        unit_in="documents",
+        unit_out="documents",
         description="Where the documents of a shard have n-grams of benchmark items, and how many documents have each.",
         partitioning=Partitioning.SHARD,
         compute=benchmark_hits,
         io="arrays",
         inputs=(same("normalized_documents", segment=TEXTS), same("benchmark_ngrams", segment=NGRAMS)),
         kernels=compiled.of_search,
-        columns={"row": "uint32", "start": "uint32", "end": "uint32", "ngram": "uint32"},
+        columns={
+            "row": "uint32: row of the document",
+            "start": "uint32: where the n-gram begins, in code points",
+            "end": "uint32: where it ends",
+            "ngram": "uint32: its row in benchmark_ngrams",
+        },
         kinds=("numba",),
     )
     yield stage(
         name="boilerplate_ngrams",
+        unit_in="n-grams",
+        unit_out="n-grams",
         description="N-grams of benchmark items that occur in so many documents that they do not count.",
         partitioning=Partitioning.NONE,
         compute=boilerplate_ngrams,
         io="arrays",
         inputs=(every("benchmark_hits", segment=COUNTS), same("benchmark_ngrams", segment=NGRAMS)),
         parameters=("contamination.document_limit",),
-        columns={"ngram": "uint32"},
+        columns={"ngram": "uint32: its row in benchmark_ngrams"},
         kinds=("numpy",),
     )
     yield stage(
         name="contamination_attributes",
+        unit_in="documents",
+        unit_out="documents",
         description="Spans of every document that it shares with benchmark items, and the share of each item.",
         partitioning=Partitioning.SHARD,
         compute=contamination_attributes,
@@ -94,6 +116,8 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     )
     yield stage(
         name="contamination_report",
+        unit_in="documents",
+        unit_out="benchmarks",
         description="How much of each benchmark is in the corpus: items, worst documents, and what was not looked for.",
         partitioning=Partitioning.NONE,
         compute=contamination_report,
@@ -102,6 +126,11 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
         parameters=("contamination.share",),
         derived_parameters=set_names,
         notes=report_notes,
-        columns={"benchmark": "string", "items": "int", "touched": "int", "held": "int"},
+        columns={
+            "benchmark": "string: its name",
+            "items": "int: items looked for",
+            "touched": "int: items of which any n-gram is in a document",
+            "held": "int: items of which a document has at least contamination.share",
+        },
         kinds=("json",),
     )

@@ -16,7 +16,9 @@ def contamination_rules(action: str) -> list[RuleSet]:
     """Returns the set with the rule of an action; none for `report`."""
     if action == "report":
         return []
-    return [RuleSet(ATTRIBUTE, _made, attributes=(f"{ATTRIBUTE}_attributes",), parameters=(ACTION, SHARE))]
+    drops = (ATTRIBUTE,) if action == "remove_document" else ()
+    read = (f"{ATTRIBUTE}_attributes",)
+    return [RuleSet(ATTRIBUTE, _made, attributes=read, parameters=(ACTION, SHARE), drops=drops)]
 
 
 def _made(task: Task) -> list[RowRule]:

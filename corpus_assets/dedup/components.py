@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.clusters.guard import GuardRules
 from corpus_assets.dedup.clusters.keep import Facts, ranks_of_documents, source_ranks
 from corpus_assets.dedup.clusters.kept_ids import IdTables, ids_of
+from corpus_assets.dedup.clusters.numbers import ClusterNumbers
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
@@ -125,11 +126,13 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
     hashes = _write_ids(task, numbering, kept_documents)
     removed: Counter[str] = Counter()
     marks = ShardMarks(numbering)
+    numbers = ClusterNumbers(numbering, task.input("exact_duplicates").array("pairs.npy"))
     rows = clusters = largest = 0
     with task.array("components/clusters.npy", numbering.dtype, (3,)) as out:
         for members, kept, sizes in settled.blocks():
             out.append(np.stack([members, kept, sizes], axis=1).astype(numbering.dtype))
             gone = members != kept
+            numbers.add(members, kept, sizes)
             ids = hashes[np.searchsorted(kept_documents, kept[gone])]
             marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids))
             removed.update(numbering.by_source(members[gone]))
@@ -137,6 +140,7 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
             largest = max(largest, int(sizes.max(initial=0)))
     task.segments.update(marks.digests())
     task.count(rows_in=numbering.total, rows_out=rows, clusters=clusters, largest=largest, duplicates=removed.total())
+    task.count(**numbers.statistics())
     return removed
 
 

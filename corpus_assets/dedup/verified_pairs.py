@@ -35,6 +35,7 @@ def verified_pairs(task: Task) -> None:
             out.append(pairs)
     task.save_json("verified_pairs/shards.json", numbering.table(), rows=len(numbering.shards))
     count = out.written.rows
+    task.count(rows_in=checked.candidates, rows_out=count)
     task.count(candidates=checked.candidates, pairs=count, not_similar=checked.candidates - count)
 
 

@@ -18,7 +18,7 @@ from corpus_assets.export.format import PLACES, TOTALS, Build, Files
 from corpus_assets.export.mixture import MIXTURE, Mix, mix_of, mixture, shares_of
 from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
-from corpus_assets.export.weighted_documents import weighted_documents
+from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.assets import dataset_run_options
 from resources.config_files import read_outside
@@ -172,7 +172,16 @@ def _stream_stage(dataset: ExportedDataset) -> Stage:
         run_options=partial(dataset_run_options, name=dataset.name),
         kernels=_stream_kernels,
         shard_set=dataset.shard_set,
-        columns={"ids": "uint[n]", "source": "string", "id": "string", "shard": "string", "row": "int"},
+        unit_in="examples" if dataset.shard_set else "documents",
+        unit_out="documents",
+        reasons=("no_place_to_cut",),
+        columns={
+            "ids": "uint[n]: token ids of one document, uncut",
+            "source": "string: its source",
+            "id": "string: its id",
+            "shard": "string: the partition it was normalized in",
+            "row": "int: its row there",
+        },
         kinds=("numpy",),
     )
 
@@ -197,6 +206,8 @@ def _mixture_stage(dataset: ExportedDataset) -> Stage:
         inputs=(every(names.token_stream(dataset.stream)),),
         derived_parameters=partial(_weights_parameters, name=dataset.name),
         local_files=partial(_weights_file, name=dataset.name),
+        unit_in="documents",
+        unit_out="sources",
         kinds=("json",),
     )
 
@@ -211,6 +222,9 @@ def _documents_stage(dataset: ExportedDataset) -> Stage:
         code_version=CODE_VERSION,
         io="documents",
         inputs=(same(dataset.rows_from), same(names.mixture(dataset.name))),
+        unit_in="documents",
+        unit_out="documents",
+        reasons=(NOT_IN_MIXTURE,),
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
@@ -236,10 +250,17 @@ def _files_stage(dataset: ExportedDataset) -> Stage:
         derived_parameters=partial(export_parameters, name=dataset.name),
         check_before=partial(check_export, name=dataset.name),
         kernels=partial(_format_kernels, dataset=dataset),
+        unit_in="documents",
+        unit_out=_units(dataset),
         shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
-        columns={known.unit_of(dataset.section): "ids"},
+        columns={known.unit_of(dataset.section): "ids: token ids, as the format of the trainer wants them"},
         kinds=(str(dataset.values["format"]),),
     )
+
+
+def _units(dataset: ExportedDataset) -> str:
+    """Returns what the rows of its files are, in the plural."""
+    return f"{dataset.format.unit_of(dataset.section)}s"
 
 
 def _format_kernels(_: Settings, dataset: ExportedDataset) -> tuple[str, ...]:
@@ -250,7 +271,7 @@ def _manifest_stage(dataset: ExportedDataset) -> Stage:
     return Stage(
         name=names.manifest(dataset.name),
         group=names.group(dataset.name),
-        description=f"`manifest.json` of {dataset.name}: tokenizer, totals and checksums of all files; index files.",
+        description=f"What to know of {dataset.name}: tokenizer, totals and checksums of all files; index files.",
         partitioning=Partitioning.NONE,
         compute=partial(_manifest, dataset=dataset),
         code_version=CODE_VERSION,
@@ -262,4 +283,6 @@ def _manifest_stage(dataset: ExportedDataset) -> Stage:
         ),
         derived_parameters=partial(export_parameters, name=dataset.name),
         kinds=("json",),
+        unit_in=_units(dataset),
+        unit_out=_units(dataset),
     )

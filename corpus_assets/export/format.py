@@ -177,6 +177,8 @@ class Format(Generic[SectionT]):
     locate: returns where an id of a file is from: the name of the stream's partition, and the id there as in `Place`.
     It is given the partition, the file's path, and the numbers of the unit and of the id in it; only for formats whose
     units lie in another order.
+    lines_of: the other way round, returns the units of a file that hold ids of a partition of the stream. It is given
+    the partition, the file's path, the name of the stream's partition, and where there its ids begin and end.
     refuses: yields what it cannot hold, given the options and the size of the vocabulary.
     """
 
@@ -193,6 +195,7 @@ class Format(Generic[SectionT]):
     parameters: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ("corpus_assets.export.kernels.separate.separate",)
     locate: Callable[[Partition, str, int, int], tuple[str, int]] | None = None
+    lines_of: Callable[[Partition, str, str, int, int], NDArray[np.int64]] | None = None
     refuses: Callable[[SectionT, int], Iterator[str]] = lambda _section, _vocabulary: iter(())
 
     def is_together(self, section: SectionT) -> bool:

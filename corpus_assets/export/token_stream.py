@@ -20,6 +20,7 @@ from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.token_streams import DATA, DOCUMENT, DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
+from resources.row_counts import added, by_power
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -81,6 +82,7 @@ def token_stream(task: Task, path: str, source: str, tokenizer: str, cleaning: C
     written, report = with_fastest(task, loaded, first, attempt)
     task.save_counters(BY_SOURCE, written.by_source())
     task.count(rows_in=written.rows + sum(task.dropped().values()), rows_out=written.rows, tokens=written.ids)
+    task.count(token_lengths=written.token_lengths)
     task.count(empty_documents=written.empty, text_bytes=written.text_bytes.total(), **report)
 
 
@@ -111,6 +113,7 @@ class _Written:
     def __init__(self) -> None:
         self.rows = self.ids = self.empty = self.id_bytes = 0
         self.sources = _Numbers()
+        self.token_lengths: list[int] = []
         self.documents, self.text_bytes, self.tokens = Counter[str](), Counter[str](), Counter[str]()
 
     def table(self, batch: Encoded) -> tuple[NDArray[np.void], bytes]:
@@ -130,6 +133,7 @@ class _Written:
     def _count(self, sources: NDArray[np.uint32], sizes: NDArray[np.uint64], lengths: NDArray[np.int64]) -> None:
         self.rows += len(lengths)
         self.ids += int(lengths.sum())
+        self.token_lengths = added([self.token_lengths, by_power(lengths)])
         self.empty += int((lengths == 0).sum())
         names = [*self.sources]
         for number in np.unique(sources).tolist():

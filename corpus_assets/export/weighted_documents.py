@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 
 from corpus_assets.export.mixture import Mix, document_hash, in_keyed_order, times_of
 from corpus_assets.mix.shuffle import in_order
+from resources.row_counts import SourcesOfRows
 from resources.stage.partition import Partition
 from resources.stage.task import Task
+
+NOT_IN_MIXTURE = "not_in_mixture"
 
 
 class _Named(msgspec.Struct):
@@ -40,8 +43,9 @@ def weighted_documents(task: Task, path: str, split: Partition, mix: Mix) -> Non
     uses = np.arange(len(kept)) - np.repeat(np.cumsum(times) - times, times)
     written["copy"] = written["copy"] * max(1, int(times.max(initial=1))) + uses
     task.save_array(f"{path}.rows.npy", np.ascontiguousarray(written[order]))
-    if left_out := int((times == 0).sum()):
-        task.drop("not_in_mixture", left_out)
+    if (left_out := times == 0).any():
+        task.drop_by_source(NOT_IN_MIXTURE, SourcesOfRows(rows).counts(left_out))
+    task.count(by_source=SourcesOfRows(written).documents())
     task.count(rows_in=len(rows), rows_out=len(kept), repeats=len(kept) - int((times > 0).sum()), text_bytes=size)
 
 

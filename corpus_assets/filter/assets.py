@@ -65,7 +65,7 @@ def require_after_filter(leave_out: Sequence[str], stages: Iterable[Stage]) -> N
 
 
 def with_rules(stage: Stage, sets: Sequence[RuleSet]) -> Stage:
-    """Returns a stage with the edges, parameters, local files, kernels and checks of sets of rules besides its own."""
+    """Returns a stage with all that sets of rules declare, besides what is its own."""
     edges = (*stage.inputs, *map(same, attributes_of(sets)), *(edge for chosen in sets for edge in chosen.inputs))
     parameters = (*stage.parameters, *(name for chosen in sets for name in chosen.parameters))
     derived = _given((stage.derived_parameters, *(chosen.derived_parameters for chosen in sets)))
@@ -76,6 +76,7 @@ def with_rules(stage: Stage, sets: Sequence[RuleSet]) -> Stage:
         derived_parameters=partial(_merged, functions=derived),
         local_files=partial(_merged, functions=_given(chosen.local_files for chosen in sets)),
         check_before=partial(_check_all, functions=_given(chosen.check_before for chosen in sets)),
+        reasons=tuple(name for chosen in sets for name in chosen.drops),
         kernels=partial(_kernels, functions=_given((stage.kernels, *(chosen.kernels for chosen in sets)))),
     )
 
@@ -84,6 +85,8 @@ def _stage(sets: tuple[RuleSet, ...]) -> Stage:
     stage = Stage(
         name=FILTERED,
         group="filter",
+        unit_in="documents",
+        unit_out="documents",
         description="Documents that no row rule drops, as row rules leave them: "
         f"{', '.join(chosen.name for chosen in sets)}.",
         partitioning=Partitioning.SHARD,

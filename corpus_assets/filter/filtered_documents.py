@@ -62,6 +62,7 @@ def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
     task.segments |= table.segments()
     rows_in = documents.file(".texts.npy").rows
     task.count(rows_in=rows_in, rows_out=kept.written.rows, text_bytes=table.text_bytes, **shard.statistics())
+    task.count(lengths=table.lengths)
 
 
 def rules_of(task: Task, sets: Sequence[RuleSet]) -> Rules:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from corpus_assets.licences.documents import Count, Licences
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
@@ -16,13 +17,16 @@ from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.formats.segments import Segment
 from resources.hashing import content_digest
+from resources.row_counts import SourcesOfRows
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 LEAVE_OUT = "mix.leave_out"
+LICENCE_KEY = "source.licence_key"
 DEFAULT_LEAVE_OUT = ["short_documents", "duplicates"]
+NOT_USED = "not_in_this_epoch"
 REASONS = {"short_documents": "short", "duplicates": "duplicate"}
 """The reason for which a flagged document is dropped, if it is not the name of the attribute."""
 
@@ -49,9 +53,9 @@ def mixed_pass1(task: Task) -> None:
             first_uses += int((rows["copy"] == 0).sum())
             text_bytes += int(rows["bytes"].sum(dtype=np.uint64))
     if kept.count > first_uses:
-        task.drop("not_in_this_epoch", kept.count - first_uses)
+        task.drop(NOT_USED, kept.count - first_uses)
     task.count(rows_in=kept.seen, rows_out=uses, documents=first_uses, repeats=uses - first_uses)
-    task.count(text_bytes=text_bytes)
+    task.count(text_bytes=text_bytes, **kept.licences())
 
 
 class _KeptDocuments:
@@ -61,6 +65,13 @@ class _KeptDocuments:
         self._task = task
         self.seen = 0
         self.count = 0
+        key = task.parameters.get(LICENCE_KEY)
+        self._licence = Licences(None, key).of_line if key else None
+        self._by_licence = Count()
+
+    def licences(self) -> dict[str, Any]:
+        """Returns documents and bytes by licence, if documents state their own."""
+        return {"licences": self._by_licence.numbers()} if self._licence else {}
 
     def __iter__(self) -> Iterator[Kept]:
         task = self._task
@@ -78,6 +89,8 @@ class _KeptDocuments:
                 task.drop(reasons[flagged.index(True)])
                 continue
             self.count += 1
+            if self._licence:
+                self._by_licence.add(self._licence(line), size)
             yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size)
 
 
@@ -114,6 +127,7 @@ def mixed_pass2(task: Task) -> None:
     task.save_json(f"mixed/pass2/{chunk}{SHARDS}", [key for key, _ in used], rows=len(used), derived=True)
     text_bytes = int(rows["bytes"].sum(dtype=np.uint64))
     task.count(rows_in=len(rows), rows_out=len(rows), text_bytes=text_bytes)
+    task.count(by_source=SourcesOfRows(rows).documents())
 
 
 def _cut(shard: Partition, chunk: str) -> tuple[int, Segment]:
@@ -153,15 +167,30 @@ def left_out(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
 
 
+def licence_key(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the key under which documents of a source state their licence; nothing if they do not."""
+    key = source.get("licence_key")
+    return {LICENCE_KEY: key} if key else {}
+
+
+def left_out_reasons(settings: Mapping[str, Any]) -> list[str]:
+    """Returns the reasons for which pass 1 leaves documents out."""
+    return [*(REASONS.get(name, name) for name in settings["mix"]["leave_out"]), NOT_USED]
+
+
 PASS_1 = Stage(
     name="mixed_pass1",
     group="mix",
+    reasons=left_out_reasons,
+    unit_in="documents",
+    unit_out="documents",
     description="A shard's kept documents scattered over the chunks by keyed hash, as often as its epochs say.",
     partitioning=Partitioning.SHARD,
     compute=mixed_pass1,
     code_version="1",
     io="documents",
     parameters=("mix.chunks", "mix.seed", "source.epochs"),
+    source_parameters=licence_key,
     gate_all=mixed_losses,
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "zstandard"),
@@ -170,6 +199,8 @@ PASS_1 = Stage(
 PASS_2 = Stage(
     name="mixed_pass2",
     group="mix",
+    unit_in="documents",
+    unit_out="documents",
     description="One chunk of the mixed corpus: documents of all shards in shuffled order.",
     partitioning=Partitioning.CHUNK,
     compute=mixed_pass2,

@@ -13,6 +13,7 @@ from corpus_assets.normalize.text import normalizer
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
 from corpus_assets.raw.losses import source_losses
+from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
 from resources.formats.documents import DOCUMENT_COLUMNS, Document
@@ -21,7 +22,11 @@ from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
-ATTRIBUTE_COLUMNS = {"id": "string", "attributes": "json", "source": "string"}
+ATTRIBUTE_COLUMNS = {
+    "id": "string: of the document in the same row",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "source": "string: of the document",
+}
 
 
 def normalized_documents(task: Task) -> None:
@@ -51,6 +56,7 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
     task.segments |= table.segments()
     rows_out = documents.written.rows
     task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
+    task.count(lengths=table.lengths)
 
 
 def short_documents(task: Task) -> None:
@@ -89,6 +95,9 @@ def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, i
 NORMALIZED_DOCUMENTS = Stage(
     name="normalized_documents",
     group="normalize",
+    unit_in="raw rows",
+    unit_out="documents",
+    reasons=document_reasons,
     description="Documents of one raw file in the Dolma schema: texts normalized, order and metadata kept.",
     partitioning=Partitioning.SHARD,
     compute=normalized_documents,
@@ -107,7 +116,9 @@ NORMALIZED_DOCUMENTS = Stage(
 SHORT_DOCUMENTS = Stage(
     name="short_documents",
     group="normalize",
-    description="Marks documents that are too short to train on: fewer cleaned characters than the threshold.",
+    unit_in="documents",
+    unit_out="documents",
+    description="Marks documents with fewer cleaned characters than the threshold; the mix leaves them out.",
     partitioning=Partitioning.SHARD,
     compute=short_documents,
     code_version="2",

@@ -1,12 +1,16 @@
 """Reads the documents of one raw file as its source is configured."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from corpus_assets.raw.bad_rows import Gaps, good_rows
+from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
+from corpus_assets.raw.sampling import Chosen, sampled
 from resources.formats.documents import Document
+from resources.shards import Shard
 from resources.stage.task import Task
 
 READING = (
@@ -23,7 +27,11 @@ READING = (
 """Parameters of a stage that reads documents."""
 
 source_parameters = partial(format_parameters, prefix="source")
-"""Further parameters of such a stage: options of formats, where a source gives them."""
+"""Further parameters of such a stage: options of formats, where a source gives them; the sample, in one."""
+
+
+def _text_bytes(document: Document) -> int:
+    return len(document.text.encode("utf-8", "surrogatepass"))
 
 
 def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
@@ -31,17 +39,25 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
 
     gaps: notes which rows these are.
     """
-    shard = task.shard
+    chosen = Chosen.of(task.parameters, "source")
+    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, _text_bytes)
+    return good_rows(task, rows, task["source.on_bad_row"], gaps)
+
+
+def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document | BadRow]:
+    """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
+
+    parameters: values of `READING` and `source_parameters`.
+    """
     rules = RowRules(
         source=shard.source,
-        format=task["source.format"],
-        text_key=task["source.text_key"],
-        id_key=task["source.id_key"],
-        ids=task["source.ids"],
-        metadata_key=task["source.metadata_key"],
-        options=format_options(task.parameters, "source"),
-        lone_surrogates="keep" if task["normalize.method"] == "ftfy" else "refuse",
+        format=parameters["source.format"],
+        text_key=parameters["source.text_key"],
+        id_key=parameters["source.id_key"],
+        ids=parameters["source.ids"],
+        metadata_key=parameters["source.metadata_key"],
+        options=format_options(parameters, "source"),
+        lone_surrogates="keep" if parameters["normalize.method"] == "ftfy" else "refuse",
     )
-    limits = Limits(line_bytes=task["source.longest_row"])
-    rows = read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    return good_rows(task, rows, task["source.on_bad_row"], gaps)
+    limits = Limits(line_bytes=parameters["source.longest_row"])
+    return iter(read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits))

@@ -11,6 +11,7 @@ from resources.formats.created import created_microseconds
 from resources.formats.documents import Document, encoded_digest
 from resources.formats.row_tables import LENGTHS, NAMES, TEXT, TEXTS
 from resources.hashing import content_digest
+from resources.row_counts import added, by_power
 
 _BLOCK = 4096
 
@@ -38,7 +39,10 @@ def row_of(document: Document) -> TextRow:
 
 
 class TextTable:
-    """Writes the tables block by block; `flush` after the last row."""
+    """Writes the tables block by block; `flush` after the last row.
+
+    text_bytes, lengths: UTF-8 bytes of all texts, and how many texts have how many (`by_power`).
+    """
 
     def __init__(self, texts: ArrayWriter, ids: ArrayWriter, lengths: ArrayWriter) -> None:
         self._texts = texts
@@ -48,6 +52,7 @@ class TextTable:
         self._id_end = 0
         self._digests = xxhash.xxh3_128()
         self.text_bytes = 0
+        self.lengths: list[int] = []
 
     def add(self, row: TextRow) -> None:
         """Adds the row of one document."""
@@ -67,6 +72,7 @@ class TextTable:
         ends = np.fromiter(map(len, identifiers), dtype=np.uint64, count=len(self._rows))
         block["id_end"] = self._id_end + np.cumsum(ends, dtype=np.uint64)
         self._id_end += int(ends.sum())
+        self.lengths = added([self.lengths, by_power(block["bytes"])])
         self._texts.append(block)
         self._ids.append(np.frombuffer(b"".join(identifiers), dtype=np.uint8))
         self._lengths.append(np.array(list(lengths), dtype=LENGTHS))

@@ -1,32 +1,39 @@
 """Makes one Dagster asset from one stage; it computes through the engine, and reports events, metadata and lineage."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus, Step
+from corpus_assets.html.numbers import duration
+from corpus_assets.orchestration.definition import definition_metadata, description
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import note_outcomes
-from corpus_assets.orchestration.metadata import definition_metadata, description, partition_metadata
-from corpus_assets.orchestration.provenance import DATA_VERSION, Provenance
+from corpus_assets.orchestration.figures import summary_line
+from corpus_assets.orchestration.fresh_checks import fresh_check, fresh_result, tell
+from corpus_assets.orchestration.freshness import freshness
+from corpus_assets.orchestration.partition_events import (
+    Materializations,
+    failure,
+    last_reasons,
+    step_failure_message,
+)
+from corpus_assets.orchestration.provenance import Provenance
+from corpus_assets.orchestration.totals import totals
 from corpus_assets.orchestration.waiting import store_of_ones_own
 from partitions.definitions import shards, static
 from partitions.mappings import mapping
 from partitions.shards import register_shards
-from resources.ledger import Record
+from resources.planning.planner import Planner
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Outcome
 
 OWNER = "team:corpus"
-_MAX_LISTED = 5
 TakeOver = Callable[[Corpus, dg.AssetExecutionContext], bool]
 """Does the work of all runs that belong together; returns whether it is done, in this run or an earlier one."""
-
-_EVENTS_EACH = 3
-"""How many events of a partition are looked at, on average, to find why it was computed."""
 
 
 class StepConfig(dg.Config):
@@ -69,7 +76,7 @@ def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None)
                 group_name=stage.group,
                 kinds={*stage.kinds, "python"},
                 owners=[OWNER],
-                metadata=definition_metadata(stage),
+                metadata=definition_metadata(corpus, stage),
             )
         },
         deps=[
@@ -80,10 +87,14 @@ def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None)
             for edge in stage.inputs
         ],
         partitions_def=partitions_def(corpus, stage),
+        check_specs=[fresh_check(stage)],
         backfill_policy=dg.BackfillPolicy.single_run(),
-        can_subset=False,
+        can_subset=True,  # The check alone, too.
     )
     def body(context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
+        if asset_key(stage.name) not in context.selected_asset_keys:
+            yield from _freshness(corpus, stage, corpus.planner(), context)
+            return
         with store_of_ones_own(corpus, context.log.warning):
             done = take_over is not None and not config.force and take_over(corpus, context)
             yield from _step(corpus, stage, context, config, told=done)
@@ -106,7 +117,7 @@ def _step(
     yield from _look_outside(corpus, stage, keys, context)
     tags = Provenance(context.instance).tags(stage)
     step = corpus.step(stage, keys, force=config.force)
-    step.run(lambda outcome: _note(context, outcome))
+    step.run(lambda outcome: _note(corpus, context, outcome))
     note_outcomes(corpus, stage, step.outcomes)
     context.log.info(_in_short(step, len(keys)))
     yield from (failure(outcome) for outcome in step.outcomes if outcome.error is not None)
@@ -115,8 +126,23 @@ def _step(
         yield dg.Output(step, output_name="result")
     known = last_reasons(stage, [decision.partition for decision in step.fresh], context.instance)
     yield from _events(corpus, step, tags, fresh_too=goes_on or not told, known=known)
+    planner = corpus.planner()
+    if goes_on or not told or step.outcomes:
+        yield from totals(planner, [stage]).values()
+    yield from _freshness(corpus, stage, planner, context)
     if failures:
         raise _failure(stage, step, failures, len(keys))
+
+
+def _freshness(
+    corpus: Corpus, stage: Stage, planner: Planner, context: dg.AssetExecutionContext
+) -> Iterator[dg.AssetCheckResult]:
+    """Yields the result of the check `fresh`, if it is asked for, and reports what changed in those of other assets."""
+    found = freshness(planner)
+    asked = bool(context.op_execution_context.selected_asset_check_keys)
+    tell(corpus, context.instance, found, but=stage.name if asked else None)
+    if asked:
+        yield fresh_result(stage.name, found[stage.name])
 
 
 def _in_short(step: Step, asked: int) -> str:
@@ -124,12 +150,6 @@ def _in_short(step: Step, asked: int) -> str:
     failed = len(step.failures())
     computed = sum(outcome.asset == step.stage.name and outcome.error is None for outcome in step.outcomes)
     return f"asked for {asked}: computed {computed}, fresh {len(step.fresh)}" + (f", failed {failed}" if failed else "")
-
-
-def failure(outcome: Outcome) -> dg.AssetObservation:
-    """Returns the event by which the web UI shows, on the page of a partition, why it failed."""
-    metadata = {"last failure": outcome.error or ""}
-    return dg.AssetObservation(asset_key(outcome.asset), partition=outcome.partition, metadata=metadata)
 
 
 def _is_read(context: dg.AssetExecutionContext) -> bool:
@@ -147,26 +167,6 @@ def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Fa
     )
 
 
-def step_failure_message(failures: Sequence[str], asked: int) -> str:
-    """Returns the failures of a step in words, each reason once. asked: how many partitions it was to compute."""
-    lines = _each_once(failures)
-    shown = "\n".join(lines[:_MAX_LISTED])
-    more = f"\nand {len(lines) - _MAX_LISTED} more" if len(lines) > _MAX_LISTED else ""
-    return f"{len(failures)} of {asked} partitions failed:\n{shown}{more}"
-
-
-def _each_once(failures: Sequence[str]) -> list[str]:
-    """Returns each reason once, with the first partition that has it and the number of the others."""
-    by_reason: dict[str, list[str]] = {}
-    for line in failures:
-        name, _, reason = line.partition(": ")
-        by_reason.setdefault(reason, []).append(name)
-    return [
-        f"{names[0]}: {reason}" + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")
-        for reason, names in by_reason.items()
-    ]
-
-
 def _look_outside(
     corpus: Corpus, stage: Stage, keys: Sequence[str | None], context: dg.AssetExecutionContext
 ) -> Iterator[dg.AssetMaterialization]:
@@ -179,28 +179,20 @@ def _look_outside(
         step = corpus.step(upstream, wanted)
         if step.due:
             tags = Provenance(context.instance).tags(upstream)
-            step.run(lambda outcome: _note(context, outcome))
+            step.run(lambda outcome: _note(corpus, context, outcome))
             note_outcomes(corpus, upstream, step.outcomes)
             yield from _events(corpus, step, tags, fresh_too=False)
+            yield from totals(corpus.planner(), [upstream]).values()
 
 
-def _note(context: dg.AssetExecutionContext, outcome: Outcome) -> None:
+def _note(corpus: Corpus, context: dg.AssetExecutionContext, outcome: Outcome) -> None:
     if outcome.error is not None:
         context.log.error(f"{outcome.name}: {outcome.error}")
     else:
         assert outcome.record is not None
-        context.log.info(f"{outcome.name}: {_summary(outcome.record)}")
-
-
-def _summary(record: Record) -> str:
-    numbers = record.statistics
-    phrases = [
-        f"{numbers[name]:,} {name.replace('_', ' ')}"
-        for name in ("rows_in", "rows_out")
-        if numbers.get(name) is not None
-    ]
-    phrases += [f"{count:,} dropped as {reason}" for reason, count in numbers.get("dropped", {}).items() if count]
-    return ", ".join([*phrases, f"{numbers.get('seconds', 0)} s"])
+        stage = corpus.graph[outcome.asset]
+        seconds = duration(outcome.record.statistics.get("seconds"))
+        context.log.info(f"{outcome.name}: {summary_line(stage, outcome.record.numbers)}, {seconds}")
 
 
 def _events(
@@ -217,36 +209,8 @@ def _events(
     """
     why = {**(known or {})} | {decision.partition: decision.reason for decision in step.due}
     new = {outcome.partition for outcome in step.outcomes}
-    reasons = drop_reasons(corpus.ledger.records(step.stage.name).values())
+    reasons = drop_reasons(step.stage, corpus.settings.values, corpus.ledger.records(step.stage.name).values())
+    events = Materializations(corpus, step.stage, reasons, provenance)
     for key, record in sorted(step.records().items(), key=lambda item: item[0] or ""):
         if key in new or fresh_too:
-            yield materialization(record, reasons, why.get(key, ""), provenance, new=key in new)
-
-
-def materialization(
-    record: Record, reasons: Sequence[str], why: str, provenance: Mapping[str, str], *, new: bool
-) -> dg.AssetMaterialization:
-    """Returns the event of a partition. reasons: all drop reasons of the asset. new: False if it was found fresh."""
-    return dg.AssetMaterialization(
-        asset_key=asset_key(record.asset),
-        partition=record.partition,
-        metadata=partition_metadata(record, reasons, new, why),
-        tags={DATA_VERSION: record.digest, "dagster/code_version": record.code_version, **provenance},
-    )
-
-
-def last_reasons(
-    stage: Stage, partitions: Collection[str | None], instance: dg.DagsterInstance
-) -> dict[str | None, str]:
-    """Returns why each of these partitions was computed the last time, as far as Dagster remembers."""
-    if not partitions:
-        return {}
-    key = asset_key(stage.name)
-    named = [partition for partition in partitions if partition is not None]
-    wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=named) if named else key
-    found: dict[str | None, str] = {}
-    for record in instance.fetch_materializations(wanted, limit=_EVENTS_EACH * len(partitions)).records:
-        event = record.asset_materialization
-        if event is not None and (why := event.metadata.get("why")) and event.partition not in found:
-            found[event.partition] = str(why.value)
-    return {partition: why for partition, why in found.items() if partition in partitions}
+            yield events.of(record, why.get(key, ""), new=key in new)

@@ -12,16 +12,19 @@ import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.asset import last_reasons, materialization
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.event_batch import event_batch
+from corpus_assets.orchestration.fresh_checks import tell
+from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.instance import usable
 from corpus_assets.orchestration.jobs import LogProgress, in_words
+from corpus_assets.orchestration.partition_events import Materializations, last_reasons
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
 from corpus_assets.orchestration.runner import JobStep
+from corpus_assets.orchestration.totals import totals
 from partitions.definitions import shard_set_name
 from resources.planning.planner import Planner, Status
 from resources.stage.declaration import Partitioning, Stage
@@ -50,8 +53,8 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
         return False
     fresh = {stage.name: _fresh(planner, stage) for stage in stages}
     report = build(corpus, stages, LogProgress(context.log), instance=step)
-    with usable(dagster_home(corpus.folder)):
-        _report(corpus.planner(), stages, fresh, step)
+    with usable(dagster_home(corpus.home)):
+        _report(corpus, stages, fresh, step)
         step.instance.add_run_tags(step.run.run_id, {BUILT_TAG: "yes"})
     context.log.info(f"this backfill is one build: {report.recomputed} partitions computed, {report.fresh} were fresh")
     if not report.ok:
@@ -95,22 +98,26 @@ def _fresh(planner: Planner, stage: Stage) -> set[str | None]:
     return {key for key, decision in planner.decisions(stage).items() if decision.status is Status.FRESH}
 
 
-def _report(planner: Planner, stages: Sequence[Stage], fresh: Fresh, step: JobStep) -> None:
+def _report(corpus: Corpus, stages: Sequence[Stage], fresh: Fresh, step: JobStep) -> None:
     """Reports the partitions that the build found fresh, each with the reason for which it was last computed."""
+    planner = corpus.planner()
     events, provenance = RunEvents(step.run.run_id, step.run.job_name), Provenance(step.instance)
     reasons: dict[str, Mapping[str | None, str]] = {}
     for stage in stages:  # Before the batch, which keeps everybody out of the database.
         provenance.look_up(stage)
         reasons[stage.name] = last_reasons(stage, fresh[stage.name], step.instance)
     with event_batch(step.instance, step.run.run_id) as batch:
+        anew = []
         for stage in stages:
             records = planner.records(stage.name)
             kept = [records[key] for key in planner.partitions(stage) if key in fresh[stage.name] and key in records]
-            dropped, tags, when = drop_reasons(records.values()), provenance.tags(stage), time.time()
-            told = [
-                materialization(record, dropped, reasons[stage.name].get(record.partition, ""), tags, new=False)
-                for record in kept
-            ]
+            dropped, when = drop_reasons(stage, planner.settings.values, records.values()), time.time()
+            make = Materializations(corpus, stage, dropped, provenance.tags(stage))
+            told = [make.of(record, reasons[stage.name].get(record.partition, ""), new=False) for record in kept]
             if told:
                 last = batch.add([events.entry(events.materialized(step.key, event), when) for event in told])
                 provenance.newest(stage.name, last, kept[-1].digest)
+                anew.append(stage)
+        for event in totals(planner, anew).values():
+            batch.add([events.entry(events.materialized(step.key, event), time.time())])
+    tell(corpus, step.instance, freshness(planner))

@@ -12,9 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.diff.history import keep
+from corpus_assets.diff.recorded import numbers_of
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
+from corpus_assets.orchestration.freshness import Freshness, is_told
+from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
@@ -65,12 +69,29 @@ def build(
                 report.orphans = len(planner.orphans())
                 report.causes = causes(planner, stages)
                 report.summary = summary(planner)
-                builder.finish()
+                if report.recomputed:
+                    keep(corpus.storage, numbers_of(planner))
+                found = builder.finish()
+                if not builder.used_dagster:
+                    _tell(corpus, instance, found)
         finally:
             corpus.engine.close()
     progress.done()
     report.seconds = round(time.monotonic() - started, 3)
     return report
+
+
+def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Mapping[str, Freshness]) -> None:
+    """Reports what is fresh, if that is not what was last said: a change may have been taken back.
+
+    Where nothing was ever reported, or all was said, Dagster is not loaded.
+    """
+    home = dagster_home(corpus.home)
+    if within is None and (not home.is_dir() or is_told(corpus.storage, home, found)):
+        return
+    from corpus_assets.orchestration.runner import tell_of
+
+    tell_of(corpus, within, found)
 
 
 def _due(corpus: Corpus, planner: Planner, stages: Sequence[Stage]) -> list[Stage]:

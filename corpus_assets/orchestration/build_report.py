@@ -3,8 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from typing_extensions import override
+
 from corpus_assets.orchestration.causes import Causes
 from corpus_assets.orchestration.summary import Summary
+from corpus_assets.orchestration.work import Work
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
@@ -20,15 +23,65 @@ class Progress(Protocol):
         """Called when something else goes on beside the stages, such as compiling; without words when it ends."""
         del what  # By default nobody is told.
 
+    def begins(self, work: Work) -> None:
+        """Called once, when it is known that there is something to compute. work: kept up to date by the builder."""
+        del work  # By default nobody is told.
+
     def stage(self, stage: Stage, due: int) -> None:
         """Called when a stage starts. due: the number of partitions to compute."""
 
     def outcome(self, outcome: Outcome) -> None:
         """Called when one partition is done or has failed."""
 
+    def settled(self, stage: Stage) -> None:
+        """Called when nothing of a stage that started will be computed any more."""
+        del stage  # By default nobody is told.
+
     def done(self) -> None:
         """Called at the end of a build."""
         return
+
+
+class Several(Progress):
+    """Tells several who follow a build of everything, in their order."""
+
+    def __init__(self, *followers: Progress) -> None:
+        self._followers = followers
+
+    @override
+    def doing(self, what: str) -> None:
+        for one in self._followers:
+            one.doing(what)
+
+    @override
+    def aside(self, what: str) -> None:
+        for one in self._followers:
+            one.aside(what)
+
+    @override
+    def begins(self, work: Work) -> None:
+        for one in self._followers:
+            one.begins(work)
+
+    @override
+    def stage(self, stage: Stage, due: int) -> None:
+        for one in self._followers:
+            one.stage(stage, due)
+
+    @override
+    def outcome(self, outcome: Outcome) -> None:
+        for one in self._followers:
+            one.outcome(outcome)
+
+    @override
+    def settled(self, stage: Stage) -> None:
+        for one in self._followers:
+            one.settled(stage)
+
+    @override
+    def done(self) -> None:
+        for one in self._followers:
+            one.done()
 
 
 @dataclass

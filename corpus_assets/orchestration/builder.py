@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,11 @@ from corpus_assets.orchestration.background import Background
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import KeptFailures
+from corpus_assets.orchestration.freshness import Freshness, decide_again, freshness
+from corpus_assets.orchestration.work import Work
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
-from resources.stage.declaration import Stage
+from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job, Outcome
 
 if TYPE_CHECKING:
@@ -47,11 +49,13 @@ class Builder:
         self._stages = stages
         self._progress = progress
         self.report = Report()
-        self._dagster = Background(partial(runner, _first_cause(planner, stages)))
+        self._before = freshness(planner)
+        self._dagster = Background(partial(_connected, runner, _first_cause(planner, stages), self._before))
         self._checks = checks
         self._jobs = corpus.jobs(planner)
         self._failures = KeptFailures(corpus.storage)
         self._frontier = Frontier(planner, stages)
+        self._work: Work | None = None
         self._started: set[str] = set()
         self._begun: dict[Key, Decision] = {}
         self._held: dict[Key, Outcome] = {}
@@ -63,6 +67,9 @@ class Builder:
         """Computes all that can be computed."""
         try:
             self._restamp()
+            if self._frontier.waits:
+                self._work = Work(self._planner, self._stages, self._corpus.engine.workers)
+                self._progress.begins(self._work)
             self._settle()
             while self._frontier.waits:
                 for outcome in self._corpus.engine.run(_Queue(self._next)):
@@ -76,15 +83,46 @@ class Builder:
             self._end(f"the build was interrupted ({type(error).__name__}); what it had committed is kept")
             raise
 
-    def finish(self) -> None:
-        """Runs the checks that were not run yet, and ends what was reported to Dagster."""
+    @property
+    def used_dagster(self) -> bool:
+        """Whether anything was reported to Dagster."""
+        return self._dagster.used
+
+    def finish(self) -> Mapping[str, Freshness]:
+        """Runs the checks that were not run yet, and ends what was reported to Dagster; returns what is fresh now."""
         if self._dagster.used and self._checks:
             computed = {asset for asset, _ in self._built}
             whole = [stage for stage in self._corpus.graph if stage.name in computed and self._is_whole(stage)]
             self._check(whole)
         problems = [*self.report.failed, *self.report.failed_checks]
         more = f"\nand {len(problems) - 1} more" if len(problems) > 1 else ""
+        found = self._fresh_now()
+        if self._dagster.used:
+            self._sum_up()
+            self._dagster.do(lambda runner: runner.tell(found))
         self._end(f"{problems[0]}{more}" if problems else None)
+        return found
+
+    def _fresh_now(self) -> Mapping[str, Freshness]:
+        """Returns what of each asset is fresh, also of those that this build was not over."""
+        if not self._started and not self._built:
+            return self._before
+        decide_again(self._planner, but=self._stages)
+        return freshness(self._planner)
+
+    def _sum_up(self) -> None:
+        """Reports the sums of all assets with new events; of all with raw files, if these are others now."""
+        from corpus_assets.orchestration.totals import totals
+
+        told = self._dagster.ask(lambda runner: runner.told)
+        listed = any(stage.lists_shards and stage.name in told for stage in self._corpus.graph)
+        chosen = [
+            stage
+            for stage in self._corpus.graph
+            if stage.name in told or (listed and stage.partitioning is Partitioning.SHARD)
+        ]
+        found = totals(self._planner, chosen)
+        self._dagster.do(lambda runner: runner.total(found))
 
     def _end(self, problem: str | None) -> None:
         self._remove_replaced()
@@ -101,9 +139,10 @@ class Builder:
             self._started.add(stage.name)
             due = sum(one.status is not Status.FRESH for one in self._planner.decisions(stage).values())
             self._progress.stage(stage, due)
-            reasons = drop_reasons(self._planner.records(stage.name).values())
+            reasons = drop_reasons(stage, self._corpus.settings.values, self._planner.records(stage.name).values())
             self._dagster.do(lambda runner: runner.begins(stage, due, reasons))
         self._begun[decision.asset, decision.partition] = decision
+        self._count_running()
         return self._jobs.job(stage, decision.partition)
 
     def _take(self, outcome: Outcome) -> None:
@@ -116,14 +155,21 @@ class Builder:
     def _conclude(self, outcome: Outcome) -> None:
         key = (outcome.asset, outcome.partition)
         decision = self._begun.pop(key)
+        self._count_running()
         self._note(outcome, decision.reason)
         if outcome.record is not None:
             self._frontier.built(outcome.record)
         else:
             self._frontier.failed(*key, self._corpus.ledger.read(*key))
 
+    def _count_running(self) -> None:
+        if self._work is not None:
+            self._work.running = min(len(self._begun), self._work.workers)
+
     def _note(self, outcome: Outcome, why: str) -> None:
         """Reports an outcome everywhere; the planner does not know it yet."""
+        if self._work is not None:
+            self._work.took(outcome)
         self._progress.outcome(outcome)
         self.report.add(outcome)
         self._failures.note(self._planner, outcome)
@@ -140,7 +186,10 @@ class Builder:
     def _settle(self) -> None:
         for stage in self._frontier.settle():
             computed = {key for asset, key in self._built if asset == stage.name}
+            if self._work is not None:
+                self._work.settled(stage.name)
             if stage.name in self._started:
+                self._progress.settled(stage)
                 self._dagster.do(_settled(stage))
             if computed:
                 self._corpus.ledger.committed(stage.name, self._planner.records(stage.name), len(computed))
@@ -221,6 +270,13 @@ class Builder:
         """Returns whether a fresh stage is about to be read by one that is not, so that its gate must be checked."""
         readers = self._planner.graph.readers(stage.name)
         return self._planner.all_fresh(stage) and not all(self._planner.all_fresh(reader) for reader in readers)
+
+
+def _connected(runner: Callable[[str], Runner], why: str, before: Mapping[str, Freshness]) -> Runner:
+    """Returns what reports to Dagster, after it said what is not fresh, so that an interrupted build hides nothing."""
+    made = runner(why)
+    made.tell(before)
+    return made
 
 
 def _settled(stage: Stage) -> Callable[[Runner], None]:

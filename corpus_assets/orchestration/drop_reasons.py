@@ -1,10 +1,16 @@
-"""The reasons for which rows were dropped, from commit records."""
+"""The reasons for which rows of an asset are dropped: those that its stage declares, and what records hold besides."""
 
 from collections.abc import Iterable
 
 from resources.ledger import Record
+from resources.stage.declaration import Stage, Values, reasons_of
 
 
-def drop_reasons(records: Iterable[Record]) -> list[str]:
-    """Returns all reasons for which any of the partitions dropped rows, sorted."""
-    return sorted({reason for record in records for reason in record.statistics.get("dropped", {})})
+def drop_reasons(stage: Stage, settings: Values, records: Iterable[Record]) -> list[str]:
+    """Returns every reason for which a stage may drop rows, sorted, also where it never did.
+
+    A plot of what each partition dropped then has no gaps. records: of the asset; a reason that the stage of a user's
+    own does not declare is known from the first record that counts it.
+    """
+    counted = {reason for record in records for reason in record.statistics.get("dropped", {})}
+    return sorted(counted.union(reasons_of(stage, settings)))

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
 from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
+from dagster_shared.serdes import serialize_value
 
 _ROWS_AT_ONCE = 200
 
@@ -24,6 +28,11 @@ class EventBatch:
         """Stores events of one asset; returns the storage id of the last one, None if nobody can tell yet."""
         self._storage.store_event_batch(entries)
         return None
+
+    def check(self, entries: Sequence[EventLogEntry]) -> None:
+        """Stores results of asset checks that belong to no run."""
+        for entry in entries:
+            self._storage.store_event(entry)
 
     def log(self, entries: Sequence[EventLogEntry]) -> None:
         """Stores events that are of the run alone."""
@@ -42,20 +51,51 @@ class SqliteEventBatch(EventBatch):
 
     def add(self, entries: Sequence[EventLogEntry]) -> int | None:
         """Stores events of one asset in the index; returns the storage id of the last one."""
+        ids = self._index_all(entries)
+        self._sqlite._store_asset_event_tags(self._index, entries, ids)
+        self._sqlite._store_asset_event(self._index, entries[-1], ids[-1])
+        return ids[-1]
+
+    def check(self, entries: Sequence[EventLogEntry]) -> None:
+        """Stores results of asset checks that belong to no run."""
+        ids = self._index_all(entries)
+        rows = [_check_row(entry, number) for entry, number in zip(entries, ids, strict=True)]
+        self._index.execute(AssetCheckExecutionsTable.insert(), rows)
+
+    def _index_all(self, entries: Sequence[EventLogEntry]) -> list[int]:
+        """Stores events in the index; returns their storage ids."""
         rows = [self._sqlite._event_to_row(entry) for entry in entries]
         ids: list[int] = []
         table = SqlEventLogStorageTable
         insert = table.insert().returning(table.c.id, sort_by_parameter_order=True)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             ids += self._index.execute(insert, rows[start : start + _ROWS_AT_ONCE]).scalars()
-        self._sqlite._store_asset_event_tags(self._index, entries, ids)
-        self._sqlite._store_asset_event(self._index, entries[-1], ids[-1])
         self.rows += rows
-        return ids[-1]
+        return ids
 
     def log(self, entries: Sequence[EventLogEntry]) -> None:
         """Stores events that are of the run alone."""
         self.rows += [self._sqlite._event_to_row(entry) for entry in entries]
+
+
+def _check_row(entry: EventLogEntry, storage_id: int) -> dict[str, Any]:
+    """Returns the result of an asset check as a row of the table of the last results."""
+    assert entry.dagster_event is not None
+    found = entry.dagster_event.event_specific_data
+    assert isinstance(found, AssetCheckEvaluation)
+    status = AssetCheckExecutionRecordStatus.SUCCEEDED if found.passed else AssetCheckExecutionRecordStatus.FAILED
+    target = found.target_materialization_data
+    return {
+        "asset_key": found.asset_key.to_string(),
+        "check_name": found.check_name,
+        "run_id": entry.run_id,
+        "execution_status": status.value,
+        "evaluation_event": serialize_value(entry),
+        "evaluation_event_timestamp": datetime.fromtimestamp(entry.timestamp, UTC).replace(tzinfo=None),
+        "evaluation_event_storage_id": storage_id,
+        "materialization_event_storage_id": target.storage_id if target else None,
+        "partition": found.partition,
+    }
 
 
 @contextmanager

@@ -69,6 +69,11 @@ def note_outcomes(corpus: Corpus, stage: Stage, outcomes: Sequence[Outcome]) -> 
             kept.note(planner, outcome)
 
 
+def any_failure(storage: Storage) -> bool:
+    """Returns whether any failure is kept, whether or not it still holds."""
+    return bool(_paths(storage, FAILURES))
+
+
 def failures(planner: Planner, stage: Stage) -> dict[str | None, Failure]:
     """Returns the failures of a stage that still hold, by partition; those that cannot be read are left out.
 

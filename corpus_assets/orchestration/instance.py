@@ -15,11 +15,15 @@ import psutil
 import yaml
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
+from corpus_assets.addresses import HOST_VARIABLE, address, require_free
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
+from corpus_assets.orchestration.fresh_checks import tell
+from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.home import FOLDER, dagster_home
 from corpus_assets.orchestration.lost_events import mark
+from corpus_assets.orchestration.postgres import database_url, unreachable, with_postgres
 from partitions.shards import register_shards
-from resources.errors import ConfigError, CorpusError, StorageError
+from resources.errors import CorpusError, StorageError
 from resources.processes import start_time
 
 DEFAULTS = {
@@ -51,6 +55,8 @@ def _fill(home: Path, folder: Path) -> None:
         shutil.copyfile(settings, home / "dagster.yaml")
     elif not (home / "dagster.yaml").exists():
         (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
+    if database_url():
+        with_postgres(home / "dagster.yaml")
 
 
 @contextmanager
@@ -62,7 +68,11 @@ def usable(home: Path) -> Iterator[None]:
         cause: BaseException = error
         while cause.__cause__ is not None:
             cause = cause.__cause__
-        if isinstance(error, CorpusError) or not isinstance(cause, OSError | sqlite3.Error):
+        if isinstance(error, CorpusError):
+            raise
+        if words := unreachable(cause):
+            raise StorageError(words) from None
+        if not isinstance(cause, OSError | sqlite3.Error):
             raise
         why = getattr(cause, "strerror", None) or str(cause)
         raise StorageError(
@@ -112,27 +122,19 @@ def _runs(process: str) -> bool:
     return f"{start_time(int(pid)) or 0:.2f}" == started
 
 
-def _check_port(host: str, port: int) -> None:
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OverflowError:
-            raise ConfigError(f"--port {port}: valid is 1 to 65535") from None
-        except OSError as error:
-            raise ConfigError(f"{host}:{port} is not free ({error.strerror}); choose another --port") from None
-
-
 def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
-    """Registers the shard partitions, and replaces this process by `dagster dev` on this corpus.
+    """Registers the shard partitions, and replaces this process by the web UI on this corpus (`services`).
 
     It runs in the DAGSTER_HOME, and imports modules of the user's own stages from the folder of corpus.yaml.
     """
-    _check_port(host, port)
+    require_free(host, port)
+    _say_where(host, port)
     chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")
     os.environ[CONFIG_VARIABLE] = str(chosen.absolute())
-    with project_instance(corpus.folder) as found:
-        register_shards(corpus.planner(), found)
+    with project_instance(corpus.home) as found:
+        planner = corpus.planner()
+        register_shards(planner, found)
+        tell(corpus, found, freshness(planner))
     module = {
         "module_name": "corpus_assets.definitions",
         "location_name": "corpus",
@@ -141,7 +143,16 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     workspace = Path(os.environ["DAGSTER_HOME"]) / "workspace.yaml"
     workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}), encoding="utf-8")
     os.chdir(workspace.parent)
-    command = ["dagster", "dev", "-w", workspace.name, "-h", host, "-p", str(port)]
-    # A shell that starts us in the background ignores SIGINT, which `dagster dev` would hand on.
+    os.environ[HOST_VARIABLE] = host
+    command = ["corpus_assets.orchestration.services", "-w", workspace.name, "-h", host, "-p", str(port)]
+    # A shell that starts us in the background ignores SIGINT, which the services would hand on.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.execv(sys.executable, [sys.executable, "-m", *command])
+
+
+def _say_where(host: str, port: int) -> None:
+    """Prints the addresses before anything else; the services take a while to start, and write much."""
+    where = address(host, port)
+    sys.stderr.write(f"the corpus:  {where}/corpus/\nDagster:     {where}/\nboth answer in about half a minute; ")
+    sys.stderr.write("Ctrl-C stops them\n")
+    sys.stderr.flush()

@@ -6,6 +6,15 @@ from corpus_assets.checking import asset_key
 from resources.stage.declaration import Stage
 
 DATA_VERSION = "dagster/data_version"
+TOTAL_TAG = "corpus/total"
+"""Marks the sum over all partitions of an asset, which is no content."""
+
+_TOTALS = 4  # How many may follow one another: one after each look that told of the asset.
+
+
+def is_total(event: dg.AssetMaterialization | None) -> bool:
+    """Returns whether an event is a sum over partitions."""
+    return event is not None and TOTAL_TAG in (event.tags or {})
 
 
 class Provenance:
@@ -39,10 +48,8 @@ class Provenance:
 
     def _find(self, asset: str) -> tuple[int, str] | None:
         if asset not in self._newest:
-            records = self._instance.fetch_materializations(asset_key(asset), limit=1).records
-            self._newest[asset] = (
-                (records[0].storage_id, (records[0].event_log_entry.tags or {}).get(DATA_VERSION, ""))
-                if records
-                else None
-            )
+            found = self._instance.fetch_materializations(asset_key(asset), limit=_TOTALS + 1).records
+            newest = next((record for record in found if not is_total(record.asset_materialization)), None)
+            tags = newest.event_log_entry.tags if newest else None
+            self._newest[asset] = (newest.storage_id, (tags or {}).get(DATA_VERSION, "")) if newest else None
         return self._newest[asset]

@@ -17,13 +17,16 @@ from corpus_assets.checking import AsPlanned, asset_key
 from corpus_assets.checks import corpus_checks
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
-from corpus_assets.orchestration.asset import failure, materialization, step_failure_message, step_name
+from corpus_assets.orchestration.asset import step_name
 from corpus_assets.orchestration.build_run import add_run
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.event_batch import EventBatch, event_batch
+from corpus_assets.orchestration.fresh_checks import tell
+from corpus_assets.orchestration.freshness import Freshness
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.instance import process_tags, project_instance, usable
 from corpus_assets.orchestration.lost_events import DRIVER_TAG, killed_builds, lost_records, mark, told_until
+from corpus_assets.orchestration.partition_events import Materializations, failure, step_failure_message
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
 from partitions.shards import register_shards
@@ -33,6 +36,7 @@ from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
 WHY_TAG = "corpus/why"
+BUILD_TAG = "corpus/build"
 LOST_WHY = "committed by a build that could not tell this Dagster"
 MAX_WHY = 200
 BATCH = 256
@@ -56,6 +60,17 @@ class JobStep:
     key: str
 
 
+def _instance(corpus: Corpus, within: JobStep | dg.DagsterInstance | None) -> dg.DagsterInstance:
+    given = within.instance if isinstance(within, JobStep) else within
+    return given or project_instance(corpus.home)
+
+
+def tell_of(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Mapping[str, Freshness]) -> None:
+    """Reports what of each asset is fresh, for a build that had nothing to do. within: see `Runner`."""
+    with usable(dagster_home(corpus.home)):
+        tell(corpus, _instance(corpus, within), found)
+
+
 class Runner:
     """The Dagster side of one build. A build makes it only when there is something to do: importing Dagster is slow.
 
@@ -73,23 +88,21 @@ class Runner:
         why: str,
     ) -> None:
         self._corpus = corpus
-        self._home = dagster_home(corpus.folder)
+        self._home = dagster_home(corpus.home)
         self._within = within if isinstance(within, JobStep) else None
-        instance = within.instance if isinstance(within, JobStep) else within
-        self._instance = instance or project_instance(corpus.folder)
+        self._instance = _instance(corpus, within)
         self._checks = corpus_checks(AsPlanned(corpus.graph, corpus.settings, corpus.storage, planner, corpus.engine))
         with usable(self._home):
             register_shards(planner, self._instance)
             killed = killed_builds(self._instance)
             since = told_until(self._instance, killed)
-            tags = {DRIVER_TAG: "build", WHY_TAG: why[:MAX_WHY], **process_tags()}
+            tags = {DRIVER_TAG: "build", **process_tags()}
             self._run = (
                 self._within.run
                 if self._within
                 else add_run(self._instance, assemble(corpus).job(), list(committed), tags, corpus.folder)
             )
-            if self._within:
-                self._instance.add_run_tags(self._run.run_id, {WHY_TAG: why[:MAX_WHY]})
+            self._instance.add_run_tags(self._run.run_id, {WHY_TAG: why[:MAX_WHY], BUILD_TAG: self._run.run_id})
             self._events = RunEvents(self._run.run_id, self._run.job_name)
             self._provenance = Provenance(self._instance)
             if self._within is None:
@@ -100,6 +113,7 @@ class Runner:
         self._lines: list[EventLogEntry] = []
         self._reasons: dict[str, set[str]] = {}
         self._begun: dict[str, float] = {}
+        self._told: set[str] = set()
         self._failures: dict[str, list[str]] = defaultdict(list)
         self._computed: Counter[str] = Counter()
         with usable(self._home):
@@ -123,7 +137,7 @@ class Runner:
     def begins(self, stage: Stage, due: int, reasons: Iterable[str]) -> None:
         """Reports that the first partition of a stage is about to be computed.
 
-        reasons: those for which older partitions of it dropped rows.
+        reasons: all for which it may drop rows.
         """
         self._begun[stage.name] = time.time()
         self._reasons[stage.name] = set(reasons)
@@ -185,10 +199,12 @@ class Runner:
             entries.append(events.entry(events.observed(step, failure(failed)), when))
         tags = self._provenance.tags(stage) if pending.built else {}
         known = self._reasons.setdefault(stage.name, set())
-        known.update(drop_reasons(record for record, _, _ in pending.built))
+        known.update(drop_reasons(stage, self._corpus.settings.values, (record for record, _, _ in pending.built)))
+        make = Materializations(self._corpus, stage, sorted(known), tags)
+        if pending.built:
+            self._told.add(stage.name)
         for record, why, when in pending.built:
-            event = materialization(record, sorted(known), why, tags, new=True)
-            entries.append(events.entry(events.materialized(step, event), when))
+            entries.append(events.entry(events.materialized(step, make.of(record, why, new=True)), when))
         last = batch.add(entries)
         if pending.built:
             self._provenance.newest(stage.name, last, pending.built[-1][0].digest)
@@ -225,6 +241,25 @@ class Runner:
                 storage_id=found.storage_id, run_id=found.run_id, timestamp=found.timestamp
             )
         return None
+
+    def tell(self, found: Mapping[str, Freshness]) -> None:
+        """Reports what of each asset is fresh, by its check `fresh`."""
+        self.store()
+        with usable(self._home):
+            tell(self._corpus, self._instance, found)
+
+    def total(self, totals: Mapping[str, dg.AssetMaterialization]) -> None:
+        """Reports sums over the partitions of assets. They come last: the web UI shows the newest event of an asset."""
+        self.store()
+        with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
+            for name, event in totals.items():
+                made = self._events.materialized(self._step_of(self._corpus.graph[name]), event)
+                batch.add([self._events.entry(made, time.time())])
+
+    @property
+    def told(self) -> set[str]:
+        """The assets of which any computed partition was reported."""
+        return set(self._told)
 
     def close(self, problem: str | None) -> None:
         """Stores what is left and ends the run. problem: why the build is not complete; None if all went well."""

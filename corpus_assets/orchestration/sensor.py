@@ -7,6 +7,8 @@ import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.fresh_checks import tell
+from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.instance import close_abandoned_runs
 from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START, ranges
 from partitions.definitions import shard_set_name
@@ -94,7 +96,8 @@ def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
         name="build_what_is_not_fresh",
         asset_selection=dg.AssetSelection.all(),
         minimum_interval_seconds=INTERVAL_SECONDS,
-        description="Launches runs for partitions that are not fresh and whose inputs are, stage after stage. "
+        description="Launches runs for partitions that are not fresh and whose inputs are, stage after stage, and "
+        "brings the check `fresh` of all assets up to date. "
         "Waits while any run is active. Tries a partition that failed again when something changed, or after an hour.",
     )
     def sensor(context: dg.SensorEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
@@ -105,6 +108,7 @@ def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
             return dg.SkipReason(f"runs are active ({names}); the next plan is made when they are done")
         planner = corpus.planner()
         register_shards(planner, context.instance)
+        tell(corpus, context.instance, freshness(planner))
         requests = list(next_requests(planner, context.instance.get_dynamic_partitions, time.time()))[:MAX_RUNS]
         counts = ", ".join(f"{count} {status}" for status, count in planner.plan().counts().items())
         return requests or dg.SkipReason(f"nothing can start: {counts}")

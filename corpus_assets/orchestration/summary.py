@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from corpus_assets.dataset_names import manifest, params
+from corpus_assets.raw.losses import NOT_SAMPLED
+from corpus_assets.report.assets import NAME as REPORT
 from resources.ledger import Record
 from resources.planning.planner import Planner
 
@@ -27,17 +29,20 @@ class Dataset:
 class Summary:
     """Documents of the raw files, what became of them, and the datasets.
 
+    not_sampled: rows that are not in the sample that this is of a corpus; they are not among `documents`.
     dropped: documents by reason. kept: different documents that are used. repeats: further uses by `epochs`.
-    held_out and train: rows of the splits, repeats included.
+    held_out and train: rows of the splits, repeats included. page: path of the report below the store, if it is fresh.
     """
 
     documents: int = 0
+    not_sampled: int = 0
     kept: int = 0
     repeats: int = 0
     held_out: int = 0
     train: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     datasets: list[Dataset] = field(default_factory=list)
+    page: str | None = None
 
 
 def summary(planner: Planner) -> Summary:
@@ -47,15 +52,26 @@ def summary(planner: Planner) -> Summary:
     dropped: Counter[str] = Counter()
     for numbers in (read, filtered, mixed, train):
         dropped.update(numbers["dropped"])
+    left_out = dropped.pop(NOT_SAMPLED, 0)
     return Summary(
-        documents=read.get("rows_in", 0),
+        documents=read.get("rows_in", 0) - left_out,
+        not_sampled=left_out,
         kept=mixed.get("documents", 0),
         repeats=mixed.get("repeats", 0),
         held_out=held_out.get("rows_out", 0),
         train=train.get("rows_out", 0),
         dropped={reason: count for reason, count in sorted(dropped.items()) if count},
         datasets=[found for entry in planner.settings.values["datasets"] for found in _dataset(planner, entry["name"])],
+        page=_page(planner),
     )
+
+
+def _page(planner: Planner) -> str | None:
+    """Returns the path of the report; None while it does not show what is built now."""
+    for record in _records(planner, REPORT):
+        if planner.all_fresh(planner.graph[REPORT]):
+            return str(record.statistics["page"])
+    return None
 
 
 def _total(planner: Planner, asset: str) -> dict[str, Any]:

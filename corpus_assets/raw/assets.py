@@ -12,13 +12,17 @@ from corpus_assets import dataset_names
 from corpus_assets.config.exports import EXPORTS, is_export
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import IN_CHUNKS, KEEPS_EMPTY, Limits, RawFile, read_examples, rules_of
+from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.reasons import example_reasons
+from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
-from resources.shards import Listing
+from resources.row_counts import dense
+from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.task import Task
 
@@ -59,36 +63,59 @@ def examples(task: Task) -> None:
 
 
 def _options(task: Task) -> dict[str, Any]:
-    prefix = f"datasets.{task.shard.source}.input."
-    return {key.removeprefix(prefix): value for key, value in task.parameters.items()}
+    return _options_in(task.parameters, task.shard.source)
+
+
+def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
+    prefix = f"datasets.{dataset}.input."
+    return {key.removeprefix(prefix): value for key, value in parameters.items()}
 
 
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
-    shard, options = task.shard, _options(task)
+    chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
+    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
+    return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+
+
+def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
+    """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
+    options = _options_in(parameters, shard.source)
     prefix = f"datasets.{shard.source}.input"
-    rules = rules_of(options["mode"], shard.source, options, format_options(task.parameters, prefix))
+    rules = rules_of(options["mode"], shard.source, options, format_options(parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
-    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
-    return good_rows(task, rows, options["on_bad_row"], gaps)
+    return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     text_bytes = 0
-    roles = Counter[str]()
+    powers, roles = Counter[int](), Counter[str]()
     with task.lines(f"examples/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
         for example in rows:
             out.write(encode_example(example))
-            text_bytes += example_bytes(example)
+            size = example_bytes(example)
+            text_bytes += size
+            powers[size.bit_length()] += 1
             if len(roles) < MANY_ROLES:
                 roles.update(example_roles(example))
     rows_out, dropped = out.written.rows, task.dropped()
     task.save_counters(DROPPED, dropped)
     task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
-    task.count(**{ROLES: dict(sorted(roles.items()))})
+    task.count(lengths=dense(powers), **{ROLES: dict(sorted(roles.items()))})
 
 
-_NO_CONTENT = {"csv", "extractor", "location", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {
+    "csv",
+    "extractor",
+    "sample",
+    "location",
+    "glob",
+    "licence",
+    "licence_key",
+    "max_bad_rows",
+    "may_be_empty",
+    "follow_links",
+}
 
 
 def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -122,6 +149,8 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
         yield Stage(
             name=dataset_names.examples(name),
             group=own,
+            unit_in="raw rows",
+            unit_out="examples",
             description=f"Examples of one file of dataset {name}: texts, pairs, conversations or preferences.",
             partitioning=Partitioning.SHARD,
             compute=examples,
@@ -132,9 +161,16 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             shard_set=name,
             gate_all=partial(dataset_losses, dataset=name),
             notes=partial(dropped_notes, what="dataset"),
+            reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",
             former_group="raw",
-            columns={"id": "string", "source": "string", "prompt": "json", "completion": "string", "messages": "json"},
+            columns={
+                "id": "string: as given, or made from file and row",
+                "source": "string: the dataset",
+                "prompt": "json: what comes before the answer, if it is a pair",
+                "completion": "string: the answer, if it is a pair",
+                "messages": "json: the conversation, if it is one",
+            },
             kinds=("jsonl",),
         )
 
@@ -143,18 +179,28 @@ STAGES = [
     Stage(
         name="inventory",
         group="raw",
-        description="Table of all raw files of all sources, which are the shard partitions.",
+        unit_in="raw files",
+        unit_out="raw files",
+        description="All raw files, which are the shard partitions; and here the configuration of the corpus.",
         partitioning=Partitioning.NONE,
         compute=inventory,
         code_version="1",
         io="documents",
         looks_outside=True,
-        columns={"shard": "string", "source": "string", "file": "string", "bytes": "int", "members": "int"},
+        columns={
+            "shard": "string: the partition",
+            "source": "string: the source or dataset",
+            "file": "string: path below the location of the source",
+            "bytes": "int: size of the file",
+            "members": "int: files that it lists",
+        },
         kinds=("jsonl",),
     ),
     Stage(
         name="raw_source",
         group="raw",
+        unit_in="raw files",
+        unit_out="raw files",
         description="Content version of one raw file: a digest of its bytes, taken again only if it was rewritten.",
         partitioning=Partitioning.SHARD,
         compute=raw_source,

@@ -11,16 +11,20 @@ from corpus_assets.raw.rules import FormatOptions
 from corpus_assets.raw.web.extractors import extractor_version
 
 _EXTRACTOR = "extractor"
+_SAMPLE = "sample"
 
 
 def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     """Returns the options that a source or a dataset's own files give, by dotted key; the extractor with its version.
+
+    In a sample of a corpus, also which rows are in it.
 
     values: the section of corpus.yaml. `ConfigError` names the extra of an extractor that is not installed.
     """
     given = given_options(values["csv"], values[_EXTRACTOR])
     if _EXTRACTOR in given:
         given[_EXTRACTOR] = extractor_version(given[_EXTRACTOR])
+    given |= {f"{_SAMPLE}.{key}": value for key, value in values.get(_SAMPLE, {}).items()}
     return {f"{prefix}.{key}": value for key, value in given.items()}
 
 

@@ -13,6 +13,7 @@ from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
 from corpus_assets.raw.losses import benchmark_losses
+from corpus_assets.raw.reasons import item_reasons
 from resources.formats.examples import Example, encode_example, example_bytes
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
@@ -88,6 +89,8 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
         yield Stage(
             name=dataset_names.items(name),
             group=GROUP,
+            unit_in="raw rows",
+            unit_out="items",
             description=f"Items of one file of benchmark {name}, which must not be in the corpus.",
             partitioning=Partitioning.SHARD,
             compute=items,
@@ -98,6 +101,11 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             shard_set=name,
             gate_all=partial(benchmark_losses, benchmark=name),
             notes=partial(dropped_notes, what="benchmark"),
-            columns={"id": "string", "source": "string", "text": "string"},
+            reasons=partial(item_reasons, name=name),
+            columns={
+                "id": "string: as given, or made from file and row",
+                "source": "string: the benchmark",
+                "text": "string: what is looked for in documents",
+            },
             kinds=("jsonl",),
         )

@@ -16,8 +16,11 @@ SKIPPED_MEMBER = "skipped_member"
 NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"})
 """Reasons that count records of WARC files that hold no document by their nature."""
 TAKEDOWN = "takedown"
-NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN}) | NO_DOCUMENT
-"""Reasons that count no bad rows: files, members of archives, records without a document, documents that must go."""
+NOT_SAMPLED = "not_sampled"
+"""Counts rows that are not in a sample of the corpus."""
+NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN, NOT_SAMPLED}) | NO_DOCUMENT
+"""Reasons that count no bad rows: files, members of archives, records without a document, documents that must go,
+rows that are not in a sample."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
 MANY_ROLES = 1000
@@ -50,6 +53,11 @@ class Read:
     def bad_rows(self) -> Counter[str]:
         """The rows that were dropped, by reason."""
         return Counter({reason: count for reason, count in self.dropped.items() if reason not in NO_ROWS})
+
+    @property
+    def unsampled(self) -> int:
+        """The rows that are not in the sample that this is of the corpus."""
+        return self.dropped[NOT_SAMPLED]
 
     @property
     def rows_in(self) -> int:
@@ -142,7 +150,7 @@ def lost_rows(values: Mapping[str, Any], found: Read) -> Iterator[str]:
         yield f"{found.bad_files()}, more than max_bad_rows {most:g} allows{found.hint(files=True)}"
     elif found.bad_rows.total() > most * found.rows_in:
         yield f"{found.dropped_rows()}, more than max_bad_rows {most:g} allows{found.hint()}"
-    elif found.counted == found.files > 0 == found.rows_out and not values["may_be_empty"]:
+    elif found.counted == found.files > 0 == found.rows_out and not (values["may_be_empty"] or found.unsampled):
         lost = f": {found.dropped_rows()}{found.hint()}" if found.rows_in else ""
         yield f"{found.files:,} files, but nothing in them{lost} (`may_be_empty: true` goes on)"
 

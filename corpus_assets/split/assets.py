@@ -21,6 +21,7 @@ from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_los
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.members import TABLE
 from resources.formats.row_tables import RowTable, digests, sources
+from resources.row_counts import SourcesOfRows, by_power
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -41,7 +42,7 @@ def holdout_selection(task: Task) -> None:
         else:
             thresholds[name] = share_threshold(wanted)
     task.save_json("splits/holdout_selection.json", thresholds, rows=len(thresholds))
-    task.count(sources=len(thresholds))
+    task.count(rows_out=len(thresholds), sources=len(thresholds))
     if whole:
         task.count(**{WHOLLY_HELD_OUT: whole})
 
@@ -65,8 +66,7 @@ def train(task: Task) -> None:
     chunk = task.input("mixed_pass2")
     rows = chunk.array(".rows.npy")
     held = _held_out(task, rows)
-    task.drop("held_out", int(held.sum()))
-    _write_selected(task, "train", chunk, rows, ~held)
+    _write_selected(task, "train", chunk, rows, {"held_out": held})
 
 
 def holdout(task: Task) -> None:
@@ -75,23 +75,19 @@ def holdout(task: Task) -> None:
     rows = chunk.array(".rows.npy")
     held = _held_out(task, rows)
     first = held if task["split.method"] == "slimpajama" else held & (rows["copy"] == 0)
-    task.drop("not_held_out", int((~held).sum()))
-    task.drop("repeat_of_held_out", int((held & ~first).sum()))
-    _write_selected(task, "holdout", chunk, rows, first)
+    _write_selected(task, "holdout", chunk, rows, {"not_held_out": ~held, "repeat_of_held_out": held & ~first})
 
 
 def validation(task: Task) -> None:
     """Writes the held-out documents of a chunk that are for validation."""
     chunk, rows, chosen = _validation(task)
-    task.drop("test", int((~chosen).sum()))
-    _write_selected(task, "validation", chunk, rows, chosen)
+    _write_selected(task, "validation", chunk, rows, {"test": ~chosen})
 
 
 def test(task: Task) -> None:
     """Writes the held-out documents of a chunk that are for the final test."""
     chunk, rows, chosen = _validation(task)
-    task.drop("validation", int(chosen.sum()))
-    _write_selected(task, "test", chunk, rows, ~chosen)
+    _write_selected(task, "test", chunk, rows, {"validation": chosen})
 
 
 def _validation(task: Task) -> tuple[Partition, RowTable, NDArray[np.bool_]]:
@@ -115,13 +111,21 @@ def decontaminated_train(task: Task) -> None:
     chunk = task.input("train")
     rows = chunk.array(".rows.npy")
     bad = contaminated(digests(rows), task.input("holdout_hashes").array(".npy"))
-    task.drop("text_in_holdout", int(bad.sum()))
-    _write_selected(task, "decontaminated_train", chunk, rows, ~bad)
+    selected = _write_selected(task, "decontaminated_train", chunk, rows, {"text_in_holdout": bad})
+    task.count(lengths=by_power(selected["bytes"]))
 
 
-def _write_selected(task: Task, split: str, chunk: Partition, rows: RowTable, chosen: NDArray[np.bool_]) -> None:
-    """Writes the chosen lines unchanged, with their row table; members that stay whole are copied as they are."""
-    path = f"splits/{split}/{task.key}"
+def _write_selected(
+    task: Task, split: str, chunk: Partition, rows: RowTable, dropped: Mapping[str, NDArray[np.bool_]]
+) -> RowTable:
+    """Writes the other lines unchanged, with their row table; members that stay whole are copied as they are.
+
+    dropped: which rows are not written, by reason; each for one reason. Returns the table of those that are.
+    """
+    path, chosen = f"splits/{split}/{task.key}", ~np.logical_or.reduce(list(dropped.values()))
+    sources = SourcesOfRows(rows)
+    for reason, gone in dropped.items():
+        task.drop_by_source(reason, sources.counts(gone))
     with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
         if chunk.has(TABLE):
             for member, picked in chunk.members(chosen):
@@ -137,6 +141,8 @@ def _write_selected(task: Task, split: str, chunk: Partition, rows: RowTable, ch
     task.save_array(f"{path}.rows.npy", selected)
     text_bytes = int(selected["bytes"].sum(dtype=np.uint64))
     task.count(rows_in=len(rows), rows_out=len(selected), text_bytes=text_bytes)
+    task.count(by_source=sources.documents(chosen))
+    return selected
 
 
 def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,10 +150,23 @@ def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"holdout by source": {source["name"]: source["holdout"] for source in settings["sources"]}}
 
 
-def _split_stage(name: str, description: str, compute: Any, inputs: Any, parameters: tuple[str, ...]) -> Stage:
+def _split_stage(
+    name: str,
+    description: str,
+    compute: Any,
+    inputs: Any,
+    parameters: tuple[str, ...],
+    *,
+    reasons: tuple[str, ...],
+    moves: Mapping[str, str] | None = None,
+) -> Stage:
     return Stage(
         name=name,
         group="split",
+        unit_in="documents",
+        unit_out="documents",
+        reasons=reasons,
+        moves=moves or {},
         description=description,
         partitioning=Partitioning.CHUNK,
         compute=compute,
@@ -168,6 +187,8 @@ STAGES = [
     Stage(
         name="holdout_selection",
         group="split",
+        unit_in="documents",
+        unit_out="sources",
         description="Threshold of each source: documents whose content hash is below it are held out.",
         partitioning=Partitioning.NONE,
         compute=holdout_selection,
@@ -177,54 +198,68 @@ STAGES = [
         parameters=("split.holdout", "split.seed"),
         derived_parameters=holdout_by_source,
         gate_all=holdout_losses,
-        columns={"source": "string", "threshold": "uint64"},
+        columns={
+            "source": "string: its name",
+            "threshold": "uint64: documents whose keyed hash is below it are held out",
+        },
         kinds=("json",),
     ),
     _split_stage(
         "train",
-        "A chunk without its held-out documents.",
+        "What is left to train on of a chunk when its held-out documents are taken out.",
         train,
         ("mixed_pass2", "holdout_selection"),
         _SELECTION,
+        reasons=("held_out",),
+        moves={"held_out": "holdout"},
     ),
     _split_stage(
         "holdout",
-        "The held-out documents of a chunk, chosen by content hash, each once.",
+        "The held-out documents of a chunk, chosen by content hash, each once; validation and test share them.",
         holdout,
         ("mixed_pass2", "holdout_selection"),
         _SELECTION,
+        reasons=("not_held_out", "repeat_of_held_out"),
+        moves={"not_held_out": "train"},
     ),
     _split_stage(
         "validation",
-        "The held-out documents of a chunk for validation during training.",
+        "The held-out documents of a chunk to measure a model on during training.",
         validation,
         ("holdout",),
         ("split.seed", "split.validation"),
+        reasons=("test",),
+        moves={"test": "test"},
     ),
     _split_stage(
         "test",
-        "The held-out documents of a chunk for the final test.",
+        "The held-out documents of a chunk to measure a model on at the end.",
         test,
         ("holdout",),
         ("split.seed", "split.validation"),
+        reasons=("validation",),
+        moves={"validation": "validation"},
     ),
     Stage(
         name="holdout_hashes",
         group="split",
+        unit_in="documents",
+        unit_out="texts",
         description="SHA-256 digests of all held-out texts, which are removed from train.",
         partitioning=Partitioning.NONE,
         compute=holdout_hashes,
         code_version="1",
         io="arrays",
         inputs=(every("holdout"),),
-        columns={"digest": "uint8[32]"},
+        columns={"digest": "uint8[32]: SHA-256 of a held-out text"},
         kinds=("numpy",),
     ),
     _split_stage(
         "decontaminated_train",
-        "A train chunk without the documents whose exact text is in any holdout.",
+        "The train split: a chunk without the documents whose exact text is in any holdout. Datasets are made of it.",
         decontaminated_train,
         ("train", "holdout_hashes"),
         (),
+        reasons=("text_in_holdout",),
     ),
 ]

@@ -29,7 +29,13 @@ SIZE = "size"
 ROWS = "rows"
 """The segment with all rows of a file in zstd."""
 
-COLUMNS = {"id": "string", "text": "string", "source": "string", "attributes": "json", "metadata": "json"}
+COLUMNS = {
+    "id": "string: unique in its source",
+    "text": "string: as the rules of the stream leave it",
+    "source": "string: the source, as corpus.yaml names it",
+    "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
+    "metadata": "json: everything else that was given with it",
+}
 
 
 @dataclass(frozen=True)
@@ -140,6 +146,8 @@ def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
     return Stage(
         name=documents_asset(chosen.name),
         group="streams",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Documents of stream {chosen.name} with their attributes, filtered, of one shard.",
         partitioning=Partitioning.SHARD,
         compute=partial(stream_documents, stream=chosen),
@@ -157,6 +165,8 @@ def _packed_stage(name: str, max_size: int, codec: str) -> Stage:
     return Stage(
         name=f"{name}_stream",
         group="streams",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Files of stream {name}: the rows of several shards one after another.",
         partitioning=Partitioning.NONE,
         compute=partial(stream, name=name, max_size=max_size, codec=codec),

@@ -13,6 +13,7 @@ from corpus_assets.normalize.reading import READING, documents_of, source_parame
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.assets import examples_of
 from corpus_assets.raw.bad_rows import write_good_rows
+from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
@@ -109,7 +110,9 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
     Stage(
         name=LIST,
         group="takedown",
-        description="Keys of all documents that the lists of `remove` name.",
+        unit_in="keys",
+        unit_out="keys",
+        description="Keys of all documents that the lists in remove name.",
         partitioning=Partitioning.NONE,
         compute=takedown_list,
         code_version="1",
@@ -122,9 +125,12 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
     Stage(
         name=KEYS,
         group="takedown",
+        unit_in="raw rows",
+        unit_out="documents",
         description="Keys by which the documents of one raw file can be named: id, source and id, URLs, text digests.",
         partitioning=Partitioning.SHARD,
         compute=document_keys,
+        reasons=document_reasons,
         code_version="1",
         io="arrays",
         inputs=(same("raw_source"),),
@@ -135,7 +141,9 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
     Stage(
         name=TAKEDOWN,
         group="takedown",
-        description="Rows of one raw file that the lists of `remove` name; no document is made of them.",
+        unit_in="documents",
+        unit_out="raw rows",
+        description="Rows of one raw file that the lists in remove name; no document is made of them.",
         partitioning=Partitioning.SHARD,
         compute=partial(takedown, keys_asset=KEYS),
         code_version="1",
@@ -164,6 +172,8 @@ def examples_with_takedown(stages: Iterable[Stage]) -> Iterator[Stage]:
             name=keys,
             group=stage.group,
             compute=example_keys,
+            reasons=stage.reasons,
+            unit_out="examples",
             inputs=stage.inputs,
             parameters=("remove.url_keys",),
             derived_parameters=stage.derived_parameters,

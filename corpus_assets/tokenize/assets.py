@@ -22,6 +22,14 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "2"
+ROWS = "token rows"
+_COLUMNS = {
+    "input_ids": "token ids of the row, then padding",
+    "attention_mask": "1 where the label is in the loss; the other way round with inverted_mask",
+    "labels": "the token id that comes next",
+    "attention_span": "how many later positions may attend to this one",
+    "position_ids": "position in its sequence, from 0",
+}
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights"}
 Settings = Mapping[str, Any]
@@ -160,6 +168,8 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         name=names.SHARED_TOKENIZER if dataset is None else names.tokenizer(dataset),
         group="tokenize" if dataset is None else names.group(dataset),
         description="A tokenizer: configured files, a hub's, or a BPE trained once on the train split.",
+        unit_in="documents",
+        unit_out="tokens",
         partitioning=Partitioning.NONE,
         compute=partial(tokenizer.tokenizer, folder="tokenizer" if dataset is None else f"tokenizers/{dataset}"),
         code_version="2",
@@ -222,7 +232,8 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
         yield _sequences_stage(dataset, partitioning, reads)
         gathers = (own_segment(names.sequences(name)), same(dataset.tokenizer))
         merging = partial(_merging_kernels, dataset=dataset)
-        yield replace(_rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers), kernels=merging)
+        gathered = _rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers)
+        yield replace(gathered, kernels=merging, unit_in=ROWS, reasons=())
     yield _params_stage(dataset)
 
 
@@ -282,10 +293,25 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         run_options=partial(dataset_run_options, name=dataset.name),
         check_before=partial(check_dataset, name=dataset.name),
         kernels=partial(_kernels, dataset=dataset),
-        columns=dict.fromkeys(layout.features, "int32[L]"),
+        columns={name: _column(name) for name in layout.features},
         kinds=("hdf5",),
         former_group="tokenize",
+        unit_in=_unit(dataset.shard_set),
+        unit_out=ROWS,
+        reasons=mode.reasons,
     )
+
+
+def _column(feature: str) -> str:
+    """Returns the type of a channel, and what it holds; one of a preference begins with the side it is of."""
+    for name, holds in _COLUMNS.items():
+        if feature.endswith(name):
+            return f"int32[L]: {holds}"
+    return "int32[L]"
+
+
+def _unit(shard_set: str | None) -> str:
+    return "documents" if shard_set is None else "examples"
 
 
 def _params_stage(dataset: Dataset) -> Stage:
@@ -298,7 +324,7 @@ def _params_stage(dataset: Dataset) -> Stage:
     return Stage(
         name=names.params(name),
         group=names.group(name),
-        description=f"`data_params.json` of {name}: parameters and summed statistics.",
+        description=f"What to know of {name}: its parameters and summed statistics (data_params.json).",
         partitioning=Partitioning.NONE,
         compute=partial(_params, dataset=dataset),
         code_version=CODE_VERSION,
@@ -309,6 +335,8 @@ def _params_stage(dataset: Dataset) -> Stage:
         run_options=partial(dataset_run_options, name=name),
         notes=partial(tokens.discarded_notes, dataset=name),
         kinds=("json",),
+        unit_in=ROWS,
+        unit_out=ROWS,
         formerly=f"data_params/{name}",
         former_group="tokenize",
     )

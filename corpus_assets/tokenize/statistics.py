@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.by_source import BySource
+
 COUNTERS = "counters"
 """Counters of a partition, kept while its rows were made (`Statistics.as_dict`)."""
 
@@ -36,7 +38,7 @@ class Statistics:
     `truncated_documents` = documents that lost a part, by reason; their lost ids are in `dropped_tokens`. `kinds` =
     what the documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
     `document_lengths` = number of documents by their ids before they are cut, with the end-of-text ids; it is kept in
-    a table of its own (`lengths.py`) and in no record.
+    a table of its own (`lengths.py`) and in no record. `sources` = some of all this by source, of one file only.
     """
 
     processed_files: int = 0
@@ -61,6 +63,7 @@ class Statistics:
     dropped_sequences: Counter[str] = field(default_factory=Counter)
     dropped_tokens: Counter[str] = field(default_factory=Counter)
     document_lengths: Counter[int] = field(default_factory=Counter, metadata=_NOT_RECORDED)
+    sources: BySource = field(default_factory=BySource, compare=False, metadata={**_NOT_RECORDED, "merged": False})
 
     @property
     def successful_files(self) -> int:
@@ -86,7 +89,9 @@ class Statistics:
     def add_text(self, raw: str, normalized: str) -> None:
         """Count the text of one document, before and after cleaning."""
         self.raw_chars_count += len(raw)
-        self.raw_bytes_count += len(raw.encode())
+        size = len(raw.encode())
+        self.raw_bytes_count += size
+        self.sources.text(size)
         self.normalized_chars_count += len(normalized)
         self.normalized_bytes_count += len(normalized.encode())
 
@@ -153,7 +158,7 @@ def merge(statistics: Iterable[Statistics]) -> Statistics:
     """Returns counters of several files as one; averages follow from the sums."""
     total = Statistics()
     for part in statistics:
-        for entry in fields(Statistics):
+        for entry in (one for one in fields(Statistics) if one.metadata.get("merged", True)):
             mine, theirs = getattr(total, entry.name), getattr(part, entry.name)
             setattr(total, entry.name, mine + theirs)
     return total

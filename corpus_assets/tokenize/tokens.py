@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import DatasetSection, dataset_section
 from corpus_assets.dataset_names import mixture
+from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
 from corpus_assets.tokenize.encode.attempts import with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
@@ -27,6 +28,7 @@ from resources.config_files import is_template, read_outside
 from resources.errors import ConfigError
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
 from resources.formats.hdf5_writer import write_hdf5
+from resources.row_counts import counted_by_power
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -173,6 +175,7 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
 
     statistics, report = with_fastest(task, build.tokenizer, _first_texts(build, given), attempt)
     _count(task, statistics)
+    task.count(by_source=_by_source(build, statistics))
     if build.mode.measures_documents and statistics.processed_files:
         save_lengths(task, stem, statistics.document_lengths)
     task.count(**report)
@@ -205,7 +208,7 @@ def _documents(given: Partition) -> Iterator[IdentifiedText]:
     for line, copy in zip(given.lines(), copies, strict=bool(tables)):
         document = _TEXT.decode(line)
         identity = f"{document.source}/{document.id}/{copy}"
-        yield IdentifiedText(identity, document.text, document.part, document.skipped)
+        yield IdentifiedText(identity, document.text, document.part, document.skipped, document.source)
 
 
 def _first_texts(build: DatasetBuild, given: Sequence[Partition]) -> list[str]:
@@ -262,6 +265,21 @@ def _count(task: Task, statistics: Statistics) -> None:
         text_bytes=statistics.raw_bytes_count,
     )
     task.save_counters(COUNTERS, statistics.as_dict())
+    if statistics.document_lengths:
+        task.count(token_lengths=counted_by_power(statistics.document_lengths))
+
+
+def _by_source(build: DatasetBuild, statistics: Statistics) -> dict[str, dict[str, int]]:
+    """Returns what was made of the documents of each source. Examples are all of one source: the dataset."""
+    if build.mode.takes_texts:
+        return statistics.sources.totals()
+    return of_one_source(
+        build.name,
+        documents=statistics.processed_files,
+        text_bytes=statistics.raw_bytes_count,
+        tokens=statistics.document_tokens,
+        loss_tokens=statistics.loss_valid_tokens,
+    )
 
 
 def params(task: Task, build: DatasetBuild, counted: str, written: str, read: str | None) -> None:

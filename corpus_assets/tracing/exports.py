@@ -53,10 +53,10 @@ def trace_export(corpus: Corpus, name: str, file: str, row: int, position: int) 
     """
     (dataset,) = (known for known in exported_datasets(corpus.settings.values["datasets"]) if known.name == name)
     made, path = _partition(corpus, dataset, file)
-    tokenizer = load_tokenizer_of(_built(corpus, dataset.tokenizer, None))
+    tokenizer = load_tokenizer_of(built(corpus, dataset.tokenizer, None))
     section = export_section(dataset.values)
     build = Build.of(name, section, tokenizer)
-    stream, documents, id_, size = _located(corpus, dataset, build, (made, path, row, position))
+    stream, documents, id_, size = located(corpus, dataset, build, (made, path, row, position))
     ends = np.cumsum(documents.sizes)
     if not 0 <= position < size:
         raise ConfigError(f"position {position}: valid in row {row} of {path}: 0 to {size - 1}")
@@ -69,7 +69,7 @@ def trace_export(corpus: Corpus, name: str, file: str, row: int, position: int) 
     ids = documents.data[start : start + int(lengths[number])]
     place = int(documents.starts[found]) - start + min(max(inside, 0), int(documents.lengths[found]))
     decode = tokenizer.decode
-    table = _Table(corpus, stream)
+    table = StreamTable(corpus, stream)
     return Traced(
         origin=table.origin(number),
         copy=table.copy(number),
@@ -82,7 +82,8 @@ def trace_export(corpus: Corpus, name: str, file: str, row: int, position: int) 
     )
 
 
-def _built(corpus: Corpus, asset: str, key: str | None) -> Partition:
+def built(corpus: Corpus, asset: str, key: str | None) -> Partition:
+    """Returns a partition; `ConfigError` if it is not built."""
     record = corpus.ledger.read(asset, key)
     if record is None:
         raise ConfigError(f"{asset}{f'/{key}' if key else ''} is not built; run `corpus build`")
@@ -109,17 +110,17 @@ def _partition(corpus: Corpus, dataset: ExportedDataset, file: str) -> tuple[Par
     raise ConfigError(f"{dataset.name} has no file {file!r} with rows; it has {shown}{' ...' if paths[5:] else ''}")
 
 
-def _located(
+def located(
     corpus: Corpus, dataset: ExportedDataset, build: Build[Export], wanted: tuple[Partition, str, int, int]
 ) -> tuple[Partition, Documents, int, int]:
     """Returns the partition of the stream that an id is from, its documents, where the unit begins, and its ids."""
     made, path, row, position = wanted
     known = format_of(build.section)
-    mix = mix_of(_built(corpus, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
+    mix = mix_of(built(corpus, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
 
     def documents_of(key: str) -> tuple[Partition, Documents]:
         asset, _, chunk = key.rpartition("/")
-        stream = _built(corpus, asset or dataset.streams[0], chunk)
+        stream = built(corpus, asset or dataset.streams[0], chunk)
         return stream, dataset.units(stream, build, mix)
 
     if known.locate is not None:
@@ -139,7 +140,7 @@ def _located(
     raise ConfigError(f"row {row}: valid in {path}: 0 to {max(place.unit + place.units for place in places) - 1}")
 
 
-class _Table:
+class StreamTable:
     """Says what each document of a partition of a stream is."""
 
     def __init__(self, corpus: Corpus, stream: Partition) -> None:
@@ -149,7 +150,8 @@ class _Table:
         self._ids = stream.array(IDS)
         self._names = stream.json(NAMES)
 
-    def _named(self, number: int) -> tuple[str, str]:
+    def named(self, number: int) -> tuple[str, str]:
+        """Returns source and id of a document."""
         row = self._rows[number]
         start = int(self._rows["id_end"][number - 1]) if number else 0
         identifier = self._ids[start : int(row["id_end"])].tobytes().decode("utf-8", "surrogatepass")
@@ -157,7 +159,7 @@ class _Table:
 
     def origin(self, number: int) -> Origin:
         """Returns where a document comes from."""
-        source, identifier = self._named(number)
+        source, identifier = self.named(number)
         row, key = self._rows[number], self._stream.key or ""
         if row["row"] != NOWHERE:
             return origin(self._corpus, source, identifier, key, int(row["row"]))
@@ -166,7 +168,7 @@ class _Table:
 
     def neighbour(self, number: int) -> Origin | None:
         """Returns which document that is; None if there is none."""
-        return Origin(*self._named(number)) if 0 <= number < len(self._rows) else None
+        return Origin(*self.named(number)) if 0 <= number < len(self._rows) else None
 
     def copy(self, number: int) -> int:
         """Returns which use of the document it is, from 0."""

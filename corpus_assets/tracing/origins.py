@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus import Corpus
 from corpus_assets.raw.bad_rows import GAPS
-from resources.formats.row_tables import ORIGINS, SHARDS, identifiers
+from corpus_assets.tracing.tables import IDS, TEXTS, rows_of_id
+from resources.formats.row_tables import ORIGINS, SHARDS
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
@@ -74,8 +75,8 @@ def nth_row(number: int, gaps: NDArray[np.unsignedinteger[Any]]) -> int:
 
 
 def _row_of(documents: Partition, identifier: str) -> int | None:
-    ids = identifiers(documents.array(".texts.npy")["id_end"], documents.array(".ids.npy"))
-    return next((row for row, found in enumerate(ids) if found == identifier), None)
+    wanted = identifier.encode("utf-8", "surrogatepass")
+    return next(rows_of_id(documents.array(TEXTS)["id_end"], documents.array(IDS), wanted), None)
 
 
 def _file(corpus: Corpus, shard: str) -> str | None:

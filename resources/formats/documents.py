@@ -5,12 +5,12 @@ import hashlib
 import msgspec
 
 DOCUMENT_COLUMNS = {
-    "id": "string",
-    "text": "string",
-    "source": "string",
-    "added": "string",
-    "created": "string",
-    "metadata": "json",
+    "id": "string: as given, or made from source, file and row; unique in its source",
+    "text": "string: the text, as this asset leaves it",
+    "source": "string: the source, as corpus.yaml names it",
+    "added": "string: when it was added to the raw data, if that is given",
+    "created": "string: when the text was written, if that is given",
+    "metadata": "json: everything else that was given with it",
 }
 NO_METADATA = msgspec.Raw(b"")
 

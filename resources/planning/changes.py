@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from resources.ledger import Record
+from resources.ledger import ALL, Record
 from resources.stage.declaration import Stage
 
 
@@ -16,7 +16,7 @@ def input_change(before: Mapping[str, str], now: Mapping[str, str], stand_ins: M
     added = [key for key in now if key not in before]
     removed = [key for key in before if key not in now]
     changed = [key for key in now if key in before and before[key] != now[key]]
-    named = [[really_read(key, stand_ins or {}) for key in keys] for keys in (changed, added, removed)]
+    named = [[_in_words(really_read(key, stand_ins or {})) for key in keys] for keys in (changed, added, removed)]
     phrases = [_some(keys, what) for keys, what in zip(named, ("changed", "added", "removed"), strict=True)]
     reordered = "" if any(phrases) or list(before) == list(now) else "order of inputs changed"
     return ", ".join(phrase for phrase in phrases if phrase) or reordered
@@ -26,6 +26,12 @@ def really_read(name: str, stand_ins: Mapping[str, str]) -> str:
     """Returns the partition that is read under the name that a recipe has for it (`Stage.stand_ins`)."""
     asset, slash, partition = name.partition("/")
     return f"{stand_ins.get(asset, asset)}{slash}{partition}"
+
+
+def _in_words(name: str) -> str:
+    """Returns a partition, or `something in ASSET` for all partitions of an asset, which are one input (`folded`)."""
+    asset, _, partition = name.rpartition("/")
+    return f"something in {asset}" if partition == ALL else name
 
 
 def _some(keys: list[str], what: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from resources.records import Record, absent_segment, partition_name
+from resources.records import Record, absent_segment, folded, partition_name
 from resources.stage.declaration import Input, Reads, Stage
 
 Key = str | None
@@ -19,7 +19,7 @@ class Inputs:
     ) -> None:
         self._keys_read = keys_read
         self._records = records
-        self._of_all: dict[tuple[str, str, str | None], dict[str, str]] = {}
+        self._of_all: dict[tuple[str, str, str | None, bool], dict[str, str]] = {}
         self._absent_in_all: dict[tuple[str, str | None], str] = {}
         self._names: dict[tuple[str, Key], str] = {}
 
@@ -35,9 +35,10 @@ class Inputs:
         segment = edge.segment_read(key)
         if edge.mapping is Reads.SAME:
             return self._digests(edge, key, segment)
-        kind = (edge.asset, edge.name_in_recipe, segment)
+        kind = (edge.asset, edge.name_in_recipe, segment, edge.folded)
         if kind not in self._of_all:
-            self._of_all[kind] = self._digests(edge, key, segment)
+            digests = self._digests(edge, key, segment)
+            self._of_all[kind] = folded(edge.name_in_recipe, digests) if edge.folded else digests
         return self._of_all[kind]
 
     def _digests(self, edge: Input, key: Key, segment: str | None) -> dict[str, str]:

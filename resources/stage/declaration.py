@@ -15,6 +15,8 @@ from resources.stage.task import Task
 Values = Mapping[str, Any]
 """The plain values of `corpus.yaml`, by section."""
 
+Reasons = tuple[str, ...] | Callable[[Values], Sequence[str]]
+
 IO = Literal["documents", "arrays", "records", "hdf5"]
 
 
@@ -45,7 +47,8 @@ class Input:
     content. segment: name of the only segment that the recipe covers; None for the whole partition. formerly: the older
     name of the asset, if a stage still asks for it by that name. instead_of: the asset in whose stead it is read
     (`reading_instead`). nothing: a digest of what is read that counts as if nothing was read, so that the recipe is
-    that of a stage without this edge.
+    that of a stage without this edge. folded: True if recipe and record have one entry for all partitions together,
+    `asset/*`, since one for each would be too many.
     """
 
     asset: str
@@ -55,6 +58,7 @@ class Input:
     formerly: str | None = None
     instead_of: str | None = None
     nothing: str | None = None
+    folded: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -79,9 +83,12 @@ def same(asset: str, *, segment: str | None = None, nothing: str | None = None) 
     return Input(asset, segment=segment, nothing=nothing)
 
 
-def every(asset: str, *, tracked: bool = True, segment: str | None = None) -> Input:
-    """Returns an edge that reads all partitions. segment: the only segment of each to depend on."""
-    return Input(asset, Reads.ALL, tracked, segment)
+def every(asset: str, *, tracked: bool = True, segment: str | None = None, folded: bool = False) -> Input:
+    """Returns an edge that reads all partitions. segment: the only segment of each to depend on.
+
+    folded: their digests are one entry of the recipe.
+    """
+    return Input(asset, Reads.ALL, tracked, segment, folded=folded)
 
 
 def own_segment(asset: str) -> Input:
@@ -127,7 +134,11 @@ class Stage:
     foretells: returns sentences for the plan while something is to be computed, given the configuration.
     notes: returns sentences for the end of a build, given the built partitions and the configuration.
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
-    columns: names and types of the rows, for the web UI.
+    unit_in, unit_out: what the rows are that `rows_in` and `rows_out` count, in the plural. A stage that counts neither
+        has no rows, only files.
+    reasons: every reason for which it may drop rows, or a function that returns them given the configuration.
+    moves: drop reasons that lose nothing, each with the asset that the rows went to.
+    columns: names of the rows' columns, for the web UI, each with its type and, after `: `, what it holds.
     kinds: labels that Dagster shows on the asset, such as `jsonl` or `numba`.
     formerly: older name; `--select` takes it too, and records under it become those of this asset.
     former_group: older group; `--select group:NAME` takes it too.
@@ -165,6 +176,10 @@ class Stage:
     foretells: Callable[[Values], Iterable[str]] | None = None
     notes: Callable[[Sequence[Partition], Values], Iterable[str]] | None = None
     shard_set: str | None = None
+    unit_in: str = "rows"
+    unit_out: str = "rows"
+    reasons: Reasons = ()
+    moves: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     formerly: str | None = None
@@ -179,6 +194,12 @@ class Stage:
     def stand_ins(self) -> dict[str, str]:
         """What it reads in the stead of an asset that its recipes name (`reading_instead`)."""
         return {edge.instead_of: edge.asset for edge in self.inputs if edge.instead_of}
+
+
+def reasons_of(stage: Stage, settings: Values) -> list[str]:
+    """Returns every reason for which a stage may drop rows under a configuration, each once, as declared."""
+    declared = stage.reasons(settings) if callable(stage.reasons) else stage.reasons
+    return list(dict.fromkeys(declared))
 
 
 def kernels_of(stages: Iterable[Stage], settings: Values) -> list[str]:

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LedgerError
-from resources.ledger import Ledger, Record, absent_segment, partition_name, recipe_digest
+from resources.jit import compile_seconds
+from resources.ledger import Ledger, Record, absent_segment, folded, partition_name, recipe_digest
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
 from resources.stage.partition import Partition
@@ -104,7 +105,7 @@ def _name(function: Any) -> str:
 
 
 def _compute(job: Job) -> Record:
-    started, cpu = time.monotonic(), _cpu_seconds()
+    started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
     inputs = _inputs(ledger, job)
     digests = _digests(job, inputs)
@@ -126,6 +127,8 @@ def _compute(job: Job) -> Record:
     try:
         read = _computed(job, task, [partition for found in inputs.values() for partition in found])
         task.count(seconds=round(time.monotonic() - started, 3), cpu_seconds=round(_cpu_seconds() - cpu, 3))
+        if compiled := round(compile_seconds() - compiled_before, 3):
+            task.count(compile_seconds=compiled)
         record = _record(job, task, {**digests, **read}, None if read else recipe)
         task.prepare()
         ledger.forget(job.stage.name, job.partition)
@@ -201,20 +204,27 @@ def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
 
 
 def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str]:
-    """Returns the content digests of all tracked inputs, by `asset/partition`.
+    """Returns the content digests of all tracked inputs, by `asset/partition`; of folded edges by `asset/*`.
 
     `LedgerError` if one has no segment of the name that is read. A segment named like the reading partition may be
     absent: there is nothing for that partition.
     """
-    found = {}
+    found: dict[str, str] = {}
     for edge, partitions in inputs.items():
-        segment = edge.segment_read(job.partition)
-        for partition in partitions if edge.tracked else ():
-            if absent := absent_segment(partition.record, edge.segment):
-                raise LedgerError(f"{job.name} reads {absent}")
-            digest = partition.record.digest_of(segment)
-            if digest != edge.nothing:
-                found[partition_name(edge.name_in_recipe, partition.key)] = digest
+        digests = _digests_of(job, edge, partitions) if edge.tracked else {}
+        found |= folded(edge.name_in_recipe, digests) if edge.folded else digests
+    return found
+
+
+def _digests_of(job: Job, edge: Input, partitions: list[Partition]) -> dict[str, str]:
+    found = {}
+    segment = edge.segment_read(job.partition)
+    for partition in partitions:
+        if absent := absent_segment(partition.record, edge.segment):
+            raise LedgerError(f"{job.name} reads {absent}")
+        digest = partition.record.digest_of(segment)
+        if digest != edge.nothing:
+            found[partition_name(edge.name_in_recipe, partition.key)] = digest
     return found
 
 

@@ -13,7 +13,7 @@ from resources.formats.arrays import chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
-from resources.formats.members import TABLE, Member
+from resources.formats.members import TABLE, Member, table_path
 from resources.formats.segments import Segment, segment_lines
 from resources.formats.texts import Texts, document_texts, whole_lines
 from resources.ledger import FileRecord, Record, partition_name
@@ -83,19 +83,21 @@ class Partition:
         with self._files.open(file) as raw, open_gzip(raw) as lines:
             yield from self._files.lines(file, lines)
 
-    def members(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[Member, NDArray[np.bool_]]]:
-        """Yields the members of the `jsonl.gz` file that hold a chosen row, each with which of its rows are chosen.
+    def members(
+        self, chosen: NDArray[np.bool_], suffix: str = ".jsonl.gz"
+    ) -> Iterator[tuple[Member, NDArray[np.bool_]]]:
+        """Yields the members of a `jsonl.gz` file that hold a chosen row, each with which of its rows are chosen.
 
         Reads no other part of the file; each member is checked. The partition must have a table of members.
         """
-        file, table = self.file(".jsonl.gz"), self.array(TABLE)
-        places = np.concatenate([[0], np.cumsum(table["stored"], dtype=np.int64)]).tolist()
-        rows = np.concatenate([[0], np.cumsum(table["rows"], dtype=np.int64)]).tolist()
-        for number, described in enumerate(table):
-            picked = chosen[rows[number] : rows[number + 1]]
-            if picked.any():
-                stored = self._files.read(file, places[number], places[number + 1] - places[number])
-                yield self._files.member(file, stored, described), picked
+        file = self.file(suffix)
+        table = self.array(table_path(file.path))
+        places = np.concatenate([[0], np.cumsum(table["stored"], dtype=np.int64)])
+        rows = np.concatenate([[0], np.cumsum(table["rows"], dtype=np.int64)])
+        holding = np.searchsorted(rows, np.flatnonzero(chosen), side="right") - 1
+        for number in np.unique(holding[holding < len(table)]).tolist():
+            stored = self._files.read(file, int(places[number]), int(places[number + 1] - places[number]))
+            yield self._files.member(file, stored, table[number]), chosen[rows[number] : rows[number + 1]]
 
     def chosen_lines(self, chosen: NDArray[np.bool_]) -> Iterator[bytes]:
         """Yields the chosen lines of the `jsonl.gz` file; reads no more than it must if there is a table of members."""

@@ -236,6 +236,11 @@ class Task:
             if len(examples) < MAX_EXAMPLES:
                 examples.append(example)
 
+    def drop_by_source(self, reason: str, rows: Mapping[str, int]) -> None:
+        """Counts dropped rows by reason and source, for stages whose partitions hold rows of several sources."""
+        self.drop(reason, sum(rows.values()))
+        self.statistics.setdefault("dropped_by_source", {})[reason] = dict(rows)
+
     def dropped(self) -> dict[str, int]:
         """Returns how many rows were dropped so far, by reason."""
         return dict(self.statistics.get("dropped", {}))

@@ -11,7 +11,8 @@ from tests.build.small import Work, drive, opened, write_small
 @pytest.fixture(scope="session")
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_small(tmp_path_factory.mktemp("small"))
-    assert not drive(opened(folder)).failed
+    corpus = opened(folder)
+    assert not drive(corpus, list(corpus.graph)).failed
     return folder
 
 

@@ -5,7 +5,7 @@ import io
 import json
 import random
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import zstandard
 
 from corpus_assets.config.loading import parse_config
 from corpus_assets.corpus import Corpus
+from corpus_assets.report.assets import NAME as REPORT
 from resources.formats.hdf5 import read_hdf5
 from resources.hashing import content_digest
 from resources.ledger import Record
@@ -144,9 +145,9 @@ class Built:
 
 
 def drive(corpus: Corpus, stages: Sequence[Stage] | None = None) -> Built:
-    """Bring a corpus up to date as `corpus build` does, without Dagster around each stage."""
+    """Bring a corpus up to date as `corpus build` does, without Dagster around each stage and without the report."""
     built = Built()
-    for stage in stages or corpus.graph:
+    for stage in stages or reported_on(corpus.graph):
         decisions = corpus.planner().decisions(stage).values()
         built.waiting += [f"{d.asset}/{d.partition}: {d.blocked}" for d in decisions if d.blocked]
         due = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.rewritten]
@@ -159,6 +160,11 @@ def drive(corpus: Corpus, stages: Sequence[Stage] | None = None) -> Built:
     return built
 
 
+def reported_on(stages: Iterable[Stage]) -> list[Stage]:
+    """All stages but the report, which reads every other and changes with each of them: tests/report is about it."""
+    return [stage for stage in stages if stage.name != REPORT]
+
+
 def opened(folder: Path) -> Corpus:
     """The corpus of a folder, as a new process would open it."""
     return Corpus.open(folder / "corpus.yaml")
@@ -167,7 +173,7 @@ def opened(folder: Path) -> Corpus:
 def live_records(corpus: Corpus) -> dict[Key, Record]:
     """Every record of a partition that the corpus has now, in the order in which partitions are read."""
     planner = corpus.planner()
-    wanted = [(stage, key) for stage in corpus.graph for key in planner.partitions(stage)]
+    wanted = [(stage, key) for stage in reported_on(corpus.graph) for key in planner.partitions(stage)]
     found = ((stage.name, key, planner.records(stage.name).get(key)) for stage, key in wanted)
     return {(asset, key): record for asset, key, record in found if record is not None}
 
@@ -205,8 +211,9 @@ def _decompressed(partition: Partition, path: str) -> Iterator[bytes]:
 
 
 def statuses(plan: Plan) -> dict[Key, tuple[str, str]]:
-    """Status and reason of every partition that is not fresh."""
-    return {(d.asset, d.partition): (str(d.status), d.reason) for d in plan.decisions if d.status is not Status.FRESH}
+    """Status and reason of every partition that is not fresh; the report is left out."""
+    decisions = [one for one in plan.decisions if one.asset != REPORT and one.status is not Status.FRESH]
+    return {(one.asset, one.partition): (str(one.status), one.reason) for one in decisions}
 
 
 def entitled(graph: Graph, before: Mapping[Key, Record], after: Mapping[Key, Record]) -> set[Key]:

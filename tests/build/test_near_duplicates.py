@@ -269,6 +269,10 @@ def test_the_check_of_a_build_shows_the_worst_clusters_and_their_texts(tmp_path:
 
         def outcome(self, outcome: Any) -> None: ...
 
+        def begins(self, *_: object) -> None: ...
+
+        def settled(self, *_: object) -> None: ...
+
     with dg.DagsterInstance.ephemeral() as instance:
         corpus = opened(folder)
         report = building.build(corpus, list(corpus.graph), Silent(), instance=instance)

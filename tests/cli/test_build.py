@@ -1,25 +1,32 @@
 """What `corpus build` says at its end."""
 
 import json
+import re
+import shutil
+from collections import Counter
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.progress import Progress as Bars
 
-from corpus_assets.cli.build import _BarPerStage, _show
+from corpus_assets.cli.bars import BarPerStage, whole_words
+from corpus_assets.cli.build import _show
 from corpus_assets.cli.console import output
 from corpus_assets.cli.memory import in_words
 from corpus_assets.cli.words import size
 from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.error_log import write_error_log
 from corpus_assets.orchestration.summary import summary
+from corpus_assets.orchestration.work import Work
 from resources.engine.interface import OWN_MEMORY
-from tests.build.small import Work, opened, raw_rows
+from tests.build.small import Work as SmallCorpus
+from tests.build.small import opened, raw_rows
 from tests.faults.command import last_json, run
 
 
-def test_a_build_ends_with_what_the_corpus_holds(work: Work) -> None:
+def test_a_build_ends_with_what_the_corpus_holds(work: SmallCorpus) -> None:
     code, out, err = run(work.folder, "build", "--json")
     assert code == 0, err
     found = last_json(out)["summary"]
@@ -32,7 +39,7 @@ def test_a_build_ends_with_what_the_corpus_holds(work: Work) -> None:
     assert (work.folder / "corpus" / train["folder"]).is_dir()
 
 
-def test_errors_are_whole_and_all_of_them_are_in_the_log(work: Work) -> None:
+def test_errors_are_whole_and_all_of_them_are_in_the_log(work: SmallCorpus) -> None:
     corpus = opened(work.folder)
     long = "x" * 500
     report = Report(failed=[f"minhashes/{n}: {long}" for n in range(50)], waiting=["a: b"], failed_checks=["c"])
@@ -55,19 +62,20 @@ def test_the_memory_of_a_build_counts_what_each_worker_takes_beside_its_share() 
     )
 
 
-def test_a_build_says_its_memory_once_and_only_when_it_computes(work: Work) -> None:
+def test_a_build_says_its_memory_once_and_only_when_it_computes(work: SmallCorpus) -> None:
     stage = opened(work.folder).graph["train"]
     for disabled, times in ((False, 1), (True, 0)):
         console = Console(file=StringIO(), width=200)
-        bars = _BarPerStage(Bars(console=console, disable=disabled), lambda: "memory: up to 1 GB")
+        bars = BarPerStage(Bars(console=console, disable=disabled), lambda: "memory: up to 1 GB")
         bars.doing("planning")
+        bars.begins(Work(opened(work.folder).planner(), (), 2))
         for _ in range(2):
             bars.stage(stage, 3)
         assert isinstance(console.file, StringIO)
         assert console.file.getvalue().count("memory: up to 1 GB") == times
 
 
-def test_names_of_others_do_not_break_the_report(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_others_do_not_break_the_report(work: SmallCorpus, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = opened(work.folder)
     report = Report(failed_checks=["a: [/red] [bold]x"], crashes=["b: [/x]"], failed=["b: [/x]"], notes=["[/y]"])
     report.summary = summary(corpus.planner())
@@ -76,3 +84,57 @@ def test_names_of_others_do_not_break_the_report(work: Work, capsys: pytest.Capt
     assert "check a: [/red] [bold]x" in said
     assert "failed b: [/x]" in said
     assert "note: [/y]" in said
+
+
+def test_events_are_lines_of_json_and_the_last_is_that_of_json(work: SmallCorpus) -> None:
+    code, out, err = run(work.folder, "build", "--events", "--json")
+    assert (code, out) == (2, "")
+    assert "one of --json, --events and --quiet" in err
+    shutil.rmtree(work.folder / "corpus")
+    code, out, err = run(work.folder, "build", "--events")
+    assert code == 0, err
+    events = [json.loads(line) for line in out.splitlines()]
+    kinds = Counter(event["kind"] for event in events)
+    assert events[-1]["kind"] == "end"
+    assert kinds["begin"] == kinds["end"] == 1
+    assert kinds["partition"] == events[-1]["recomputed"] > 50
+    assert kinds["settled"] == kinds["stage"] == len(events[-1]["by_asset"])
+    read = [event for event in events if event["kind"] == "partition" and event["asset"] == "normalized_documents"]
+    assert sum(event["rows_in"] for event in read) == events[-1]["summary"]["documents"]
+    assert [event["time"] for event in events] == sorted(event["time"] for event in events)
+    code, out, err = run(work.folder, "build", "--json")
+    assert json.loads(out).keys() == events[-1].keys() - {"kind", "time"}
+
+
+def test_a_quiet_build_prints_failures_and_one_line(work: SmallCorpus) -> None:
+    code, out, err = run(work.folder, "build", "--quiet")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"0 partitions recomputed, .*\n", out)
+    (work.folder / "raw/books/one.jsonl").write_bytes(b"\x1f\x8b no rows")
+    code, out, err = run(work.folder, "build", "-q")
+    assert code == 1
+    assert err.startswith("failed normalized_documents/books--one: books/one.jsonl")
+    assert "1 failed" in out.splitlines()[-1]
+
+
+def test_a_build_keeps_a_log_with_levels(work: SmallCorpus) -> None:
+    (work.folder / "raw/books/one.jsonl").write_bytes(b"\x1f\x8b no rows")
+    for level, debug in (("debug", True), ("info", False)):
+        code, out, err = run(work.folder, "build", "--json", "--log-level", level)
+        assert code == 1, err
+        lines = Path(json.loads(out)["build_log"]).read_text().splitlines()
+        levels = Counter(line.split()[1] for line in lines)
+        assert ("DEBUG" in levels) == debug
+        assert levels["ERROR"] >= 1
+        assert levels["INFO"] > 2
+        assert any("ERROR normalized_documents/books--one: books/one.jsonl" in line for line in lines)
+    code, out, err = run(work.folder, "build", "--log-level", "loud")
+    assert code == 2
+    assert "valid: debug, info, warning, error" in err
+
+
+def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
+    shutil.rmtree(work.folder / "corpus")
+    corpus = opened(work.folder)
+    found = Work(corpus.planner(), list(corpus.graph), 2)
+    assert re.fullmatch(r"0 running, 0 bytes/s, [\d.]+ [MG]B of memory", whole_words(found))

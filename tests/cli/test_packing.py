@@ -205,12 +205,13 @@ def test_metadata_of_the_parameters_has_the_cheap_methods(work: Work) -> None:
     corpus = opened(work.folder)
     record = corpus.ledger.read("train_token_params", None)
     assert record is not None
-    table = partition_metadata(record, [], recomputed=True, why="")["packing"]
+    stage = corpus.graph["train_token_params"]
+    table = partition_metadata(stage, record, [], place="store", why="")["packing"]
     assert isinstance(table, dg.TableMetadataValue)
     rows = [dict(one.data) for one in table.records]
     assert [row["method"] for row in rows] == list(CHEAP)
     assert rows == compared(corpus, Asked("train"), list(CHEAP)).methods
-    assert "packing" not in partition_metadata(without_table(record), [], recomputed=True, why="")
+    assert "packing" not in partition_metadata(stage, without_table(record), [], place="store", why="")
 
 
 def without_table(record: Record) -> Record:

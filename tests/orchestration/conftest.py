@@ -37,3 +37,13 @@ def built(built_corpus: Path, tmp_path: Path, instance: dg.DagsterInstance) -> R
     runs = Runs(folder, instance)
     runs.register()
     return runs
+
+
+@pytest.fixture(params=["in files", "in memory"])
+def runs(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runs]:
+    """An empty corpus, and an instance that stores events in batches, or one that does not."""
+    (tmp_path / "home").mkdir()
+    in_files = request.param == "in files"
+    made = dg.DagsterInstance.local_temp(str(tmp_path / "home")) if in_files else dg.DagsterInstance.ephemeral()
+    with made as instance:
+        yield Runs(write_small(tmp_path / "corpus"), instance)

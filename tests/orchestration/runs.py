@@ -9,6 +9,8 @@ import dagster as dg
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
+from corpus_assets.orchestration.fresh_checks import DONE, check_key
+from corpus_assets.orchestration.provenance import is_total
 from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START
 from partitions.shards import register_shards
 from resources.planning.planner import Status
@@ -58,10 +60,26 @@ class Runs:
             raise_on_error=False,
         )
 
-    def events(self, asset: str) -> list[dg.AssetMaterialization]:
-        """Every materialization of an asset, newest first."""
+    def _all_events(self, asset: str) -> list[dg.AssetMaterialization]:
         records = self.instance.fetch_materializations(asset_key(asset), limit=1000).records
         return [found for record in records if (found := record.asset_materialization)]
+
+    def events(self, asset: str) -> list[dg.AssetMaterialization]:
+        """Every materialization of the partitions of an asset, newest first."""
+        return [event for event in self._all_events(asset) if not is_total(event)]
+
+    def total(self, asset: str) -> dg.AssetMaterialization:
+        """The newest event of an asset, which must be the sums over its partitions."""
+        newest = self._all_events(asset)[0]
+        assert is_total(newest)
+        return newest
+
+    def marks(self) -> dict[str, tuple[bool, str]]:
+        """The last results of the check `fresh`: whether it passed, and what it said."""
+        keys = {check_key(stage.name): stage.name for stage in self.corpus.graph}
+        found = self.instance.event_log_storage.get_latest_asset_check_execution_by_key(list(keys))
+        said = {keys[key]: record.evaluation for key, record in found.items() if record.status in DONE}
+        return {name: (one.passed, one.description or "") for name, one in said.items() if one is not None}
 
     def latest(self, asset: str) -> dict[str | None, dg.AssetMaterialization]:
         """The newest materialization of each partition."""

@@ -1,36 +1,13 @@
 """What a build leaves in Dagster: one run with a step per stage, and an event for every partition it computed."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import dagster as dg
-import pytest
 
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress, Report
-from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
-from tests.build.small import prose, write_raw, write_small
+from corpus_assets.orchestration.build_report import Report
+from tests.build.small import prose, write_raw
 from tests.orchestration.runs import Runs
-
-
-class Silent(Progress):
-    """Ignores the progress of a build."""
-
-    def stage(self, stage: Stage, due: int) -> None: ...
-
-    def outcome(self, outcome: Outcome) -> None: ...
-
-
-@pytest.fixture(params=["in files", "in memory"])
-def runs(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runs]:
-    """An empty corpus, and an instance that stores events in batches, or one that does not."""
-    (tmp_path / "home").mkdir()
-    in_files = request.param == "in files"
-    made = dg.DagsterInstance.local_temp(str(tmp_path / "home")) if in_files else dg.DagsterInstance.ephemeral()
-    with made as instance:
-        yield Runs(write_small(tmp_path / "corpus"), instance)
+from tests.orchestration.silent import Silent
 
 
 def built(runs: Runs) -> Report:

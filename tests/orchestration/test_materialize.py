@@ -1,6 +1,7 @@
 """Any asset over any of its partitions, by itself: what is computed, what is reported, and what a failure says."""
 
 import dagster as dg
+import pytest
 
 from resources.ledger import record_path
 from tests.build.small import prose
@@ -115,11 +116,16 @@ def test_every_partition_of_an_asset_has_the_same_numbers(built: Runs) -> None:
     for asset in ("normalized_documents", "mixed_pass1", "train_tokens"):
         numbers = [_numbers(event) for event in built.latest(asset).values()]
         assert all(found.keys() == numbers[0].keys() for found in numbers)
-        assert {"rows in", "rows out", "rows dropped", "seconds", "MB/s", "text (MB)"} <= numbers[0].keys()
+        assert {"seconds", "CPU seconds", "MB/s", "text (MB)", "stored (MB)"} <= numbers[0].keys()
     passed = [_numbers(event) for event in built.latest("mixed_pass1").values()]
     assert sum(found["dropped: short"] for found in passed) == 2
     assert sum(found["dropped: duplicate"] for found in passed) > 0
-    assert "tokens" in _numbers(built.latest("train_tokens")["chunk-0000"])
+    assert all({"documents in", "documents out", "documents dropped"} <= found.keys() for found in passed)
+    tokens = _numbers(built.latest("train_tokens")["chunk-0000"])
+    assert tokens["tokens"] + tokens["padding (tokens)"] == tokens["token rows out"] * tokens["sequence length"]
+    assert tokens["full (%)"] == pytest.approx(
+        100 * tokens["tokens"] / (tokens["tokens"] + tokens["padding (tokens)"]), abs=1e-3
+    )
 
 
 def _numbers(event: dg.AssetMaterialization) -> dict[str, float]:

@@ -13,6 +13,8 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.split.checks import flows
 from resources.formats.documents import Document
 from resources.ledger import Record
+from resources.row_counts import added, by_power
+from resources.stage.declaration import Partitioning, reasons_of
 from resources.stage.partition import Partition
 from tests.build.small import drive, live_records, opened, prose, write_config
 
@@ -44,6 +46,20 @@ def write(folder: Path, shards: dict[tuple[str, int], list[int]], changes: dict[
 
 def documents(corpus: Corpus, asset: str, records: list[Record]) -> list[Document]:
     return [document for record in records for document in Partition(corpus.storage, record).documents()]
+
+
+def assert_by_source(numbers: dict[str, Any], found: list[Document]) -> None:
+    """What is counted by source are the documents that are there, and sums up to what is counted in all."""
+    sizes: dict[str, list[int]] = {}
+    for document in found:
+        sizes.setdefault(document.source, []).append(len(document.text.encode()))
+    counted = {source: {"documents": len(held), "text_bytes": sum(held)} for source, held in sizes.items()}
+    assert numbers["by_source"] == counted
+    assert sum(one["documents"] for one in counted.values()) == numbers["rows_out"]
+    assert sum(one["text_bytes"] for one in counted.values()) == numbers["text_bytes"]
+    dropped = {reason: sum(lost.values()) for reason, lost in numbers.get("dropped_by_source", {}).items()}
+    assert dropped == numbers.get("dropped", {})
+    assert numbers["rows_in"] == numbers["rows_out"] + sum(dropped.values())
 
 
 @settings(max_examples=20, deadline=None)
@@ -91,4 +107,14 @@ def test_every_row_is_accounted_for(
             assert all(count >= 1 for count in per_source.values())
             distinct = {source: len({d.text for d in found["holdout"] if d.source == source}) for source in per_source}
             assert all(count <= holdout["count"] for count in distinct.values())
+        for name, stage in corpus.graph.stages.items():
+            counted = {reason for one in records.get(name, []) for reason in one.statistics.get("dropped", {})}
+            assert counted <= set(reasons_of(stage, corpus.settings.values))
+            if stage.unit_out == "documents" and stage.partitioning is Partitioning.CHUNK:
+                for record in records.get(name, []):
+                    assert_by_source(record.statistics, documents(corpus, name, [record]))
+        for name in ("normalized_documents", "filtered_documents", "decontaminated_train"):
+            texts = [len(document.text.encode()) for document in documents(corpus, name, records.get(name, []))]
+            lengths = added(record.statistics["lengths"] for record in records.get(name, []))
+            assert lengths == by_power(texts)
         assert len(found["train"]) == sum(record.statistics["rows_out"] for record in records["train"])

@@ -77,12 +77,18 @@ def test_code_is_compiled_once_for_equal_sources(tmp_path: Path) -> None:
     calls = package / "kernels" / "calls.py"
     calls.write_text(KERNEL.format(package="made"))
 
+    waited: list[bool] = []
+
     def called(factor: int) -> tuple[str, int]:
         (package / "kernels" / "helper.py").write_text(HELPER.format(factor=factor))
         shutil.rmtree(package / "kernels" / "__pycache__", ignore_errors=True)
-        code = "from made.kernels.calls import doubled; print(doubled(7), sum(doubled.stats.cache_misses.values()))"
+        code = (
+            "from made.kernels.calls import doubled; from resources.jit import compile_seconds;"
+            "print(doubled(7), sum(doubled.stats.cache_misses.values()), compile_seconds())"
+        )
         environment = {"EXTRA": str(tmp_path / "code"), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-        result, compiled = run(code, **environment).split()
+        result, compiled, seconds = run(code, **environment).split()
+        waited.append(float(seconds) > 0)
         return result, int(compiled)
 
     def saved() -> list[Path]:
@@ -93,6 +99,7 @@ def test_code_is_compiled_once_for_equal_sources(tmp_path: Path) -> None:
     os.utime(calls)
     assert called(2) == ("14", 0), "neither another time nor what was compiled meanwhile matters"
     assert len(saved()) == 2
+    assert waited == [True, True, False], "time is counted where something was compiled"
     for file in saved():
         content = bytearray(file.read_bytes())
         content[len(content) // 2] ^= 1

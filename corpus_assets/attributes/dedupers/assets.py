@@ -29,6 +29,8 @@ def _hashes(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_hashes",
         group="attributes",
+        unit_in="documents",
+        unit_out="parts",
         description=f"Hashes of what is compared by {rule.by}: each different one of a shard once, sorted.",
         partitioning=Partitioning.SHARD,
         compute=partial(hashes, rule=rule),
@@ -37,7 +39,7 @@ def _hashes(rule: Deduper) -> Stage:
         inputs=(same("normalized_documents", segment=None if whole else TEXTS),),
         derived_parameters=partial(_named, values=hashed_values, rule=rule),
         kernels=partial(_kernels, of=compiled.of_hashes, rule=rule),
-        columns={"hash": "uint64[2]"},
+        columns={"hash": "uint64[2]: of a document, paragraph or n-gram"},
         kinds=("numba",),
     )
 
@@ -46,6 +48,8 @@ def _seen(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_seen",
         group="attributes",
+        unit_in="hashes",
+        unit_out="hashes",
         description="Which hashes of each shard an earlier shard has too.",
         partitioning=Partitioning.NONE,
         compute=partial(seen, rule=rule),
@@ -55,7 +59,7 @@ def _seen(rule: Deduper) -> Stage:
         derived_parameters=partial(_compared, rule=rule),
         kernels=partial(_kernels, of=compiled.of_seen, rule=rule),
         foretells=partial(_foretold, rule=rule),
-        columns={"seen": "bit"},
+        columns={"seen": "bit: whether an earlier shard has the hash"},
         kinds=("numba",),
     )
 
@@ -64,6 +68,8 @@ def _marks(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_attributes",
         group="attributes",
+        unit_in="documents",
+        unit_out="documents",
         description=f"Repetitions by {rule.by}: all but the first copy in the order of sources, shards and rows.",
         partitioning=Partitioning.SHARD,
         compute=partial(marks, rule=rule),
@@ -76,7 +82,11 @@ def _marks(rule: Deduper) -> Stage:
         ),
         derived_parameters=partial(_named, values=marked_values, rule=rule),
         kernels=partial(_kernels, of=compiled.of_marks, rule=rule),
-        columns={"id": "string", "attributes": "json", "source": "string"},
+        columns={
+            "id": "string: of the document in the same row",
+            "attributes": "json: spans that are repeated, [start, end, value] in code points",
+            "source": "string: of the document",
+        },
         kinds=("jsonl", "dolma"),
     )
 

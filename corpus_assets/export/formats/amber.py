@@ -148,6 +148,20 @@ def locate(partition: Partition, path: str, unit: int, position: int) -> tuple[s
     return key, int(origin["id"]) + position - int(origin["position"])
 
 
+def lines_of(partition: Partition, path: str, stream: str, start: int, stop: int) -> NDArray[np.int64]:
+    """Returns the lines of a file, ascending, that hold an id from `start` to before `stop` of a stream's partition."""
+    names: list[str] = partition.json(STREAMS)
+    if stream not in names:
+        return np.empty(0, np.int64)
+    window = next(place.ids // place.units for place in places_of(partition) if place.path == path)
+    origins = partition.array(places_path(path))
+    lines, positions, ids = (origins[name].astype(np.int64) for name in ("window", "position", "id"))
+    ends = np.append(positions[1:], window)
+    ends[:-1][lines[1:] != lines[:-1]] = window
+    held = (origins["stream"] == names.index(stream)) & (ids < stop) & (ids + ends - positions > start)
+    return np.unique(lines[held])
+
+
 def read(file: BinaryIO, build: Build[AmberExport]) -> Iterator[NDArray[Any]]:
     """Yields the ids of each line."""
     lines = open_gzip(file) if build.section.compression == "gzip" else file
@@ -166,4 +180,5 @@ AMBER = Format(
     parameters=("mix.chunks",),
     kernels=tuple(f"corpus_assets.export.kernels.windows.{name}" for name in ("gather", "json_lines")),
     locate=locate,
+    lines_of=lines_of,
 )

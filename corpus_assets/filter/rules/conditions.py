@@ -1,6 +1,6 @@
 """Rules `include` and `exclude`: a document stays if any of the former matches, and none of the latter."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
 from resources.stage.task import Task
 
+INCLUDE, EXCLUDE = "include", "exclude"
 Test = Callable[[Merged], bool]
 
 
@@ -20,10 +21,17 @@ def conditions(section: RuleSection) -> RuleSet:
     return RuleSet(
         "conditions",
         partial(_made, section=section.values, where=section.where),
+        drops=tuple(_names(section.values)),
         attributes=assets_named_in(expressions, section["attributes"], section.entries, section.where),
         derived_parameters=section.parameters("include", "exclude", "syntax"),
         check_before=partial(_check, section=section.values, where=section.where),
     )
+
+
+def _names(section: Values) -> Iterator[str]:
+    if section["include"]:
+        yield INCLUDE
+    yield from (f"{EXCLUDE}.{place}" for place in range(len(section["exclude"])))
 
 
 def _check(_: Values, section: Values, where: str) -> None:
@@ -36,10 +44,10 @@ def _check(_: Values, section: Values, where: str) -> None:
 def _made(_: Task, section: Values, where: str) -> list[RowRule]:
     syntax: Syntax = section["syntax"]
     wanted = [_test(text, syntax, all, f"{where}.include.{n}") for n, text in enumerate(section["include"])]
-    rules = [RowRule("include", partial(_included, wanted))] if wanted else []
+    rules = [RowRule(INCLUDE, partial(_included, wanted))] if wanted else []
     for place, expression in enumerate(section["exclude"]):
         unwanted = _test(expression, syntax, any, f"{where}.exclude.{place}")
-        rules.append(RowRule(f"exclude.{place}", partial(_excluded, unwanted, expression)))
+        rules.append(RowRule(f"{EXCLUDE}.{place}", partial(_excluded, unwanted, expression)))
     return rules
 
 

@@ -7,6 +7,7 @@ from corpus_assets.filter.rules.section import RuleSection
 from resources.row_rule import Discard, Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.task import Task
 
+SHORTEST = "min_text_length"
 _WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """Code points that Unicode calls white space; Python strips four more."""
 
@@ -14,7 +15,9 @@ _WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".jo
 def long_enough(section: RuleSection) -> RuleSet:
     """Returns the rule `min_text_length`, which drops texts that are too short, as all replacements leave them."""
     made = partial(_long_enough, least=section["min_text_length"], dolma=section["compat"] == "dolma")
-    return RuleSet("min_text_length", made, derived_parameters=section.parameters("min_text_length", "compat"))
+    return RuleSet(
+        SHORTEST, made, derived_parameters=section.parameters("min_text_length", "compat"), drops=(SHORTEST,)
+    )
 
 
 def _long_enough(_: Task, least: int, dolma: bool) -> list[RowRule]:
@@ -23,7 +26,7 @@ def _long_enough(_: Task, least: int, dolma: bool) -> list[RowRule]:
         length = len(text.strip(_WHITE_SPACE).encode()) if dolma else len(text.strip())
         return Drop(f"{length} {'bytes' if dolma else 'code points'}") if length < least else None
 
-    return [RowRule("min_text_length", judge, last=True)]
+    return [RowRule(SHORTEST, judge, last=True)]
 
 
 def discarded_fields(section: RuleSection) -> RuleSet:

@@ -17,7 +17,8 @@ def ranges(section: RuleSection) -> RuleSet:
     sources = {name: source_of(name, section.entries, f"{section.where}.rules.{name}") for name in rules}
     assets = tuple(dict.fromkeys(source.asset for source in sources.values()))
     made = partial(_made, rules=rules, keys={name: source.key for name, source in sources.items()})
-    return RuleSet("ranges", made, attributes=assets, derived_parameters=section.parameters("rules"))
+    given = section.parameters("rules")
+    return RuleSet("ranges", made, attributes=assets, derived_parameters=given, drops=tuple(rules))
 
 
 def _made(_: Task, rules: Mapping[str, Any], keys: Mapping[str, str]) -> list[RowRule]:

@@ -43,6 +43,7 @@ def encode_texts(
         size = len(text)
         if not text:
             statistics.discard_document("empty_text")
+            statistics.sources.skip()
         elif size <= BATCH_CHARACTERS:
             batch.append(text)
             characters += size
@@ -65,6 +66,7 @@ def _encode_alone(
     ids = encode_long(text, tokenizer, split_length=split_length, skip=skip)
     if ids is None:
         statistics.discard_document("no_place_to_cut")
+        statistics.sources.skip()
         return []
     return [Ragged(ids, np.array([0, len(ids)]))]
 
@@ -128,6 +130,7 @@ def _count(raw: str, text: str, statistics: Statistics) -> None:
     statistics.processed_files += 1
     statistics.raw_chars_count += len(raw)
     statistics.raw_bytes_count += size
+    statistics.sources.text(size)
     statistics.normalized_chars_count += len(text)
     statistics.normalized_bytes_count += size if text is raw else utf8_length(text)
 

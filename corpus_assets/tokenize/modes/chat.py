@@ -11,9 +11,9 @@ import numpy as np
 
 from corpus_assets.config.datasets import ChatDataset
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat_alignment import Conversation
-from corpus_assets.tokenize.modes.chat_encoding import ChatEncoder, ChatSequence
-from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.tokenize.modes.chat_alignment import ALIGNMENT_FAILED, CONTROL_IN_NAME, Conversation
+from corpus_assets.tokenize.modes.chat_encoding import CONTROL_IN_TEXT, ChatEncoder, ChatSequence
+from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, TemplateFault
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.mode import Mode, OnFault, Tools
@@ -26,6 +26,10 @@ from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages, chunk_bytes
 
 NOT_RENDERED = "texts_not_rendered"
+REASONS = (
+    *("no_messages", "no_role", "nothing_learned", "too_long", "below_minimum_length"),
+    *(*TEMPLATE_REASONS, ALIGNMENT_FAILED, CONTROL_IN_NAME, CONTROL_IN_TEXT),
+)
 Aligned = Conversation | TemplateFault | TurnsError
 
 
@@ -194,6 +198,7 @@ CHAT = Mode(
     rows=chat_rows,
     chosen_by=lambda section: not section.pack,
     name="Chat",
+    reasons=REASONS,
 )
 CHAT_VSL = Mode(
     section=ChatDataset,
@@ -202,4 +207,5 @@ CHAT_VSL = Mode(
     rows=chat_vsl_rows,
     chosen_by=lambda section: section.pack,
     name="Chat_VSL",
+    reasons=REASONS,
 )

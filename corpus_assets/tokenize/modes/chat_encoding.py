@@ -24,6 +24,9 @@ Flags = NDArray[np.bool_]
 Span = tuple[int, int]
 
 
+CONTROL_IN_TEXT = "control_token_in_text"
+
+
 class ChatSequence(NamedTuple):
     """int32 ids (n,) of a conversation, and bool (n,): whether each is learned."""
 
@@ -92,7 +95,7 @@ class ChatEncoder:
             self._tokens.ids[text[first:last]] for first, last in self._tokens.find(text, piece.start, piece.stop)
         ]
         if piece.plain and spelled and np.isin(ids, spelled).any():
-            raise TemplateFault("control_token_in_text", "the tokenizer makes a control token of plain text")
+            raise TemplateFault(CONTROL_IN_TEXT, "the tokenizer makes a control token of plain text")
 
     def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
         """Returns which ids of a piece are learned: those that hold a code point of one of the spans."""

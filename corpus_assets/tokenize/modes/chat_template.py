@@ -25,6 +25,8 @@ MAX_TEMPLATE = 1 << 20
 MAX_OUTPUT = 64 << 20
 MAX_PROBLEM = 1000
 LIMIT = "template_limit"
+TEMPLATE_REASONS = ("template_error", "template_refused", LIMIT)
+"""The reasons of a `TemplateFault` here; others are those of the modules that look at what a template writes."""
 _CLOCK = "strftime_now"
 
 

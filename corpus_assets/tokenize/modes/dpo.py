@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpus_assets.config.datasets import DPODataset
-from corpus_assets.tokenize.modes.chat_template import TemplateFault
+from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import MARK, Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import (
     FormatAll,
@@ -31,6 +31,10 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Example, Messages
 
 BATCH_CHARACTERS = 1 << 20
+REASONS = (
+    *("empty_response", "no_prompt", "no_response", "different_prompts", "odd_messages", "no_delimiter"),
+    *("template_changes_prompt", "template_drops_answer", *TEMPLATE_REASONS),
+)
 
 
 @dataclass(frozen=True)
@@ -287,4 +291,4 @@ def _common_prefix(left: Ids, right: Ids) -> int:
     return int(different[0]) if different.size else size
 
 
-DPO = Mode(section=DPODataset, words="Preference pairs", layout=PREFERENCES, rows=dpo_rows)
+DPO = Mode(section=DPODataset, words="Preference pairs", layout=PREFERENCES, rows=dpo_rows, reasons=REASONS)

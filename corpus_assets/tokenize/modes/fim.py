@@ -17,8 +17,8 @@ from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
 from corpus_assets.tokenize.modes.fim_transform import ControlIds, Decisions, KeyedDecisions, Kind, cut_text
-from corpus_assets.tokenize.modes.lm import lm_rows_over_files
-from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
+from corpus_assets.tokenize.modes.lm import LM_REASONS, lm_rows_over_files
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.statistics import Statistics
@@ -51,9 +51,11 @@ def fim_documents(
     for document in documents:
         text = clean(document.text, section)
         statistics.processed_files += 1
+        statistics.sources.read(document.source)
         statistics.add_text(document.text, text)
         if not text:
             statistics.discard_document("empty_text")
+            statistics.sources.skip()
             continue
         batch.append(document._replace(text=text))
         characters += len(text)
@@ -98,6 +100,7 @@ class _DocumentTransform:
         groups = iter([[next(encoded) for _ in group] for group in pieces])
         kept = [[result] if result and self._fits(result) else next(groups) for result in results]
         chosen = [result for group in kept for result in group]
+        self._statistics.sources.divide([*map(len, kept)])
         self._statistics.kinds.update(kind for kind, _ in chosen)
         return Ragged.of(ids for _, ids in chosen)
 
@@ -159,11 +162,12 @@ def _rows_over_files(
     def lists(documents: Iterable[IdentifiedText]) -> Iterator[Ragged]:
         if section.fim_level == "document":
             return fim_documents(documents, tokenizer, section, statistics)
-        return encode_texts((document.text for document in documents), tokenizer, section, statistics)
+        return encode_texts(texts_of(documents, statistics), tokenizer, section, statistics)
 
     rows = lm_rows_over_files(map(lists, files), section, tokenizer.eos_id, tokenizer.pad_id, statistics)
     if section.fim_level == "document":
         return rows
+    statistics.sources.loss_known = False  # Rows hold documents of several sources, and lose some of their ids.
     return (fim_rows(blocks, tokenizer, section, statistics) for blocks in rows)
 
 
@@ -173,4 +177,5 @@ FIM = Mode(
     layout=TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    reasons=LM_REASONS,
 )

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.dataset_options import Windows
 from corpus_assets.config.datasets import LMDataset
+from corpus_assets.tokenize.by_source import Numbers, Runs
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.statistics import Statistics
 from resources.hashing import keyed_hash
 
 SHORTEST_CUT = 2
+LM_REASONS = ("empty_text", "no_place_to_cut", "no_label", "below_minimum_length")
 
 
 def lm_rows(
@@ -84,6 +86,7 @@ class RowBuilder:
         self._pad_id = pad_id
         self._real, self._padding = (0, 1) if section.inverted_mask else (1, 0)
         self._started = False
+        self._sources = Runs()  # of the labels that are in no row yet
         self._random = random.Random(section.seed)  # of the draws by `reference` only
         # The packed stream is written straight into this block; its last row begins with the id that it shares.
         self._block = self._new_block()
@@ -98,8 +101,9 @@ class RowBuilder:
         """Yields the blocks of the rows that these documents complete."""
         make = self._packed_rows if self.section.pack else self._separate_rows
         for batch in batches:
-            self.statistics.add_lengths(batch.lengths + self._end.size)
-            yield from make(batch)
+            sizes = batch.lengths + self._end.size
+            self.statistics.add_lengths(sizes)
+            yield from make(batch, self.statistics.sources.ids(sizes))
         if self.section.pack:
             yield from self._complete_rows()
 
@@ -108,24 +112,27 @@ class RowBuilder:
         tail, self._filled, self._started = self.remainder, 0, False
         if tail.size < 2:
             return
+        sources = self._sources.take(tail.size - 1)
         if not self.section.keep_tail:
             self.statistics.drop("packed_tail", 1, tail.size - 1)
             return
         block = np.empty((1, 3, self._length), np.int32)
         block[0, 0, : tail.size - 1], block[0, 2, : tail.size - 1] = tail[:-1], tail[1:]
-        yield self._padded(block, np.array([tail.size]))
+        yield self._padded(block, np.array([tail.size]), sources)
 
     def _new_block(self) -> Ids:
         return np.empty((self._block_rows + 1, 3, self._length), np.int32)
 
-    def _packed_rows(self, batch: Ragged) -> Iterator[Ids]:
+    def _packed_rows(self, batch: Ragged, sources: Numbers) -> Iterator[Ids]:
         from corpus_assets.tokenize.kernels.rows import pack
 
         size = int(batch.offsets[-1] - batch.offsets[0]) + len(batch) * self._end.size
         self.statistics.document_tokens += size
+        self._sources.add(sources, batch.lengths + self._end.size)
         if size and not self._started:
             self._started = True
             self.statistics.sequence_starts += 1
+            self._sources.take(1)  # The first id of a stream is no label.
         place = np.array([0, batch.offsets[0], self._filled])
         while place[0] < len(batch):
             pack((batch.ids, batch.offsets), self._end, self._real, place, self._block)
@@ -146,16 +153,18 @@ class RowBuilder:
 
     def _packed(self, block: Ids) -> Ids:
         """Returns the rows of full windows, after the short-sequence draws."""
-        if self.section.short_sequence_probability:
-            return self._padded(block, np.full(len(block), self._length + 1))
         labels = len(block) * self._length
+        sources = self._sources.take(labels)
+        if self.section.short_sequence_probability:
+            return self._padded(block, np.full(len(block), self._length + 1), sources)
+        self.statistics.sources.loss(*sources)
         self.statistics.add_rows(len(block), labels, real=labels, loss=labels)
         return block
 
-    def _separate_rows(self, batch: Ragged) -> Iterator[Ids]:
+    def _separate_rows(self, batch: Ragged, sources: Numbers) -> Iterator[Ids]:
         from corpus_assets.tokenize.kernels.rows import cut
 
-        self._count_separate(batch.lengths + self._end.size)
+        self._add_separate(batch.lengths + self._end.size, sources)
         place = np.zeros(2, np.int64)
         while place[0] < len(batch):
             block = np.empty((self._block_rows, 3, self._length), np.int32)
@@ -163,9 +172,10 @@ class RowBuilder:
             minimum = self.section.minimum_length
             rows = cut((batch.ids, batch.offsets), self._end, minimum, place, (block, lengths))
             if rows:
-                yield self._padded(block[:rows], lengths[:rows])
+                labels = int(lengths[:rows].sum()) - rows
+                yield self._padded(block[:rows], lengths[:rows], self._sources.take(labels))
 
-    def _count_separate(self, sizes: NDArray[np.int64]) -> None:
+    def _add_separate(self, sizes: Numbers, sources: Numbers) -> None:
         length, minimum, statistics = self._length, self.section.minimum_length, self.statistics
         statistics.document_tokens += int(sizes.sum())
         statistics.sequence_starts += int(np.count_nonzero(sizes))
@@ -175,16 +185,31 @@ class RowBuilder:
         whole = sizes[sizes > 1] <= length + 1
         statistics.discard_document("below_minimum_length", int(np.count_nonzero(short & whole)))
         statistics.drop("below_minimum_length", int(short.sum()), int((last[short] - 1).sum()))
+        labels = sizes[sizes > 1] - 1
+        labels[short] -= last[short] - 1
+        self._sources.add(sources[sizes > 1], labels)
 
-    def _padded(self, block: Ids, lengths: NDArray[np.int64]) -> Ids:
-        """Returns the rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding."""
+    def _padded(self, block: Ids, lengths: Numbers, sources: tuple[Numbers, Numbers]) -> Ids:
+        """Returns the rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding.
+
+        sources: of the labels, as runs.
+        """
         from corpus_assets.tokenize.kernels.rows import pad
 
-        lengths = self._shortened(block, lengths)
+        whole, lengths = lengths, self._shortened(block, lengths)
+        self._count_loss(sources, whole - 1, lengths - 1)
         pad(block, lengths, self._pad_id, self._real, self._padding)
         labels = int(lengths.sum()) - len(lengths)
         self.statistics.add_rows(len(block), len(block) * self._length, real=labels, loss=labels)
         return block
+
+    def _count_loss(self, sources: tuple[Numbers, Numbers], before: Numbers, after: Numbers) -> None:
+        """Counts the labels in the loss by source. before, after: labels of each row before and after the draws."""
+        if np.array_equal(before, after):
+            self.statistics.sources.loss(*sources)
+            return
+        places = np.arange(before.sum()) - np.repeat(np.cumsum(before) - before, before)
+        self.statistics.sources.loss(np.repeat(*sources)[places < np.repeat(after, before)])
 
     def _shortened(self, block: Ids, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the lengths after the short-sequence draws."""
@@ -217,7 +242,7 @@ def _rows_over_files(
     section: LMDataset, files: Sequence[Iterable[IdentifiedText]], tools: Tools
 ) -> Iterator[Iterator[Ids]]:
     tokenizer, statistics = tools.tokenizer, tools.statistics
-    batches = (encode_texts((document.text for document in file), tokenizer, section, statistics) for file in files)
+    batches = (encode_texts(texts_of(file, statistics), tokenizer, section, statistics) for file in files)
     return lm_rows_over_files(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
 
 
@@ -227,4 +252,5 @@ LM = Mode(
     layout=TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    reasons=LM_REASONS,
 )

@@ -13,7 +13,8 @@ import numpy as np
 from corpus_assets.config.datasets import VSLDataset
 from corpus_assets.tokenize.encode.texts import encode_texts, utf8_length
 from corpus_assets.tokenize.modes.chunks import chunked
-from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools
+from corpus_assets.tokenize.modes.lm import LM_REASONS
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import PACKED_TEXTS
 from corpus_assets.tokenize.rows.vsl import Lengths, VSLPacker, offsets_of
@@ -73,7 +74,9 @@ class VSLBuilder:
         self.statistics.add_lengths(sizes)
         self.statistics.document_tokens += int(sizes.sum())
         self.statistics.sequence_starts += int(np.count_nonzero(sizes))
+        sources = self.statistics.sources.ids(sizes)
         kept = self._kept(documents, sizes)
+        self.statistics.sources.loss(sources, np.maximum(kept - 1, 0))
         ids = documents.ids
         if not np.array_equal(kept, sizes):
             ids = ids[np.arange(ids.size) < np.repeat(documents.offsets[:-1] + kept, sizes)]
@@ -142,8 +145,7 @@ def _rows_over_files(
 
     def rows(documents: Iterable[IdentifiedText]) -> Iterator[Ids]:
         for chunk in chunked(documents, lambda document: utf8_length(document.text), section.packing_text):
-            texts = (document.text for document in chunk)
-            yield from builder.rows(encode_texts(texts, tokenizer, section, statistics))
+            yield from builder.rows(encode_texts(texts_of(chunk, statistics), tokenizer, section, statistics))
             yield from builder.finish()
 
     return map(rows, files)
@@ -155,4 +157,5 @@ LM_VSL = Mode(
     layout=PACKED_TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    reasons=(*LM_REASONS, "long_document"),
 )

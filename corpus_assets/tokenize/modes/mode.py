@@ -13,12 +13,20 @@ from resources.formats.examples import Example
 
 
 class IdentifiedText(NamedTuple):
-    """Identity and text of a document, and its place in a file of the dataset's own (see `Example`)."""
+    """Identity and text of a document, its place in a file of the dataset's own (see `Example`), and its source."""
 
     identity: str
     text: str
     part: int = 0
     skipped: int = 0
+    source: str = ""
+
+
+def texts_of(documents: Iterable[IdentifiedText], statistics: Statistics) -> Iterator[str]:
+    """Yields the texts of documents; says in `statistics` of which source each is when it is read."""
+    for document in documents:
+        statistics.sources.read(document.source)
+        yield document.text
 
 
 OnFault = Callable[[Example, str], None]
@@ -48,6 +56,7 @@ class Mode(Generic[SectionT, ItemT]):
     words: how descriptions of its files begin.
     layout: of its rows.
     rows: makes int32 blocks (rows, channels, L) of documents or examples, in order.
+    reasons: all for which it may discard a document or example.
     name: for files and trainers; None: the mode's name in Cerebras' Model Zoo.
     rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
     fills no row goes on to the next stream. None: nothing does.
@@ -57,6 +66,7 @@ class Mode(Generic[SectionT, ItemT]):
     words: str
     layout: Layout
     rows: Callable[[SectionT, Iterable[ItemT], Tools], Iterator[Ids]]
+    reasons: tuple[str, ...] = ()
     chosen_by: Callable[[SectionT], bool] = lambda _: True
     name: str | None = None
     rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None

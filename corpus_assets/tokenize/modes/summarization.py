@@ -237,15 +237,21 @@ class _Builder:
         return Ragged(tokens, offsets), Ragged(masks, offsets)
 
 
+REASONS = (
+    *("no_messages", "odd_messages", "not_text", "empty_prompt", "empty_completion"),
+    *("too_long", "below_minimum_length"),
+)
 SUMMARIZATION = Mode(
     section=SummarizationDataset,
     words="Prompts and completions",
     layout=ANSWERS,
     rows=summarization_rows,
+    reasons=REASONS,
 )
 SUMMARIZATION_VSL = Mode(
     section=SummarizationVSLDataset,
     words="Packed prompts and completions",
     layout=PACKED_ANSWERS,
     rows=summarization_vsl_rows,
+    reasons=REASONS,
 )

@@ -19,15 +19,19 @@ Decode = Callable[[Ids], str]
 
 
 @dataclass(frozen=True)
-class _Sequence:
-    """Ids of one sequence, its last label included, and whether each is a label in the loss."""
+class TokenSequence:
+    """Ids of one sequence, its last label included, and whether each is a label in the loss.
+
+    first: position in the row of its first id.
+    """
 
     ids: Ids
     learned: NDArray[np.bool_]
+    first: int = 0
 
 
 @dataclass(frozen=True)
-class _Side:
+class Side:
     """The channels of one text, (L,) each: a whole row, or one answer of a preference row."""
 
     name: str
@@ -38,7 +42,8 @@ class _Side:
     positions: Ids | None = None
 
     @classmethod
-    def of(cls, row: Ids, features: Sequence[str], name: str, inverted: bool) -> "_Side":
+    def of(cls, row: Ids, features: Sequence[str], name: str, inverted: bool) -> "Side":
+        """Returns one text of a row (F, L). name: the prefix of its channels; inverted: the mask is 0 in the loss."""
         channels = dict(zip(features, row, strict=True))
         mask = channels[f"{name}attention_mask"] != 0
         return cls(
@@ -57,20 +62,20 @@ class _Side:
             real |= (self.spans != 0) | (self.positions != 0)
         return int(np.flatnonzero(real)[-1]) + 1 if real.any() else 0
 
-    def sequences(self, pad_id: int) -> list[_Sequence]:
+    def sequences(self, pad_id: int) -> list[TokenSequence]:
         """Returns one sequence, or of a packed row one from each position id 0 on."""
         size = self.size(pad_id)
         starts = [0] if self.positions is None else np.flatnonzero(self.positions[:size] == 0).tolist()
         bounds = sorted({0, *starts, size})
         return [self._sequence(first, last, pad_id) for first, last in pairwise(bounds)]
 
-    def _sequence(self, first: int, last: int, pad_id: int) -> _Sequence:
+    def _sequence(self, first: int, last: int, pad_id: int) -> TokenSequence:
         # Rows that are not packed may have an input at the end with padding for a label.
         labelled = self.positions is not None or bool(self.learned[last - 1]) or int(self.labels[last - 1]) != pad_id
         ids = np.append(self.inputs[first:last], self.labels[last - 1])
         learned = np.append(False, self.learned[first:last])
         kept = ids.size if labelled else ids.size - 1
-        return _Sequence(ids[:kept], learned[:kept])
+        return TokenSequence(ids[:kept], learned[:kept], first)
 
 
 def is_described(features: Sequence[str]) -> bool:
@@ -95,7 +100,7 @@ def described(
     names = side_names(features)
     if not names:
         raise ValueError(f"features are {', '.join(features)}; valid: those of token rows")
-    sides = [_Side.of(row, features, name, inverted and not name) for name in names]
+    sides = [Side.of(row, features, name, inverted and not name) for name in names]
     found = [side.sequences(pad_id) for side in sides]
     tokens = sum(side.size(pad_id) for side in sides)
     learned = sum(int(np.count_nonzero(side.learned)) for side in sides)
@@ -112,7 +117,7 @@ def side_names(features: Sequence[str]) -> list[str]:
     return [name for name in SIDES if {f"{name}{channel}" for channel in channels} <= set(features)]
 
 
-def _texts(name: str, sequences: Sequence[_Sequence], decode: Decode, limit: int) -> Iterator[str]:
+def _texts(name: str, sequences: Sequence[TokenSequence], decode: Decode, limit: int) -> Iterator[str]:
     """Yields indented lines of sequences, which share the limit."""
     for number, sequence in enumerate(sequences):
         if limit <= 0:
@@ -126,7 +131,7 @@ def _texts(name: str, sequences: Sequence[_Sequence], decode: Decode, limit: int
         yield from (f"    {line}" for line in others)
 
 
-def _marked(sequence: _Sequence, decode: Decode, limit: int) -> tuple[str, int]:
+def _marked(sequence: TokenSequence, decode: Decode, limit: int) -> tuple[str, int]:
     """Returns the text up to the limit, its parts in the loss marked; and its characters, those left out included.
 
     A part is cut out of the whole text, as what an id stands for may depend on the ids before it.

@@ -1,4 +1,4 @@
-"""The token files of datasets, as `corpus verify --absent` reads them: ids, and how a text becomes such ids."""
+"""The token files of datasets as searches read them: ids, and how a text becomes such ids."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names
-from corpus_assets.cli.absent_texts import NamedText
 from corpus_assets.config.dataset_options import Cleaning, Texts
 from corpus_assets.config.datasets import DatasetSection, dataset_section
 from corpus_assets.config.exports import is_export
@@ -36,6 +35,10 @@ _BLOCK = 1 << 20
 
 Encode = Callable[[Iterable[str]], Iterator[Ids]]
 Read = Callable[["TokenFile"], Iterator[tuple[int, Ids]]]
+
+
+class _Texted(NamedTuple):
+    text: str
 
 
 class TokenFile(NamedTuple):
@@ -82,7 +85,7 @@ def groups_of(corpus: Corpus, files: Sequence[TokenFile]) -> Iterator[Group]:
     for values in datasets:
         if not is_export(values):
             name = values["name"]
-            yield from _groups_of_rows(corpus, Dataset(name, values), _made_by(files, _assets_of_rows(name)))
+            yield from groups_of_rows(corpus, Dataset(name, values), _made_by(files, _assets_of_rows(name)))
     streams: set[str] = set()
     for exported in streamed_datasets(datasets):
         if is_export(exported.values):
@@ -110,7 +113,7 @@ def _tokenizer(corpus: Corpus, asset: str, separator: str | None = None) -> Toke
         return None
 
 
-def _groups_of_rows(corpus: Corpus, dataset: Dataset, files: Iterable[TokenFile]) -> Iterator[Group]:
+def groups_of_rows(corpus: Corpus, dataset: Dataset, files: Iterable[TokenFile]) -> Iterator[Group]:
     """Yields the HDF5 files of a dataset, those together that were made with the same options."""
     alike: dict[str, list[TokenFile]] = {}
     for one in files:
@@ -186,7 +189,7 @@ def _of_documents(dataset: ExportedDataset, tokenizer: Tokenizer | None) -> Enco
 
 
 def _as_documents(texts: Iterable[str], *, tokenizer: Tokenizer, cleaning: Cleaning) -> Iterator[Ids]:
-    for batch in encoded((NamedText("", "", text) for text in texts), tokenizer, cleaning):
+    for batch in encoded(map(_Texted, texts), tokenizer, cleaning):
         yield from batch.ids
 
 

@@ -1,0 +1,127 @@
+"""The stage of the papers: present if corpus.yaml has a section `card`."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from corpus_assets import dataset_names as names
+from corpus_assets.card.counting import CARD, GRAPH, PASS_1, SPLITS, STEPS, facts_of
+from corpus_assets.card.croissant import croissant
+from corpus_assets.card.dataset_card import dataset_card
+from corpus_assets.card.facts import Written
+from corpus_assets.card.spdx import spdx
+from corpus_assets.card.steps import steps
+from corpus_assets.card.training_summary import training_summary
+from resources.stage.declaration import Partitioning, Stage, Values, every
+from resources.stage.partition import Partition
+from resources.stage.task import Task
+
+NAME, FOLDER = "data_card", "card"
+_MOST = 6
+
+
+def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
+    """Returns the stage, which reads those of the given stages that say how much of what there is; none without a card.
+
+    settings: plain values of corpus.yaml.
+    """
+    if settings["card"] is None:
+        return []
+    graph = _graph(settings, {stage.name for stage in stages})
+    return [
+        Stage(
+            name=NAME,
+            group="report",
+            unit_in="partitions",
+            unit_out="papers",
+            description="Papers: Croissant, a dataset card, SPDX, and the EU summary of training content.",
+            partitioning=Partitioning.NONE,
+            compute=data_card,
+            code_version="1",
+            io="records",
+            inputs=tuple(every(name, folded=True) for name in graph["reads"]),
+            derived_parameters=partial(_parameters, graph=graph),
+            notes=_notes,
+            kinds=("json", "markdown"),
+        )
+    ]
+
+
+def data_card(task: Task) -> None:
+    """Writes the four papers, and which of their texts people still have to write."""
+    facts = facts_of(task)
+    said = Written(facts.card)
+    task.save_json(f"{FOLDER}/croissant.json", croissant(facts, said), rows=1)
+    task.save_bytes(f"{FOLDER}/README.md", dataset_card(facts, said).encode())
+    task.save_json(f"{FOLDER}/spdx.json", spdx(facts, said), rows=1)
+    task.save_bytes(f"{FOLDER}/training-content-summary.md", training_summary(facts, said).encode())
+    task.save_json(f"{FOLDER}/to-be-written.json", said.missing, rows=len(said.missing))
+    task.count(rows_out=4, to_be_written=len(said.missing), still_missing=_first(list(said.missing)))
+
+
+def _first(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - _MOST:,} more" if len(keys) > _MOST else ""
+    return ", ".join(keys[:_MOST]) + more
+
+
+def _parameters(settings: Values, graph: Mapping[str, Any]) -> dict[str, Any]:
+    return {CARD: settings["card"], GRAPH: graph, STEPS: steps(settings)}
+
+
+def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
+    """Returns what the papers need to know of the graph, and the assets they read."""
+    datasets = [
+        {
+            "name": entry["name"],
+            "format": entry.get("format") or "hdf5",
+            "input": entry["input"] if isinstance(entry["input"], str) else "",
+            "tokens": names.tokens(entry["name"]),
+        }
+        for entry in settings["datasets"]
+    ]
+    files = [
+        {
+            "name": entry["name"],
+            "licence": entry["input"].get("licence"),
+            "examples": names.examples(entry["name"]),
+            "tokens": _counted(entry["name"], known),
+        }
+        for entry in settings["datasets"]
+        if isinstance(entry["input"], Mapping)
+    ]
+    trains = [_counted(one["name"], known) for one in datasets if one["input"] == "decontaminated_train"]
+    tokenizer = names.SHARED_TOKENIZER if names.SHARED_TOKENIZER in known else ""
+    read = [PASS_1, *SPLITS, *trains, *(one["tokens"] for one in datasets), *_of_files(files), tokenizer]
+    return {
+        "name": settings["name"],
+        "version": version("corpus-assets"),
+        "sources": [{key: source[key] for key in ("name", "licence", "licence_key")} for source in settings["sources"]],
+        "datasets": datasets,
+        "files": files,
+        "trains": trains,
+        "tokenizer": tokenizer,
+        "tokenizer_kind": settings["tokenizer"]["kind"],
+        "reads": [name for name in dict.fromkeys(read) if name in known],
+    }
+
+
+def _counted(dataset: str, known: set[str]) -> str:
+    """Returns the asset whose records count tokens by source: the rows before they are shuffled, if they are."""
+    return names.sequences(dataset) if names.sequences(dataset) in known else names.tokens(dataset)
+
+
+def _of_files(files: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for one in files:
+        yield from (one["examples"], one["tokens"])
+
+
+def _notes(built: Sequence[Partition], settings: Values) -> Iterator[str]:
+    del settings
+    for one in built:
+        numbers = one.record.statistics
+        if numbers.get("to_be_written"):
+            yield (
+                f"data card: people still have to write {numbers['to_be_written']} things, which {FOLDER}/ marks: "
+                f"{numbers['still_missing']}"
+            )

@@ -1,0 +1,58 @@
+"""What is done to the texts of a corpus, in order, a sentence each, from its configuration."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Values = Mapping[str, Any]
+_NORMALIZED = {
+    "nfc": "Texts were normalized to Unicode NFC.",
+    "ftfy": "Texts were mended with ftfy and normalized to Unicode NFC.",
+    "none": "Texts were taken as they are.",
+}
+
+
+def steps(settings: Values) -> list[str]:
+    """Returns the steps from raw rows to the splits."""
+    return list(_steps(settings)) if settings["sources"] else []
+
+
+def _steps(settings: Values) -> Iterator[str]:
+    if settings["remove"]:
+        yield "Documents on takedown lists were removed before anything else was made of them."
+    yield _NORMALIZED[settings["normalize"]["method"]]
+    yield from _filtered(settings)
+    yield f"Documents with fewer than {settings['short_documents']['threshold']:,} characters were left out."
+    if "duplicates" in settings["mix"]["leave_out"]:
+        threshold = settings["dedup"]["threshold"]
+        yield (
+            f"Of documents with equal texts, and of near-duplicates (Jaccard similarity of {threshold} or more by "
+            "MinHash), one was kept: that of the earliest source."
+        )
+    uses = [f"{source['name']} {source['epochs']:g} times" for source in settings["sources"] if source["epochs"] != 1]
+    if uses:
+        yield f"Documents were used more or less often than once: {', '.join(uses)}."
+    yield f"Documents were shuffled over {settings['mix']['chunks']:,} chunks by keyed hashes."
+    holdout = settings["split"]["holdout"]
+    part = f"{holdout['count']:,} documents" if isinstance(holdout, Mapping) else f"{holdout:.2%}"
+    yield f"Held out for validation and test: {part} of each source; texts that are in it were taken out of train."
+
+
+def _filtered(settings: Values) -> Iterator[str]:
+    allowed = settings["licences"]["allow"]
+    if allowed is not None:
+        yield f"Documents were held back unless their licence is among: {', '.join(allowed)}."
+    taggers = [name for entry in settings["attributes"] for name in entry["taggers"]]
+    if taggers:
+        yield f"Documents were described by the taggers {', '.join(taggers)}."
+    if settings["filter"]:
+        rules = settings["filter"].get("rules") or {}
+        named = f": {', '.join(map(str, rules))}" if isinstance(rules, Mapping) and rules else ""
+        yield f"Documents, and pieces of them, were removed by rules on these descriptions{named}."
+    if settings["benchmarks"]:
+        names = ", ".join(entry["name"] for entry in settings["benchmarks"])
+        done = {
+            "report": "reported",
+            "remove_document": "taken out with their documents",
+            "remove_span": "cut out of their documents",
+        }
+        yield f"Items of the benchmarks {names} were looked for, and {done[settings['on_contamination']]}."

@@ -1,0 +1,123 @@
+"""The progress of a build on a terminal: a line for the whole, a bar per stage, and what happens between stages."""
+
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+from rich.text import Text
+from typing_extensions import override
+
+from corpus_assets.cli.console import MAX_SHOWN, print_line
+from corpus_assets.cli.memory import resident
+from corpus_assets.cli.words import duration, size
+from corpus_assets.orchestration.build_report import Progress
+from corpus_assets.orchestration.work import Work, dropped_words
+from resources.stage.declaration import Stage
+from resources.stage.job import Outcome
+
+WHOLE = "all"
+
+
+def new_bars(console: Console, *, disable: bool) -> Bars:
+    """Returns bars with the columns that `BarPerStage` fills."""
+    description = TextColumn("{task.description:24}", markup=False)
+    return Bars(
+        description,
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        _More(),
+        console=console,
+        disable=disable,
+    )
+
+
+class _More(ProgressColumn):
+    """Words behind a bar, which are made once a second at most, and only when the bar is drawn."""
+
+    max_refresh = 1.0
+
+    @override
+    def render(self, task: Task) -> Text:
+        words: Callable[[], str] | None = task.fields.get("words")
+        return Text(words() if words else "")
+
+
+class BarPerStage(Progress):
+    """A bar for the whole and one per stage; below them one whose word says what happens between stages.
+
+    Errors appear above them.
+    """
+
+    def __init__(self, bars: Bars, at_first: Callable[[], str]) -> None:
+        """at_first: a sentence for the moment when it is known that there is something to compute."""
+        self._bars = bars
+        self._at_first = at_first
+        self._work: Work | None = None
+        self._whole: TaskID | None = None
+        self._stages: dict[str, TaskID] = {}
+        self._between: TaskID | None = None
+        self._aside: TaskID | None = None
+        self._errors = 0
+
+    @override
+    def doing(self, what: str) -> None:
+        self._end_of_word()
+        self._between = self._bars.add_task(f"{what} ...", total=None)
+
+    @override
+    def aside(self, what: str) -> None:
+        if self._aside is not None:
+            self._bars.remove_task(self._aside)
+        self._aside = self._bars.add_task(f"{what} ...", total=None) if what else None
+
+    @override
+    def begins(self, work: Work) -> None:
+        self._end_of_word()
+        if not self._bars.disable:
+            print_line(self._bars.console, self._at_first())
+        self._work = work
+        self._whole = self._bars.add_task(WHOLE, total=work.due, words=lambda: whole_words(work))
+
+    @override
+    def stage(self, stage: Stage, due: int) -> None:
+        self._end_of_word()
+        self._stages[stage.name] = self._bars.add_task(stage.name, total=due, words=lambda: self._dropped(stage.name))
+
+    def _dropped(self, name: str) -> str:
+        work = self._work.stages.get(name) if self._work else None
+        return dropped_words(work.dropped, 2) if work else ""
+
+    @override
+    def outcome(self, outcome: Outcome) -> None:
+        if outcome.error is not None:
+            self._errors += 1
+            if self._errors <= MAX_SHOWN:
+                print_line(self._bars.console, f"{outcome.name}: {outcome.error}", "failed")
+        elif outcome.asset in self._stages:
+            self._bars.advance(self._stages[outcome.asset])
+            if self._whole is not None:
+                self._bars.advance(self._whole)
+
+    @override
+    def settled(self, stage: Stage) -> None:
+        if self._whole is not None and self._work is not None:
+            self._bars.update(self._whole, total=self._work.due)
+
+    @override
+    def done(self) -> None:
+        self._end_of_word()
+
+    def _end_of_word(self) -> None:
+        if self._between is not None:
+            self._bars.remove_task(self._between)
+            self._between = None
+
+
+def whole_words(work: Work) -> str:
+    """Returns how a build goes: partitions that are being computed, raw bytes per second, time left, and memory."""
+    left = work.left()
+    parts = [f"{work.running} running", f"{size(work.bytes_per_second())}/s"]
+    parts += [] if left is None else [f"about {duration(left)} left"]
+    return ", ".join([*parts, f"{size(resident())} of memory"])

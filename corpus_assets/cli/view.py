@@ -1,0 +1,17 @@
+"""`corpus view`: the viewer by itself."""
+
+from pathlib import Path
+
+from corpus_assets.addresses import address, require_free
+from corpus_assets.cli.console import errors, print_line, warn_of_open_door
+from corpus_assets.corpus import Corpus
+from corpus_assets.viewer.alone import serve
+
+
+def run(config: Path | None, host: str, port: int) -> None:
+    """Serves the corpus until Ctrl-C."""
+    file = Corpus.open(config).file
+    require_free(host, port)
+    warn_of_open_door(host, runs=False)
+    print_line(errors(), f"the corpus:  {address(host, port)}/corpus/   (Ctrl-C stops it)")
+    serve(file, host, port)

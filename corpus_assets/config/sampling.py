@@ -1,0 +1,50 @@
+"""A sample of a corpus: which share of the raw rows it reads, and of which corpus it is one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from corpus_assets.config.section import Name, Section
+
+SAMPLE = "sample"
+
+
+class Sample(Section):
+    """A corpus made of a part of the raw rows, chosen by a keyed hash of seed, source, raw file and row.
+
+    `corpus build --sample` and `--limit` write this section.
+    """
+
+    of: str | None = Field(
+        None, description="the corpus.yaml of the whole, from which all other sections are taken; relative to this file"
+    )
+    share: float = Field(1.0, gt=0, le=1, description="share of the rows of each source and of a dataset's own files")
+    shares: dict[Name, float] = Field(
+        default={}, description="share of the rows of single sources or datasets, in the stead of `share`"
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another sample")
+
+    def share_of(self, name: str) -> float:
+        """Returns the share of a source, or of a dataset with files of its own."""
+        return self.shares.get(name, self.share)
+
+
+def with_sample(values: dict[str, Any], sample: Sample | None) -> dict[str, Any]:
+    """Returns the plain values of a configuration in which all that is sampled says so; unchanged without a sample.
+
+    Sections of sources, and of datasets' own files, get a key `sample`, which becomes part of the recipes of what reads
+    raw rows. Benchmarks are never sampled.
+    """
+    if sample is None:
+        return values
+    sources = [_sampled(source, source["name"], sample) for source in values["sources"]]
+    datasets = [
+        {**one, "input": _sampled(one["input"], one["name"], sample)} if isinstance(one["input"], dict) else one
+        for one in values["datasets"]
+    ]
+    return {**values, "sources": sources, "datasets": datasets}
+
+
+def _sampled(section: Mapping[str, Any], name: str, sample: Sample) -> dict[str, Any]:
+    return {**section, SAMPLE: {"share": sample.share_of(name), "seed": sample.seed}}

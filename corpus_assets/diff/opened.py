@@ -1,0 +1,139 @@
+"""Opens the two sides of a comparison: a store, given by its folder or its corpus.yaml, or a kept report."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+from typing_extensions import override
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.diff.numbers import FILE_BYTES, Numbers
+from corpus_assets.diff.recorded import READ, Records, numbers_of, recorded, source_of
+from corpus_assets.diff.reported import reported
+from resources.errors import ConfigError
+from resources.ledger import FOLDER, Ledger
+from resources.records import Record
+from resources.stage.partition import Partition
+from resources.storage.interface import Storage
+from resources.storage.local import LocalStorage
+from resources.storage.ownership import owner_of
+
+CONFIG = "corpus.yaml"
+_PAGES = (".json", ".html")
+_IDS = ".ids.npy"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison. records: of an asset; None for what is no store, so that it has no documents."""
+
+    what: str
+    numbers: Numbers
+    storage: Storage | None = None
+    records: Callable[[str], Records] | None = None
+
+    def documents(self, asset: str) -> list[Partition] | None:
+        """Returns the shards of an asset with tables of its documents, in order; None if there is no store.
+
+        `ConfigError` for an asset that has none.
+        """
+        if self.records is None or self.storage is None:
+            return None
+        records = sorted(self.records(asset).values(), key=lambda record: record.partition or "")
+        found = [Partition(self.storage, record) for record in records]
+        if not all(one.has(_IDS) for one in found) or (not found and asset != READ):
+            held = ", ".join(name for name in self.numbers.assets if self._has_documents(name)) or "none"
+            raise ConfigError(f"{self.what} has no asset {asset!r} with documents; it has {held}")
+        return found
+
+    def _has_documents(self, asset: str) -> bool:
+        for record in self.records(asset).values() if self.records else ():
+            return source_of(record.partition) is not None and any(one.path.endswith(_IDS) for one in record.files)
+        return False
+
+
+def open_side(path: Path) -> Side:
+    """Returns a side of a comparison.
+
+    path: a corpus.yaml, a folder with one, the folder of a store, or a report as JSON or as its page. Nothing in it is
+    changed. Raises `ConfigError` for anything else.
+    """
+    if path.is_dir():
+        return _of_folder(path)
+    if not path.is_file():
+        raise ConfigError(f"{path}: there is no such file or folder; valid: a store, a corpus.yaml, or a kept report")
+    if path.suffix in _PAGES:
+        with path.open("rb") as file:
+            return Side(str(path), reported(file.read(FILE_BYTES + 1), str(path)))
+    return of_corpus(Corpus.open(path))
+
+
+def of_corpus(corpus: Corpus) -> Side:
+    """Returns a corpus as it is now."""
+    planner = corpus.planner()
+
+    def records(asset: str) -> Records:
+        if asset not in corpus.graph.stages:
+            return {}
+        keys = set(planner.partitions(corpus.graph[asset]))
+        return {key: record for key, record in planner.records(asset).items() if key in keys}
+
+    return Side(corpus.storage.place, numbers_of(planner), corpus.storage, records)
+
+
+def _of_folder(folder: Path) -> Side:
+    if (folder / FOLDER).is_dir():
+        return _of_store(folder)
+    if (folder / CONFIG).is_file():
+        return of_corpus(Corpus.open(folder / CONFIG))
+    raise ConfigError(f"{folder}: has neither a ledger, as a store, nor a {CONFIG}")
+
+
+class _ReadOnly(LocalStorage):
+    """A store that nothing is written to, not even what would save time."""
+
+    @override
+    def write(self, path: str, content: bytes) -> NoReturn:
+        raise PermissionError(f"{self.place} is only read")
+
+
+def _of_store(folder: Path) -> Side:
+    """Returns a store without its corpus.yaml. Partitions that the last build no longer had are left out."""
+    storage = _ReadOnly(folder.absolute())
+    ledger = Ledger(storage)
+    owner = owner_of(storage)
+    known: dict[str, Records] = {}
+    shards = _listed(storage, ledger)
+    chunks = {record.parameters.get("mix.chunks") for record in ledger.records("mixed_pass1").values()}
+
+    def is_present(key: str | None) -> bool:
+        if source_of(key) is not None:
+            return shards is None or key in shards
+        number = (key or "").removeprefix("chunk-")
+        return not number.isdecimal() or len(chunks) != 1 or int(number) < (next(iter(chunks)) or 0)
+
+    def records(asset: str) -> Records:
+        if asset not in known:
+            known[asset] = {key: one for key, one in ledger.records(asset).items() if is_present(key)}
+        return known[asset]
+
+    name = owner.name if owner else folder.name
+    numbers = recorded(name, sorted(ledger.assets()), records)
+    if not numbers.assets:
+        raise ConfigError(f"{folder}: is a store without a built partition")
+    return Side(str(folder), numbers, storage, records)
+
+
+class _Shard(msgspec.Struct):
+    shard: str
+
+
+def _listed(storage: Storage, ledger: Ledger) -> set[str] | None:
+    """Returns the keys of the raw files when they were last listed; None if that is not known."""
+    record: Record | None = ledger.records("inventory").get(None)
+    if record is None:
+        return None
+    decoder = msgspec.json.Decoder(_Shard)
+    return {decoder.decode(line).shard for line in Partition(storage, record).lines()}

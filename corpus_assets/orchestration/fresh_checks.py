@@ -1,0 +1,104 @@
+"""The asset check `fresh`: it warns while any partition of an asset is not fresh, so that green never means stale.
+
+A result belongs to no run: whoever makes a plan (a build, a step, the sensor, the start of the web UI) reports what has
+changed since the last result.
+"""
+
+import time
+from collections.abc import Mapping
+
+import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluation,
+    AssetCheckEvaluationTargetMaterializationData,
+)
+from dagster._core.event_api import EventLogRecord
+from dagster._core.instance.utils import RUNLESS_JOB_NAME, RUNLESS_RUN_ID
+from dagster._core.storage.asset_check_execution_record import (
+    AssetCheckExecutionRecord,
+    AssetCheckExecutionRecordStatus,
+)
+
+from corpus_assets.checking import asset_key
+from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.event_batch import event_batch
+from corpus_assets.orchestration.freshness import Freshness, remember
+from corpus_assets.orchestration.home import dagster_home
+from corpus_assets.orchestration.markdown import code_list
+from corpus_assets.orchestration.run_events import RunEvents
+from resources.stage.declaration import Stage
+
+CHECK = "fresh"
+DONE = (AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED)
+
+
+def check_key(asset: str) -> dg.AssetCheckKey:
+    """Returns the key of the check of an asset."""
+    return dg.AssetCheckKey(asset_key(asset), CHECK)
+
+
+def fresh_check(stage: Stage) -> dg.AssetCheckSpec:
+    """Returns the check of an asset; it blocks nothing."""
+    return dg.AssetCheckSpec(
+        CHECK,
+        asset=asset_key(stage.name),
+        description="All partitions are fresh, as `corpus plan` sees it. While any is not, this warns and says why.",
+    )
+
+
+def fresh_result(asset: str, found: Freshness) -> dg.AssetCheckResult:
+    """Returns the result of the check."""
+    metadata: dict[str, int | dg.MetadataValue] = {f"partitions {status}": n for status, n in found.counts.items()}
+    if found.causes:
+        metadata["causes"] = dg.MetadataValue.md(code_list(found.causes))
+        metadata["first of them"] = dg.MetadataValue.md(code_list(found.listed))
+    return dg.AssetCheckResult(
+        asset_key=asset_key(asset),
+        check_name=CHECK,
+        passed=found.fresh,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=found.words,
+        metadata=metadata,
+    )
+
+
+def tell(
+    corpus: Corpus, instance: dg.DagsterInstance, found: Mapping[str, Freshness], *, but: str | None = None
+) -> int:
+    """Reports the results that are other than the last ones, all in one batch; returns how many.
+
+    A result counts for the events of its asset before it, so an asset with a newer event gets one too. One that was
+    never materialized gets none. but: the asset whose result is reported otherwise.
+    """
+    keys = {check_key(name): name for name in found if name != but}
+    told = instance.event_log_storage.get_latest_asset_check_execution_by_key(list(keys))
+    records = instance.get_asset_records([key.asset_key for key in keys])
+    newest = {one.asset_entry.asset_key: one.asset_entry.last_materialization_record for one in records}
+    events, entries = RunEvents(RUNLESS_RUN_ID, RUNLESS_JOB_NAME), []
+    for key, name in keys.items():
+        event = newest.get(key.asset_key)
+        if event is not None and not _is_said(told.get(key), found[name], event):
+            result = fresh_result(name, found[name])
+            entries.append(events.entry(events.checked(key, result, False, _target(event)), time.time()))
+    if entries:
+        with event_batch(instance, RUNLESS_RUN_ID) as batch:
+            batch.check(entries)
+    remember(corpus.storage, dagster_home(corpus.home), found)
+    return len(entries)
+
+
+def _is_said(told: AssetCheckExecutionRecord | None, found: Freshness, event: EventLogRecord) -> bool:
+    """Returns whether the last result says the same, of the newest event of the asset."""
+    if told is None or told.status not in DONE or told.event is None or told.event.dagster_event is None:
+        return False
+    said = told.event.dagster_event.event_specific_data
+    assert isinstance(said, AssetCheckEvaluation)
+    target = said.target_materialization_data
+    seen = target is not None and target.storage_id == event.storage_id
+    return seen and (said.passed, said.description) == (found.fresh, found.words)
+
+
+def _target(event: EventLogRecord) -> AssetCheckEvaluationTargetMaterializationData:
+    return AssetCheckEvaluationTargetMaterializationData(
+        storage_id=event.storage_id, run_id=event.run_id, timestamp=event.timestamp
+    )

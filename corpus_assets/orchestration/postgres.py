@@ -1,0 +1,53 @@
+"""Dagster's runs and events in Postgres: with `$CORPUS_POSTGRES_URL` set, instead of in SQLite files."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import yaml
+
+from resources.errors import ConfigError
+
+VARIABLE = "CORPUS_POSTGRES_URL"
+DRIVER = "postgresql+psycopg2://"
+_PLAIN = ("postgresql://", "postgres://")
+
+
+def database_url() -> str | None:
+    """Returns the address of the database, with its driver; None if none is set.
+
+    SQLAlchemy takes an address without a driver for one of psycopg 3, which Dagster does not use; so the driver is
+    written into the variable, which Dagster's processes read. `ConfigError` for another kind of address, and without
+    dagster-postgres. The address may hold a password, so no message does.
+    """
+    url = os.environ.get(VARIABLE, "")
+    if not url:
+        return None
+    for plain in _PLAIN:
+        if url.startswith(plain):
+            url = os.environ[VARIABLE] = DRIVER + url.removeprefix(plain)
+    if not url.startswith(DRIVER):
+        kind = url.partition(":")[0] if ":" in url else "something without a scheme"
+        raise ConfigError(f"${VARIABLE}: received {kind!r}; valid is {DRIVER}USER:PASSWORD@HOST:5432/DATABASE")
+    if find_spec("dagster_postgres") is None:
+        raise ConfigError(f"${VARIABLE} is set, and dagster-postgres is missing: pip install 'corpus-assets[postgres]'")
+    return url
+
+
+def with_postgres(file: Path) -> None:
+    """Lets a dagster.yaml keep runs and events in the database; one that says where it keeps them stays as it is.
+
+    The file names the variable, not the address: no password is written to disk.
+    """
+    settings = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    if not any(key in settings for key in ("storage", "run_storage", "event_log_storage", "schedule_storage")):
+        settings["storage"] = {"postgres": {"postgres_url": {"env": VARIABLE}}}
+        file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+
+
+def unreachable(error: BaseException) -> str:
+    """Returns in words that the database cannot be used; empty for an error that is not of the database."""
+    if not type(error).__module__.startswith("psycopg2"):
+        return ""
+    reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return f"the database of ${VARIABLE} cannot be used: {reason}"

@@ -1,0 +1,94 @@
+"""The reasons for which rows of raw files are dropped, by what is read and into what."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from corpus_assets.config.dataset_files import Files, Shape
+from corpus_assets.config.datasets import SECTIONS
+from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
+from resources.stage.declaration import Values
+
+ROW: Final = (
+    *("invalid_json", "invalid_utf8", "not_an_object", "lone_surrogate", "too_deep", "number_out_of_range"),
+    *("line_too_long", "no_id", "bad_id"),
+)
+"""Faults of rows in any format."""
+
+TEXT_OF_DOCUMENT: Final = ("no_text", "text_not_a_string")
+
+_FORMATS: Final = {
+    "tar": (SKIPPED_MEMBER,),
+    "parquet": ("bad_value",),
+    "csv": ("bad_quotes", "ragged_row", "nul"),
+    "tsv": ("bad_quotes", "ragged_row", "nul"),
+}
+
+WEB: Final = (
+    *sorted(NO_DOCUMENT),
+    *("record_too_long", "segmented_record", "too_large", "bad_http", "bad_chunks", "bad_encoding", "unknown_encoding"),
+    *("html_too_long", "html_too_deep", "extraction_failed"),
+)
+"""Records of WARC files."""
+
+_TEXTS: Final[Mapping[Shape, tuple[str, ...]]] = {
+    "text": ("text",),
+    "pair": ("prompt", "completion"),
+    "conversation": ("messages",),
+    "preference": ("prompt", "chosen", "rejected"),
+}
+_MESSAGES: Final = (
+    *("messages_not_a_list", "message_not_an_object", "content_not_text", "role_not_text", "no_role", "no_content"),
+)
+MIXED: Final = "mixed_responses"
+
+
+def document_reasons(settings: Values) -> list[str]:
+    """Returns the reasons for which rows of any source give no document."""
+    return [*_of_files(settings["sources"], settings), *TEXT_OF_DOCUMENT]
+
+
+def example_reasons(settings: Values, name: str) -> list[str]:
+    """Returns the reasons for which rows of a dataset's own files give no example."""
+    (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
+    given = dataset["input"]
+    shape = SECTIONS[dataset.get("mode", "lm")].shape_in(Files.model_construct(None, **given))
+    return [*_of_files([given], settings), *shape_reasons(shape)]
+
+
+def item_reasons(settings: Values, name: str) -> list[str]:
+    """Returns the reasons for which rows of a benchmark's files give no item."""
+    given = [entry for entry in settings["benchmarks"] if entry["name"] == name]
+    return [reason for reason in (*_of_files(given, settings), *shape_reasons("text")) if reason != TAKEDOWN]
+
+
+def shape_reasons(shape: Shape) -> list[str]:
+    """Returns the faults of the values that make an example of a shape."""
+    texts = _TEXTS[shape]
+    found = [f"{fault}_{text}" for text in texts for fault in ("no", "empty")]
+    if shape != "conversation":
+        found += [f"{text}_not_text" for text in texts]
+    if shape in ("conversation", "preference"):
+        found += _MESSAGES
+    return [*found, MIXED] if shape == "preference" else found
+
+
+def _of_files(sections: list[Mapping[str, Any]], settings: Values) -> list[str]:
+    return list(dict.fromkeys((*ROW, *(reason for given in sections for reason in _of_section(given, settings)))))
+
+
+def _of_section(given: Mapping[str, Any], settings: Values) -> Iterator[str]:
+    """Yields the faults of the formats that a section may read, and of whole files."""
+    declared: str = given["format"]
+    for name, reasons in _FORMATS.items():
+        if declared == "auto" or name in declared:
+            yield from reasons
+    # By suffix any file may be a WARC file; who reads them says so, or sees these reasons when they first occur.
+    says = f"{declared} {given['glob']} {given.get('extractor') or ''}"
+    if any(word in says for word in ("warc", "wet", "resiliparse", "trafilatura")):
+        yield from WEB
+    if "sample" in given:
+        yield NOT_SAMPLED
+    if given["on_bad_file"] == "skip":
+        yield BAD_FILE
+    if settings["remove"]:
+        yield TAKEDOWN

@@ -1,0 +1,51 @@
+"""The stage of the report, which reads every other stage."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.report.report import CONFIGURATION, STAGES, report
+from resources.stage.declaration import Input, Partitioning, Stage, every, same
+
+NAME = "report"
+_OF_THE_MACHINE = {"engine", "storage"}
+_COMPARED = "components"
+
+
+def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
+    """Returns the stage of the report. stages: all others; none if there is nothing but a list of raw files."""
+    values = config.model_dump(mode="json", exclude=_OF_THE_MACHINE)
+    versions = {stage.name: stage.code_version for stage in stages}
+    return [
+        Stage(
+            name=NAME,
+            group=NAME,
+            unit_in="partitions",
+            unit_out="pages",
+            description="One page on the whole corpus: documents, tokens, losses, duplicates, and what they come from.",
+            partitioning=Partitioning.NONE,
+            compute=partial(report, assets=tuple(versions), documents=_documents(stages)),
+            code_version="1",
+            io="records",
+            inputs=tuple(map(_edge, stages)),
+            derived_parameters=partial(_parameters, {CONFIGURATION: values, STAGES: versions}),
+            kinds=("html",),
+        )
+    ]
+
+
+def _parameters(values: Mapping[str, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the configuration as it was written, with defaults: paths are those of corpus.yaml."""
+    del settings
+    return values
+
+
+def _edge(stage: Stage) -> Input:
+    return same(stage.name) if stage.partitioning is Partitioning.NONE else every(stage.name, folded=True)
+
+
+def _documents(stages: Sequence[Stage]) -> str:
+    """Returns the asset whose texts are compared for duplicates: normalized documents, or what the filter left."""
+    read = [edge for stage in stages if stage.name == _COMPARED for edge in stage.inputs]
+    return next((edge.asset for edge in read if "normalized_documents" in edge.names), "")

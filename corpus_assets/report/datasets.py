@@ -1,0 +1,98 @@
+"""Tokens of each dataset: how many of what, as asked for and as reached, and how full its rows are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from corpus_assets import dataset_names as names
+from corpus_assets.report.model import Dataset, Mixed
+from corpus_assets.report.records import Built, by_source, records, summed
+from resources.ledger import Record
+from resources.row_counts import added
+from resources.stage.partition import Partition
+
+HDF5 = "hdf5"
+_TOTALS, _ROWS = "totals", "h5_dataset_stats"
+_LENGTHS = "token_lengths"
+
+
+def datasets(built: Built, configuration: Mapping[str, Any]) -> list[Dataset]:
+    """Returns the datasets in configured order."""
+    return [_dataset(built, entry) for entry in configuration["datasets"]]
+
+
+def _dataset(built: Built, entry: Mapping[str, Any]) -> Dataset:
+    name: str = entry["name"]
+    made = built.get(names.tokens(name), ())
+    found = Dataset(
+        name=name,
+        format=entry.get("format") or HDF5,
+        input=entry["input"] if isinstance(entry["input"], str) else "files of its own",
+        sequence_length=entry.get("sequence_length"),
+        rows=0,
+        tokens=0,
+        mixture=_mixture(built, entry),
+    )
+    if found.format == HDF5:
+        found.format = f"{HDF5}, {entry.get('mode') or 'lm'}"
+        _add_rows(found, built, name, made)
+    else:
+        _add_units(found, built, name, made)
+    found.by_source = by_source(_counted(built, name)) if _counted(built, name) else None
+    found.lengths = _lengths(built, name)
+    return found
+
+
+def _counted(built: Built, name: str) -> Sequence[Partition]:
+    """Returns the partitions that tell sources apart: those that saw the documents."""
+    sequences = built.get(names.sequences(name), ())
+    return sequences or built.get(names.tokens(name), ())
+
+
+def _add_rows(found: Dataset, built: Built, name: str, made: Sequence[Partition]) -> None:
+    rows = [partition.record.counters_of(_ROWS) for partition in made]
+    found.rows, found.slots, found.non_pad_tokens, found.loss_tokens = (
+        sum(int(one[key]) for one in rows)
+        for key in ("num_sequences", "num_tokens", "non_pad_tokens", "loss_valid_tokens")
+    )
+    found.tokens = found.non_pad_tokens
+    for record in records(built, names.params(name)):
+        numbers = record.statistics
+        found.tokens = numbers.get("tokens") or found.tokens
+        found.documents = numbers.get("documents")
+        found.packing = list(numbers.get("packing", ()))
+        found.discarded = dict(numbers.get("discarded", {}))
+    counters = [record.counters.get("counters", {}) for record in _records_counted(built, name)]
+    found.dropped_tokens = summed(one.get("dropped_tokens", {}) for one in counters)
+
+
+def _records_counted(built: Built, name: str) -> list[Record]:
+    return [partition.record for partition in _counted(built, name)]
+
+
+def _add_units(found: Dataset, built: Built, name: str, made: Sequence[Partition]) -> None:
+    totals = summed(
+        {key: value for key, value in partition.record.counters_of(_TOTALS).items() if isinstance(value, int)}
+        for partition in made
+    )
+    found.rows, found.tokens, found.documents = (totals.get(key, 0) for key in ("units", "ids", "documents"))
+    for record in records(built, names.manifest(name)):
+        found.discarded = {reason: count for reason, count in record.statistics.get("discarded", {}).items() if count}
+
+
+def _mixture(built: Built, entry: Mapping[str, Any]) -> dict[str, Mixed]:
+    """Returns how each source is used. Its shares are those of corpus.yaml, if they are given there."""
+    weights = entry.get("weights") or {}
+    shares = weights.get("shares")
+    whole = sum(shares.values()) if isinstance(shares, Mapping) else 0
+    found: dict[str, Mixed] = {}
+    for partition in built.get(names.mixture(entry["name"]), ()):
+        for source, used in partition.json()["sources"].items():
+            asked = shares.get(source, 0) / whole if isinstance(shares, Mapping) and whole else None
+            found[source] = Mixed(used["available"], used["target"], used["reached"], used["epochs"], asked)
+    return found
+
+
+def _lengths(built: Built, name: str) -> list[int] | None:
+    counted = [record.statistics.get(_LENGTHS) for record in _records_counted(built, name)]
+    known = [lengths for lengths in counted if lengths is not None]
+    return added(known) if known and len(known) == len(counted) else None

@@ -1,0 +1,199 @@
+"""The model of a report: every number in it that follows from content. It is stored as `report.json`.
+
+The same content gives the same bytes. `version` is raised when a field gets another meaning or goes; fields may be
+added without. Whoever compares two reports reads fields that he knows, and takes absent ones for not counted (None).
+"""
+
+from typing import Any
+
+import msgspec
+
+VERSION = 1
+
+BySource = dict[str, dict[str, int]]
+"""For each source `documents`, and where they are counted `text_bytes`, `tokens`, `loss_tokens`."""
+
+
+class Source(msgspec.Struct):
+    """A source as it is configured, or a dataset's own files, and its raw files.
+
+    dataset: the dataset that the files belong to; None for a source of the corpus. raw_bytes: as the files are stored.
+    """
+
+    name: str
+    licence: str | None
+    location: str
+    dataset: str | None = None
+    epochs: float | None = None
+    files: int = 0
+    raw_bytes: int = 0
+
+
+class Loss(msgspec.Struct):
+    """Documents that a step leaves out for one reason. by_source: None if it was not counted."""
+
+    reason: str
+    documents: int
+    by_source: dict[str, int] | None = None
+
+
+class Step(msgspec.Struct):
+    """What is left after a step from raw rows to training documents, and what was lost in it.
+
+    text_bytes: of UTF-8 text; None where it is not known. by_source: None if the records do not have it. examples: some
+    of what was lost, in words. gained: further uses of documents, by `epochs`.
+    """
+
+    name: str
+    asset: str
+    documents: int
+    text_bytes: int | None
+    by_source: BySource | None
+    losses: list[Loss] = []
+    examples: list[str] = []
+    gained: int = 0
+
+
+class Split(msgspec.Struct):
+    """The documents of a split."""
+
+    name: str
+    documents: int
+    text_bytes: int
+    by_source: BySource | None
+
+
+class Mixed(msgspec.Struct):
+    """How a source is used by a dataset with weights: tokens there are, asked for and reached; share asked for."""
+
+    available: int
+    target: int
+    reached: int
+    epochs: float
+    asked: float | None = None
+
+
+class Dataset(msgspec.Struct):
+    """A dataset. rows: of HDF5 files, else windows or documents. slots: token positions of all rows.
+
+    by_source: documents and tokens without separators. loss_tokens, slots, packing: None or empty for files of other
+    trainers. packing: what each way to pack the same documents would give. discarded: documents or rows by reason.
+    """
+
+    name: str
+    format: str
+    input: str
+    sequence_length: int | None
+    rows: int
+    tokens: int
+    documents: int | None = None
+    loss_tokens: int | None = None
+    slots: int | None = None
+    non_pad_tokens: int | None = None
+    by_source: BySource | None = None
+    mixture: dict[str, Mixed] = {}
+    packing: list[dict[str, Any]] = []
+    discarded: dict[str, int] = {}
+    dropped_tokens: dict[str, int] = {}
+    lengths: list[int] | None = None
+
+
+class Text(msgspec.Struct):
+    """The beginning of a text, in pieces of which some are marked.
+
+    pieces: (text, mark) in order; mark is `same`, `only here`, `found` or empty. bytes: of the whole text.
+    """
+
+    source: str
+    id: str
+    pieces: list[tuple[str, str]]
+    bytes: int
+    cut: bool = False
+
+
+class Cluster(msgspec.Struct):
+    """Near-duplicates: the document kept, and some of those left out in its stead. size: of all of them."""
+
+    size: int
+    kept: Text
+    removed: list[Text]
+    chosen: str = "at random"
+
+
+class Duplicates(msgspec.Struct):
+    """Near-duplicates of the whole corpus. sources: documents that took part, and those removed.
+
+    sizes: number of clusters by their size. pairs: for each source of removed documents, how many were removed for one
+    of each source. pairs_left_out: documents in pairs of sources beyond those listed. exact: those removed of each
+    source whose very text another document has; None if it was not counted.
+    """
+
+    clusters: int
+    removed: int
+    largest: int
+    sources: dict[str, dict[str, int]]
+    sizes: dict[str, int] | None = None
+    pairs: dict[str, dict[str, int]] | None = None
+    pairs_left_out: int = 0
+    exact: dict[str, int] | None = None
+    guard: dict[str, int] = {}
+    samples: list[Cluster] = []
+
+
+class Benchmark(msgspec.Struct):
+    """What is found of a benchmark: numbers of items and documents, and the texts of some that hold items."""
+
+    name: str
+    numbers: dict[str, int]
+    worst: list[dict[str, Any]] = []
+    texts: list[Text] = []
+
+
+class Measure(msgspec.Struct):
+    """What a tagger found: how many documents have which value; `cuts` are ends of the ranges that the filter keeps.
+
+    edges: one more than counts. none: documents without a value.
+    """
+
+    asset: str
+    key: str
+    edges: list[float]
+    counts: list[int]
+    none: int
+    cuts: dict[str, float] = {}
+
+
+class Stage(msgspec.Struct):
+    """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
+
+    code_version: str
+    partitions: int
+    digest: str
+
+
+class Model(msgspec.Struct):
+    """A report. configuration: corpus.yaml with all defaults, without what depends on the machine."""
+
+    version: int
+    name: str
+    sources: list[Source]
+    steps: list[Step]
+    splits: list[Split]
+    datasets: list[Dataset]
+    lengths: dict[str, list[int]]
+    duplicates: Duplicates | None
+    benchmarks: list[Benchmark]
+    measures: list[Measure]
+    measures_left_out: int
+    configuration: dict[str, Any]
+    stages: dict[str, Stage]
+
+
+def encode(model: Model) -> bytes:
+    """Returns the model as JSON with sorted keys."""
+    return msgspec.json.format(msgspec.json.encode(model, order="sorted"), indent=1) + b"\n"
+
+
+def decode(content: bytes | str) -> Model:
+    """Returns the model of a `report.json`; `msgspec.DecodeError` if it is none."""
+    return msgspec.json.decode(content, type=Model)

@@ -1,0 +1,159 @@
+"""In which rows of the files for trainers a document is: by where its ids lie in the token stream."""
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets import dataset_names as names
+from corpus_assets.config.exports import is_export
+from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
+from corpus_assets.export.documents import Documents
+from corpus_assets.export.format import Build, Place, places_of
+from corpus_assets.export.mixture import mix_of
+from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from corpus_assets.tracing.kept_rows import not_built
+from corpus_assets.tracing.look import Look
+from corpus_assets.tracing.step import Step
+from corpus_assets.tracing.tables import rows_of_id
+from resources.stage.partition import Partition
+
+MOST_ROWS = 20
+"""Runs of rows that are listed of a dataset; all are counted."""
+
+Runs = list[dict[str, Any]]
+
+
+def streams_of(look: Look, rows_from: str) -> dict[str, ExportedDataset]:
+    """Returns the token streams made of an asset, each with a dataset that says how."""
+    found: dict[str, ExportedDataset] = {}
+    for dataset in streamed_datasets(look.corpus.settings.values["datasets"]):
+        if not dataset.mixed and dataset.rows_from == rows_from:
+            found.setdefault(dataset.streams[0], dataset)
+    return found
+
+
+def number_in_stream(stream: Partition, named: tuple[str, str, int], row: int, rank: int) -> int | None:
+    """Returns the number of a document in a partition of a stream; None if it is not there.
+
+    named: source, id and copy. row: of the split or file; it is the number, unless texts were left out. rank: how many
+    others with that name come before.
+    """
+    source, identifier, copy = named
+    table, known = stream.array(DOCUMENTS), stream.json(NAMES)["sources"]
+    if source not in known:
+        return None
+    wanted = identifier.encode("utf-8", "surrogatepass")
+    found = [
+        number
+        for number in rows_of_id(table["id_end"], stream.array(IDS), wanted)
+        if table["copy"][number] == copy and table["source"][number] == known.index(source)
+    ]
+    if row in found:
+        return row
+    return found[rank] if rank < len(found) else None
+
+
+def exported(look: Look, asset: str, stream: Partition, number: int, copy: int | None) -> Iterator[Step]:
+    """Yields a step for each dataset in a trainer's format that is made of a stream. number: of the document in it."""
+    for dataset in streamed_datasets(look.corpus.settings.values["datasets"]):
+        if is_export(dataset.values) and asset in dataset.streams:
+            yield _step(look, dataset, stream, number, copy)
+
+
+def _step(look: Look, dataset: ExportedDataset, stream: Partition, number: int, copy: int | None) -> Step:
+    asset, key = names.tokens(dataset.name), stream.key
+    spread = dataset.together or dataset.format.spread
+    built = look.partitions(asset) if spread else [one for one in [look.partition(asset, key)] if one is not None]
+    tokenizer = look.partition(dataset.tokenizer, None)
+    mixture = look.partition(names.mixture(dataset.name), None) if dataset.values["weights"] else None
+    if not built or tokenizer is None or (dataset.values["weights"] and mixture is None):
+        return not_built(look, asset, None if dataset.together else key, copy)
+    build: Build[Any] = Build.of(dataset.name, dataset.section, load_tokenizer_of(tokenizer))
+    documents = dataset.units(stream, build, None if mixture is None else mix_of(mixture))
+    pieces = np.flatnonzero(documents.numbers == number)
+    only = None if spread else key
+    if not len(pieces):
+        return _in_none(look, dataset, only, copy, empty=not stream.array(LENGTHS)[number])
+    runs = [run for one in built for run in _runs(dataset, one, stream, documents, pieces)]
+    count = sum(run["last"] - run["first"] + 1 for run in runs)
+    stale = next((words for one in built if (words := look.state(asset, one.key))), "")
+    unit = dataset.format.unit_of(dataset.section)
+    if not runs:
+        words = f"it is in no {unit}: its ids are in a rest that is left out"
+        return Step(asset, only, "dropped", words, "tail", copy=copy, stale=stale)
+    first = runs[0]
+    words = f"in {_rows(runs, unit)} of {first['file']}" + (" and others" if len({r["file"] for r in runs}) > 1 else "")
+    details = {"rows": runs[:MOST_ROWS], "row_count": count, "unit": unit, "format": dataset.values["format"]}
+    return Step(asset, only, "here", words, None, first["first"], first["file"], copy, stale, details)
+
+
+def _in_none(look: Look, dataset: ExportedDataset, key: str | None, copy: int | None, *, empty: bool) -> Step:
+    asset = names.tokens(dataset.name)
+    reason = "empty" if empty else "not_in_mixture"
+    words = "its text has no token" if empty else "the weights of the dataset do not take it"
+    stale = look.state(asset, key) if key else ""
+    return Step(asset, key, "dropped", words, reason, copy=copy, stale=stale)
+
+
+def _rows(runs: Runs, unit: str) -> str:
+    shown = [f"{run['first']:,}" + (f" to {run['last']:,}" if run["last"] > run["first"] else "") for run in runs[:3]]
+    several = len(runs) > 1 or runs[0]["last"] > runs[0]["first"]
+    return f"{unit}{'s' if several else ''} {', '.join(shown)}{' ...' if len(runs) > 3 else ''}"
+
+
+def _runs(
+    dataset: ExportedDataset, made: Partition, stream: Partition, documents: Documents, pieces: NDArray[np.int64]
+) -> Iterator[dict[str, Any]]:
+    """Yields the runs of rows of the files of a partition that hold pieces of a document."""
+    ends = np.cumsum(documents.sizes)
+    begins = ends - documents.sizes
+    lines_of = dataset.format.lines_of
+    for place in places_of(made):
+        if lines_of is None and place.stream not in (stream.key, stream.name):
+            continue
+        found: list[int] = []
+        for piece in pieces.tolist():
+            start, stop = int(begins[piece]), int(ends[piece])
+            if lines_of is not None:
+                found += lines_of(made, place.path, stream.name, start, stop).tolist()
+            elif place.step:
+                found += _windows(place, start, stop)
+            else:
+                found += _documents(place, documents.numbers, begins, piece)
+        yield from _joined(place.path, sorted(set(found)))
+
+
+def _windows(place: Place, start: int, stop: int) -> range:
+    """Returns the windows of a place that hold ids from `start` to before `stop`."""
+    low, high = max(start, place.id) - place.id, min(stop, place.id + place.ids) - place.id
+    return range(place.unit + low // place.step, place.unit + -(-high // place.step)) if low < high else range(0)
+
+
+def _documents(place: Place, numbers: NDArray[np.int64], begins: NDArray[np.int64], piece: int) -> list[int]:
+    """Returns the row of a piece of a document in a place, if it is there."""
+    first = np.flatnonzero((numbers == place.document) & (begins == place.id))
+    ahead = piece - int(first[0]) if len(first) else -1
+    return [place.unit + ahead] if 0 <= ahead < place.units else []
+
+
+def _joined(path: str, rows: list[int]) -> Iterator[dict[str, Any]]:
+    """Yields rows that follow each other as runs: the file, the first and the last."""
+    cuts = [0, *(n + 1 for n, (one, other) in enumerate(pairwise(rows)) if other != one + 1)]
+    for begin, end in zip(cuts, [*cuts[1:], len(rows)], strict=True):
+        if rows:
+            yield {"file": path, "first": rows[begin], "last": rows[end - 1]}
+
+
+def stream_step(look: Look, stream: Partition, number: int, copy: int | None) -> Step:
+    """Returns the step of a token stream."""
+    asset, file = stream.record.asset, stream.file(LENGTHS).path
+    tokens = int(stream.array_rows(LENGTHS, number, number + 1)[0])
+    details: Mapping[str, Any] = {"tokens": tokens}
+    words = f"document {number:,} of the token stream, {tokens:,} tokens"
+    return Step(
+        asset, stream.key, "here", words, None, number, file, copy, look.state(asset, stream.key), dict(details)
+    )

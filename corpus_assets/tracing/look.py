@@ -1,0 +1,84 @@
+"""What is stored of a corpus, and how the plan finds it: the partitions that a way goes through."""
+
+from functools import cached_property
+
+from corpus_assets import dataset_names as names
+from corpus_assets.corpus import Corpus
+from corpus_assets.filter.assets import FILTERED, READ
+from corpus_assets.tracing.origins import Origin, raw_row
+from resources.errors import ConfigError
+from resources.planning.planner import Planner, Status
+from resources.records import partition_name
+from resources.stage.graph import did_you_mean
+from resources.stage.partition import Partition
+
+
+class Look:
+    """One look at a corpus. Records are read once per asset, and nothing is decided before somebody asks for a state.
+
+    planner: of a look that somebody has already; by default a new one.
+    """
+
+    def __init__(self, corpus: Corpus, planner: Planner | None = None) -> None:
+        self.corpus = corpus
+        self._given = planner
+
+    @cached_property
+    def planner(self) -> Planner:
+        """The plan of the corpus as it is now."""
+        return self._given or self.corpus.planner()
+
+    @property
+    def documents(self) -> str:
+        """The asset with the documents that everything after the filter reads."""
+        return FILTERED if self.has(FILTERED) else READ
+
+    def has(self, asset: str) -> bool:
+        """Returns whether the corpus has an asset of that name now."""
+        return asset in self.corpus.graph.stages
+
+    def partition(self, asset: str, key: str | None) -> Partition | None:
+        """Returns a stored partition; None if there is none."""
+        record = self.planner.records(asset).get(key) if self.has(asset) else None
+        return None if record is None else Partition(self.corpus.storage, record, self.planner.shard(key))
+
+    def partitions(self, asset: str) -> list[Partition]:
+        """Returns the stored partitions of an asset, in canonical order, and then those that the corpus lost."""
+        if not self.has(asset):
+            return []
+        records = self.planner.records(asset)
+        present = [key for key in self.planner.partitions(self.corpus.graph[asset]) if key in records]
+        gone = sorted(records.keys() - set(present), key=str)
+        return [Partition(self.corpus.storage, records[key], self.planner.shard(key)) for key in (*present, *gone)]
+
+    def state(self, asset: str, key: str | None) -> str:
+        """Returns in words why a partition is not what would be made now; empty if it is."""
+        decision = self.planner.decisions(self.corpus.graph[asset]).get(key)
+        if decision is None:
+            return "it is no longer part of the corpus: `corpus clean`"
+        if decision.status is Status.FRESH:
+            return ""
+        return f"{decision.status}: {decision.reason or decision.blocked}"
+
+    def shard(self, asset: str, key: str) -> Partition:
+        """Returns the partition of a shard; `ConfigError` names those near it if there is none."""
+        found = self.partition(asset, key)
+        if found is None:
+            known = [str(one) for one in self.planner.records(asset)] if self.has(asset) else []
+            raise ConfigError(
+                f"{partition_name(asset, key)} is not built{did_you_mean(key, known)}; run `corpus build`"
+            )
+        return found
+
+    def asset_of(self, key: str) -> str:
+        """Returns the asset with the documents or examples of a raw file: of a source, or of a dataset's own."""
+        shard = self.planner.shard(key)
+        source = shard.source if shard else key.partition("--")[0]
+        examples = names.examples(source)
+        return examples if self.has(examples) and source not in self.corpus.settings.sources() else READ
+
+    def origin(self, source: str, identifier: str, key: str, number: int | None) -> Origin:
+        """Returns where a document or example comes from. number: of it in its shard; None if it is not known."""
+        shard, made = self.planner.shard(key), self.partition(self.asset_of(key), key)
+        row = None if made is None or number is None else raw_row(made, number)
+        return Origin(source, identifier, key, f"{shard.location}/{shard.path}" if shard else None, row)

@@ -1,0 +1,51 @@
+"""The steps of a way through the corpus: what became of a document in each stage."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from corpus_assets.tracing.origins import Origin
+
+Status = Literal["here", "changed", "moved", "dropped", "unknown"]
+"""here: the stage has it as it was. changed: it has another text or fewer fields. moved: from here on it is in another
+place. dropped: it goes no further. unknown: that is not built, or not recorded."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What became of a document in one stage.
+
+    stage, partition: asset and key of what was looked at. words: a sentence for a person. reason: the word by which the
+    partition's record counts what was dropped for this. row: number of the document in the partition, from 0. file: the
+    stored file. copy: which use of the document, from 0, where it may be used several times. stale: why the partition
+    is not what would be made now; empty if it is. details: numbers and names, as the stage recorded them. other: the
+    document kept in its stead, or whose text it shares.
+    """
+
+    stage: str
+    partition: str | None
+    status: Status
+    words: str
+    reason: str | None = None
+    row: int | None = None
+    file: str | None = None
+    copy: int | None = None
+    stale: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    other: Origin | None = None
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where a row of a raw file went. number: of its document among those of its shard, from 0; None if it gave none.
+
+    steps: in the order of the stages; each use of a document by `epochs` has its own from the mix on.
+    """
+
+    origin: Origin
+    number: int | None
+    steps: list[Step]
+
+    def ends(self) -> Iterator[Step]:
+        """Yields the steps at which a document, or a use of it, was dropped."""
+        return (step for step in self.steps if step.status == "dropped")

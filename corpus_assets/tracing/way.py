@@ -1,0 +1,98 @@
+"""Where a document went: from its row of a raw file through every stage to the token files, or to where it ended."""
+
+from collections.abc import Iterator
+from time import monotonic
+
+from corpus_assets.filter.assets import FILTERED, READ
+from corpus_assets.tracing.kept_rows import described, filtered
+from corpus_assets.tracing.look import Look
+from corpus_assets.tracing.mixed_rows import mixed, split
+from corpus_assets.tracing.origins import Origin
+from corpus_assets.tracing.raw_rows import lost_row, number_of
+from corpus_assets.tracing.step import Step, Way
+from corpus_assets.tracing.stream_rows import streamed
+from corpus_assets.tracing.tables import IDS, NAMED, TEXTS, id_at, line_at
+from corpus_assets.tracing.token_rows import of_example, of_split
+from resources.stage.partition import Partition
+
+
+def way_of(look: Look, shard: str, row: int, *, seconds: float = 10.0) -> Way:
+    """Returns where a row of a raw file went. shard: key of its partition, of a source or of a dataset's own files.
+
+    seconds: for searching HDF5 files, which do not say whose rows are whose; 0 to leave them. Raises `ConfigError` for
+    a shard or row that there is not.
+    """
+    asset = look.asset_of(shard)
+    made = look.shard(asset, shard)
+    return _way(look, made, number_of(made, row), row, monotonic() + seconds)
+
+
+def way_of_document(look: Look, shard: str, number: int, *, seconds: float = 10.0) -> Way:
+    """Returns where a document or example went, given its number among those of its shard. See `way_of`."""
+    made = look.shard(look.asset_of(shard), shard)
+    return _way(look, made, number, None, monotonic() + seconds)
+
+
+def _way(look: Look, made: Partition, number: int | None, row: int | None, until: float) -> Way:
+    key = made.key or ""
+    source = key.partition("--")[0]
+    if number is None:
+        found = look.origin(source, "", key, None)
+        return Way(
+            Origin(source, "", key, found.file, row), None, [_raw(look, made, row), lost_row(look, made, row or 0)]
+        )
+    identifier = id_at(made, number) if made.has(IDS) else NAMED.decode(line_at(made, number)).id
+    found = look.origin(source, identifier, key, number)
+    steps = _of_document if made.record.asset == READ else _of_example
+    return Way(found, number, [_raw(look, made, found.row), *steps(look, made, number, until)])
+
+
+def _raw(look: Look, made: Partition, row: int | None) -> Step:
+    """Returns the step of the raw file."""
+    asset = "raw_source" if made.record.asset == READ else made.record.asset.removesuffix("_examples") + "_raw_source"
+    shard = look.planner.shard(made.key)
+    words = f"a row of {shard.label}" if shard else "the raw file is gone"
+    file = f"{shard.location}/{shard.path}" if shard else None
+    return Step(
+        asset, made.key, "here" if shard else "unknown", words, None, row, file, stale=look.state(asset, made.key)
+    )
+
+
+def _of_example(look: Look, made: Partition, number: int, until: float) -> Iterator[Step]:
+    asset, file = made.record.asset, made.file(".jsonl.gz").path
+    yield Step(asset, made.key, "here", f"example {number:,}", None, number, file, stale=look.state(asset, made.key))
+    yield from of_example(look, made, number, until)
+
+
+def _of_document(look: Look, made: Partition, number: int, until: float) -> Iterator[Step]:
+    key = made.key or ""
+    identifier = id_at(made, number)
+    yield _normalized(look, made, number, identifier)
+    yield from streamed(look, made, number)
+    row: int | None = number
+    if look.has(FILTERED):
+        step, row = filtered(look, key, number, identifier)
+        yield step
+    if row is None:
+        return
+    for step in described(look, key, row):
+        yield step
+        if step.status in ("dropped", "unknown"):
+            return
+    step, uses = mixed(look, key, row, (key.partition("--")[0], identifier))
+    yield step
+    for use in uses:
+        for step in split(look, use):
+            yield step
+            if step.status == "here":
+                yield from of_split(look, step, use, until)
+
+
+def _normalized(look: Look, made: Partition, number: int, identifier: str) -> Step:
+    text = made.array_rows(TEXTS, number, number + 1)[0]
+    details = {"id": identifier, "bytes": int(text["bytes"]), "sha256": text["digest"].tobytes().hex()}
+    if made.has(".lengths.npy"):
+        details["characters"] = int(made.array_rows(".lengths.npy", number, number + 1)["characters"][0])
+    words = f"document {number:,} of its shard, {details['bytes']:,} bytes of text"
+    file = made.file(".jsonl.gz").path
+    return Step(READ, made.key, "here", words, None, number, file, stale=look.state(READ, made.key), details=details)

@@ -1,0 +1,113 @@
+"""The viewer as a web application: which address shows which page, and what is said when one cannot be shown."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from corpus_assets.html.pages import SCRIPT, STYLE, render, static
+from corpus_assets.viewer import browse, config, documents, duplicates, overview, plan, report, search, tokens, why
+from corpus_assets.viewer.guard import Guard
+from corpus_assets.viewer.opened import Opened
+from corpus_assets.viewer.query import Query, RefusedError
+from corpus_assets.viewer.site import BASE, Asked, Page, seen
+from resources.errors import ConfigError, CorpusError
+
+PAGES: tuple[tuple[str, Page], ...] = (
+    ("/", overview.overview),
+    ("/assets/{asset}", browse.asset),
+    ("/assets/{asset}/{partition:path}", browse.partition),
+    ("/documents/{asset}/{partition:path}", documents.document),
+    ("/search", search.search),
+    ("/why", why.why),
+    ("/duplicates", duplicates.clusters),
+    ("/duplicates/{shard:path}", duplicates.cluster),
+    ("/tokens", tokens.datasets),
+    ("/tokens/{dataset}", tokens.rows),
+    ("/plan", plan.plan),
+    ("/config", config.configuration),
+    ("/report", report.report),
+)
+_HEADINGS = {400: "This request is not valid", 404: "There is no such thing"}
+_TYPES = {".css": "text/css", ".js": "text/javascript"}
+_LOG = logging.getLogger("corpus.viewer")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def viewer(file: Path, host: str, *, alone: bool = True) -> Starlette:
+    """Returns the application below `/corpus`. file: the corpus.yaml. host: the address that is listened on.
+
+    alone: False inside the Dagster web UI.
+    """
+    opened = Opened(file)
+    opened.warm()
+    routes: list[BaseRoute] = [Route(path, _endpoint(opened, page, alone)) for path, page in PAGES]
+    routes.append(Route("/static/{name}", _static))
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, host=host)],
+        exception_handlers={HTTPException: _unknown, Exception: _broken},
+    )
+
+
+def standing_alone(file: Path, host: str) -> Starlette:
+    """Returns the application of `corpus view`, whose only other address leads to the viewer."""
+    to_viewer = Route("/", lambda _: RedirectResponse(f"{BASE}/"))
+    return Starlette(routes=[Mount(BASE, viewer(file, host)), to_viewer], middleware=[Middleware(Guard, host=host)])
+
+
+def _endpoint(opened: Opened, page: Page, alone: bool) -> Endpoint:
+    def answer(request: Request) -> Response:
+        try:
+            view = opened.view()
+        except (ConfigError, OSError) as error:
+            return _said(503, f"The configuration cannot be used now. {error}")
+        try:
+            made = page(Asked(view, request.path_params, Query(request.query_params), alone))
+            return made if isinstance(made, Response) else html(made)
+        except RefusedError as error:
+            return _said(error.status, str(error))
+        except ConfigError as error:  # so tracing refuses what it is asked for
+            return _said(404, str(error))
+        except (CorpusError, FileNotFoundError) as error:
+            return _said(500, f"{error}\n\nIf a build has just replaced it, load the page again.")
+
+    async def endpoint(request: Request) -> Response:
+        return await run_in_threadpool(answer, request)
+
+    return endpoint
+
+
+def html(content: str, status: int = 200) -> Response:
+    """Returns a page as an answer; what has no UTF-8 is a question mark."""
+    return Response(content.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in {STYLE, SCRIPT}:
+        return _said(404, "There is no such file.")
+    return Response(static(name), media_type=_TYPES[Path(name).suffix])
+
+
+def _said(status: int, message: str) -> Response:
+    heading = _HEADINGS.get(status, "This cannot be shown")
+    values = {"static": f"{BASE}/static", "base": BASE, "heading": heading, "message": seen(message)}
+    return html(render("corpus_assets.viewer", "error.html", **values), status)
+
+
+async def _unknown(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return _said(status, "There is no such page." if status == 404 else "This cannot be answered.")
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    _LOG.error("%s: %s", request.url.path, error, exc_info=error)
+    return _said(500, f"The page could not be made: {type(error).__name__}. The terminal of the viewer says more.")

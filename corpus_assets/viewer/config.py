@@ -1,0 +1,88 @@
+"""The configuration as it is resolved, and what stages recorded of it where that differs from what is set now."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from corpus_assets.viewer.opened import View
+from corpus_assets.viewer.site import Asked, link, page, seen, short
+
+MOST_RECORDED = 200
+_SECRET = re.compile(r"secret|passw|credential|api_?key|access_?key|private_?key|(auth|hf|access|session)_?token", re.I)
+
+
+def configuration(asked: Asked) -> str:
+    """Shows every key of corpus.yaml with its value."""
+    view = asked.view
+    config = view.corpus.config
+    whole, given = config.model_dump(mode="json"), config.model_dump(mode="json", exclude_unset=True)
+    recorded = view.looks.get("recorded", lambda: list(_recorded(view)))
+    return page(
+        asked,
+        "config.html",
+        "Configuration",
+        file=view.corpus.file.name,
+        config_sections=[(name, list(_values(value, given.get(name), name))) for name, value in whole.items()],
+        recorded=recorded[:MOST_RECORDED],
+        more=max(0, len(recorded) - MOST_RECORDED),
+    )
+
+
+def _values(value: Any, given: Any, key: str) -> Iterator[tuple[str, str, bool]]:
+    """Yields each key below one with its value in words, and whether it was given."""
+    if isinstance(value, Mapping) and value:
+        for name, below in value.items():
+            yield from _values(below, given.get(name) if isinstance(given, Mapping) else None, f"{key}.{name}")
+    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        for number, below in enumerate(value):
+            name = below.get("name", number) if isinstance(below, Mapping) else number
+            ours = given[number] if isinstance(given, Sequence) and number < len(given) else None
+            yield from _values(below, ours, f"{key}.{name}")
+    else:
+        yield key, _shown(key, value), given is not None
+
+
+def _shown(key: str, value: Any) -> str:
+    if value is not None and _SECRET.search(key.rpartition(".")[2]):
+        return "(not shown)"
+    return seen(value[:2000]) if isinstance(value, str) else short(msgspec.json.encode(value).decode(), 1000)
+
+
+def _recorded(view: View) -> Iterator[dict[str, Any]]:
+    """Yields each parameter with which partitions were made that is another now, with how many of them."""
+    planner = view.planner()
+    for stage in planner.graph:
+        differing: dict[tuple[str, str, str], int] = {}
+        for key, record in planner.records(stage.name).items():
+            now = planner.parameters(stage, key)
+            if record.parameters == now:
+                continue
+            for name in dict.fromkeys([*record.parameters, *now]):
+                for place, before, after in differences(name, record.parameters.get(name), now.get(name)):
+                    change = (place, _shown(place, before), _shown(place, after))
+                    differing[change] = differing.get(change, 0) + 1
+        for (name, before, after), count in differing.items():
+            yield {
+                "asset": stage.name,
+                "href": link("assets", stage.name),
+                "key": name,
+                "before": before,
+                "after": after,
+                "partitions": count,
+            }
+
+
+def differences(key: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yields the places below a key at which two values differ, with what stands there in each; None for nothing."""
+    if before == after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys([*before, *after]):
+            yield from differences(f"{key}.{name}", before.get(name), after.get(name))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, pair in enumerate(zip(before, after, strict=True)):
+            yield from differences(f"{key}[{number}]", *pair)
+    else:
+        yield key, before, after

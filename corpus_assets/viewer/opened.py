@@ -1,0 +1,172 @@
+"""The corpus that pages look at: opened once, read only, looked at again after a short while."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any, Generic, NoReturn, TypeVar, cast
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.tracing.look import Look
+from resources.errors import CorpusError
+from resources.formats.texts import document_texts
+from resources.ledger import Ledger, Record
+from resources.planning.planner import Planner
+from resources.stage.partition import Partition
+from resources.storage.interface import Storage
+
+LIFETIME = 2.0
+"""Seconds for which a look at the ledger is good enough; after a long look, ten times as long as it took."""
+
+QUICK = 0.1
+"""Seconds of a look that a page can wait for; a longer one is made anew in the background, and the old one shown."""
+
+V = TypeVar("V")
+
+
+class ReadOnly:
+    """A store that cannot be written; what only saves time, such as snapshots of records, is not written then."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._storage, name)
+
+    def __hash__(self) -> int:
+        return hash(self._storage.place)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReadOnly) and other._storage.place == self._storage.place
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise PermissionError("the viewer writes nothing")
+
+    write = delete = begin = exclusive = remove_abandoned = _refuse
+
+
+@dataclass
+class _Kept(Generic[V]):
+    """A value, when it was made (by the clock of `time.monotonic`, and of the wall), and how long that took."""
+
+    value: V
+    at: float
+    when: datetime
+    took: float
+    renewing: bool = False
+
+    @property
+    def is_old(self) -> bool:
+        return time.monotonic() - self.at > max(LIFETIME, 10 * self.took)
+
+
+class Looks:
+    """Values that are costly to make, each kept under a name for a while. Threads may ask at once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Kept[Any]] = {}
+        self._locks: dict[str, Lock] = {}
+        self._lock = Lock()
+
+    def get(self, name: str, make: Callable[[], V]) -> V:
+        """Returns a value; it is made in this thread if there is none, or if that is quick."""
+        return self._get(name, make).value
+
+    def when(self, name: str) -> str:
+        """Returns the time of day at which a value was made; empty if it never was."""
+        kept = self._kept.get(name)
+        return kept.when.strftime("%H:%M:%S") if kept else ""
+
+    def _get(self, name: str, make: Callable[[], V]) -> _Kept[V]:
+        with self._lock:
+            lock = self._locks.setdefault(name, Lock())
+            kept = self._kept.get(name)
+            if kept is not None and not kept.is_old:
+                return kept
+            if kept is not None and kept.took > QUICK:
+                if not kept.renewing:
+                    kept.renewing = True
+                    Thread(target=self._renew, args=(name, make, kept), daemon=True).start()
+                return kept
+        with lock:
+            kept = self._kept.get(name)
+            return kept if kept is not None and not kept.is_old else self._make(name, make)
+
+    def _make(self, name: str, make: Callable[[], V]) -> _Kept[V]:
+        start = time.monotonic()
+        value = make()
+        end = time.monotonic()
+        kept = self._kept[name] = _Kept(value, end, datetime.now().astimezone(), end - start)
+        return kept
+
+    def _renew(self, name: str, make: Callable[[], Any], old: _Kept[Any]) -> None:
+        try:
+            self._make(name, make)
+        except (CorpusError, OSError):
+            old.renewing = False  # The next request tries again.
+
+
+class View:
+    """One corpus as its configuration file is now, and looks at its ledger."""
+
+    def __init__(self, file: Path) -> None:
+        self.corpus = Corpus.open(file)
+        self.corpus.storage = cast(Storage, ReadOnly(self.corpus.storage))
+        self.corpus.ledger = Ledger(self.corpus.storage, self.corpus.graph.formerly)
+        self.looks = Looks()
+
+    def records(self, asset: str) -> dict[str | None, Record]:
+        """Returns the records of an asset, by partition."""
+        return self.looks.get(f"records {asset}", lambda: self.corpus.ledger.records(asset))
+
+    def partition(self, record: Record) -> Partition:
+        """Returns a handle on a partition. Whole files are not compared with the record: that would read all of them.
+
+        Members of files of lines, which pages read, have digests of their own.
+        """
+        return Partition(self.corpus.storage, record, compared=False)
+
+    def planner(self) -> Planner:
+        """Returns a planner that has decided about every partition."""
+        return self.looks.get("plan", self._planned)
+
+    def look(self) -> Look:
+        """Returns what the ways of documents are looked up with."""
+        return Look(self.corpus, self.planner())
+
+    def _planned(self) -> Planner:
+        planner = self.corpus.planner()
+        planner.plan()
+        return planner
+
+
+class Opened:
+    """Opens the corpus of a configuration file, and opens it again when that file changes."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = Lock()
+        self._version: tuple[int, int] | None = None
+        self._view: View | None = None
+
+    def view(self) -> View:
+        """Returns the corpus; `ConfigError` if its file is wrong now."""
+        with self._lock:
+            stat = self._file.stat()
+            version = stat.st_mtime_ns, stat.st_size
+            if self._view is None or version != self._version:
+                self._view, self._version = View(self._file), version
+            return self._view
+
+    def warm(self) -> None:
+        """Looks at everything once in the background, so that the first page need not wait for it."""
+        Thread(target=self._warm, daemon=True).start()
+
+    def _warm(self) -> None:
+        try:
+            self.view().planner()
+        except (CorpusError, OSError):
+            return  # A page will say it.
+        document_texts(b"")  # Its kernel takes seconds to load, which the first search would wait for.

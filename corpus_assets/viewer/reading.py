@@ -1,0 +1,131 @@
+"""Reads a few rows of a stored file: by its index where it has one, else from the beginning up to a limit."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from corpus_assets.tracing.tables import IDS, TEXTS, rows_of_id
+from resources.errors import LedgerError
+from resources.formats.arrays import ARRAYS
+from resources.formats.codecs import open_gzip
+from resources.formats.known import format_of
+from resources.formats.lines import LINES
+from resources.formats.members import table_path
+from resources.records import FileRecord, Record
+from resources.stage.partition import Partition
+from resources.storage.interface import Storage
+
+MOST_BYTES = 64 << 20
+"""Bytes that are decompressed at most to come to a row of a file without an index."""
+
+MOST_JSON = 1 << 20
+
+
+class TooFarError(LedgerError):
+    """A row lies too far inside a file that can only be read from its beginning."""
+
+
+def lines_at(partition: Partition, storage: Storage, file: FileRecord, start: int, count: int) -> list[bytes]:
+    """Returns up to `count` lines of a `.jsonl.gz` file from row `start` on; `TooFarError` if that reads too much."""
+    total = file.rows or 0
+    if partition.has(table_path(file.path)):
+        stop = min(total, start + count)
+        chosen = np.zeros(total, dtype=np.bool_)
+        chosen[start:stop] = True
+        found: list[bytes] = []
+        for member, picked in partition.members(chosen, file.path):
+            found += (line for line, wanted in zip(member.lines(), picked.tolist(), strict=True) if wanted)
+        return found
+    return list(islice(_from_beginning(storage, file, start), count))
+
+
+def _from_beginning(storage: Storage, file: FileRecord, start: int) -> Iterator[bytes]:
+    room = MOST_BYTES
+    with storage.open(file.path) as raw, open_gzip(raw) as lines:
+        number = 0
+        while line := lines.readline(room + 1):
+            room -= len(line)
+            if room < 0:
+                raise TooFarError(
+                    f"{file.path}: row {start:,} lies more than {MOST_BYTES >> 20} MB inside, and the file has no "
+                    f"index; `corpus show` reads it from a terminal"
+                )
+            if number >= start:
+                yield line
+            number += 1
+
+
+def array_rows(partition: Partition, file: FileRecord, start: int, count: int) -> tuple[str, list[str]]:
+    """Returns the type of an array in words, and some rows of it."""
+    (described,) = islice(ARRAYS.preview(_opener(partition, file), file.path, 0), 1)
+    total = _rows_of(described)
+    found = partition.array_rows(file.path, min(start, total), min(total, start + count))
+    return described, [shown(row) for row in found]
+
+
+def _opener(partition: Partition, file: FileRecord) -> Any:
+    return lambda _path: partition.open(file.path)
+
+
+def _rows_of(described: str) -> int:
+    first = described.rpartition("(")[2].partition(",")[0].rstrip(")")
+    return int(first) if first else 1
+
+
+def shown(value: Any) -> str:
+    """Returns a row of an array as a person reads it: digests, which are vectors of bytes, as hex digits."""
+    if isinstance(value, np.void) and value.dtype.names:
+        return ", ".join(f"{name} {shown(value[name])}" for name in value.dtype.names)
+    if isinstance(value, np.ndarray) and value.dtype == np.uint8:
+        return value[:64].tobytes().hex()
+    if isinstance(value, np.ndarray):
+        return " ".join(str(one) for one in value.ravel()[:64].tolist())
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def first_rows(storage: Storage, file: FileRecord, count: int) -> list[str]:
+    """Returns the first rows of any other file, as `corpus show` prints them."""
+    if file.path.endswith(".json"):
+        return [json_text(storage, file)]
+    with suppress(UnicodeDecodeError):
+        return list(format_of(file.path).preview(storage.open, file.path, count))
+    return ["(no text)"]
+
+
+def json_text(storage: Storage, file: FileRecord) -> str:
+    """Returns a JSON file, indented; of a large one only its size."""
+    if file.bytes > MOST_JSON:
+        return f"{file.bytes:,} bytes of JSON, too many for a page"
+    with storage.open(file.path) as stored:
+        content = stored.read(MOST_JSON)
+    try:
+        return msgspec.json.format(content, indent=2).decode()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return "(no JSON)"
+
+
+def is_lines(file: FileRecord) -> bool:
+    """Returns whether a file holds JSON lines that can be read row by row."""
+    return file.path.endswith(LINES.suffix)
+
+
+def lines_file(record: Record) -> FileRecord | None:
+    """Returns the file with the rows of a partition; None if it has none of JSON lines."""
+    return next((file for file in record.files if is_lines(file) and not file.derived), None)
+
+
+def is_array(file: FileRecord) -> bool:
+    """Returns whether a file is an array of this store."""
+    return format_of(file.path) is ARRAYS
+
+
+def row_of_id(partition: Partition, identifier: str) -> int | None:
+    """Returns the first row of the document with an id, by the table of ids beside documents; None if there is none."""
+    if not (partition.has(IDS) and partition.has(TEXTS)):
+        return None
+    wanted = identifier.encode("utf-8", "surrogatepass")
+    return next(rows_of_id(partition.array(TEXTS)["id_end"], partition.array(IDS), wanted), None)

@@ -1,0 +1,46 @@
+"""The report of the corpus, as it lies in the store."""
+
+import base64
+import hashlib
+import re
+
+from starlette.responses import Response
+
+from corpus_assets.viewer.query import missing
+from corpus_assets.viewer.site import Asked
+
+ASSET, SUFFIX = "report", "index.html"
+MOST_BYTES = 64 << 20
+_STYLE = re.compile(rb"<style[^>]*>(.*?)</style>", re.DOTALL | re.IGNORECASE)
+_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL | re.IGNORECASE)
+
+
+def report(asked: Asked) -> Response:
+    """Returns the page, which has its style and script inside; the policy names these by their digests, and no others.
+
+    A text of the corpus in it that escaped as a script would have another digest, and not run.
+    """
+    view = asked.view
+    record = view.records(ASSET).get(None) if ASSET in view.corpus.graph.stages else None
+    if record is None:
+        raise missing(f"The report is not built: `corpus build --select {ASSET}` makes it.")
+    file = view.partition(record).file(SUFFIX)
+    if file.bytes > MOST_BYTES:
+        raise missing(f"The report has {file.bytes:,} bytes; open {file.path} in the store instead.")
+    with view.corpus.storage.open(file.path) as stored:
+        content = stored.read(MOST_BYTES)
+    headers = {"Content-Security-Policy": policy(content)}
+    return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def policy(content: bytes) -> str:
+    """Returns the content security policy of a page with style and script inside. Of scripts only the last counts."""
+    styles = " ".join(_digest(found) for found in _STYLE.findall(content)[:8])
+    scripts = " ".join(_digest(found) for found in _SCRIPT.findall(content)[-1:])
+    parts = ["default-src 'none'", f"style-src {styles or chr(39) + 'none' + chr(39)}", "img-src 'self' data:"]
+    parts += [f"script-src {scripts}"] if scripts else []
+    return "; ".join([*parts, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"])
+
+
+def _digest(content: bytes) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}'"

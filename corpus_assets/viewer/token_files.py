@@ -1,0 +1,61 @@
+"""The files with token rows of a dataset, by name; one is found by its name among those that records name."""
+
+from dataclasses import dataclass
+
+from corpus_assets import dataset_names as names
+from corpus_assets.config.exports import is_export
+from corpus_assets.export.format import places_of
+from corpus_assets.viewer.opened import View
+from corpus_assets.viewer.query import missing
+from corpus_assets.viewer.site import short
+from resources.formats.hdf5 import HDF5
+from resources.records import Record
+from resources.stage.graph import did_you_mean
+
+
+@dataclass(frozen=True)
+class TokenFile:
+    """A file of a dataset. name: by which it is asked for; rows: how many it has."""
+
+    name: str
+    path: str
+    rows: int
+    record: Record
+
+
+def files_of(view: View, dataset: str) -> list[TokenFile]:
+    """Returns the files of a dataset that have rows; `RefusedError` if there is no such dataset."""
+    entries = {entry["name"]: entry for entry in view.corpus.settings.values["datasets"]}
+    if dataset not in entries:
+        raise missing(f"There is no dataset {short(dataset, 100)!r}{did_you_mean(dataset[:100], list(entries))}.")
+    exported = is_export(entries[dataset])
+    return view.looks.get(f"files of {dataset}", lambda: _files(view, dataset, exported=exported))
+
+
+def _files(view: View, dataset: str, *, exported: bool) -> list[TokenFile]:
+    found = []
+    for record in view.records(names.tokens(dataset)).values():
+        rows: dict[str, int] = {}
+        if exported:
+            for place in places_of(view.partition(record)):
+                rows[place.path] = max(rows.get(place.path, 0), place.unit + place.units)
+        else:
+            rows = {file.path: file.rows or 0 for file in record.files if file.path.endswith(HDF5.suffix)}
+        found += [TokenFile(_name(path), path, count, record) for path, count in rows.items() if count]
+    return sorted(found, key=lambda one: one.name)
+
+
+def _name(path: str) -> str:
+    """Returns a path below the folder of its dataset."""
+    return "/".join(path.split("/")[2:]) or path
+
+
+def file_of(files: list[TokenFile], dataset: str, wanted: str) -> TokenFile:
+    """Returns the file of a name, by default the first; `RefusedError` if there is none."""
+    if not files:
+        raise missing(f"{dataset} has no token rows: it is not built, or nothing was left for it.")
+    found = files[0] if not wanted else next((one for one in files if wanted in {one.name, one.path}), None)
+    if found is None:
+        known = [one.name for one in files]
+        raise missing(f"{dataset} has no file {short(wanted, 100)!r}{did_you_mean(wanted[:100], known)}.")
+    return found

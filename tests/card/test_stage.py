@@ -1,0 +1,70 @@
+"""The asset `data_card`, through corpora that are really built."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from corpus_assets.corpus import Corpus
+from resources.stage.partition import Partition
+from tests.build.small import drive, opened, write_config, write_small
+
+
+def papers(folder: Path, card: dict[str, Any] | None, **changes: Any) -> Corpus:
+    if not (folder / "raw").exists():
+        write_small(folder)
+    write_config(folder, {**({} if card is None else {"card": card}), **changes})
+    return opened(folder)
+
+
+def built(corpus: Corpus) -> Partition:
+    done = drive(corpus, list(corpus.graph))
+    assert (done.failed, done.waiting) == ([], [])
+    record = corpus.ledger.read("data_card", None)
+    assert record is not None
+    return Partition(corpus.storage, record)
+
+
+def text(made: Partition, name: str) -> str:
+    with made.open(name) as file:
+        return file.read().decode()
+
+
+def test_without_a_card_there_are_no_papers(tmp_path: Path) -> None:
+    assert "data_card" not in papers(tmp_path, None).graph.stages
+
+
+def test_numbers_are_those_of_the_splits_and_of_the_dataset(tmp_path: Path) -> None:
+    corpus = papers(tmp_path, {})
+    made = built(corpus)
+    splits = [
+        record
+        for name in ("decontaminated_train", "validation", "test")
+        for record in corpus.ledger.records(name).values()
+    ]
+    documents = sum(record.statistics["rows_out"] for record in splits)
+    assert documents > 0
+    assert f"\n{documents:,} documents, " in text(made, "README.md")
+    croissant = json.loads(text(made, "croissant.json"))
+    train = next(one for one in croissant["recordSet"] if one["@id"] == "train_documents")
+    assert {field["name"] for field in train["field"]} == {"id", "text", "source"}
+    graph = json.loads(text(made, "spdx.json"))["@graph"]
+    (corpus_size,) = (one["dataset_datasetSize"] for one in graph if one["spdxId"].endswith("#corpus"))
+    assert corpus_size == sum(record.statistics["text_bytes"] for record in splits)
+    assert len(json.loads(text(made, "to-be-written.json"))) == made.record.statistics["to_be_written"] > 0
+
+
+def test_a_change_of_the_card_remakes_the_papers_and_the_report_alone(tmp_path: Path) -> None:
+    corpus = papers(tmp_path, {})
+    before = built(corpus).record
+    again = papers(tmp_path, {"uses": "Reading aloud."})
+    stale = [decision.name for decision in again.planner().plan().decisions if decision.status != "fresh"]
+    assert set(stale) == {"data_card", "report"}
+    after = built(again)
+    assert after.record.digest != before.digest
+    assert "Reading aloud." in text(after, "README.md")
+    assert after.record.statistics["to_be_written"] == before.statistics["to_be_written"] - 1
+
+
+def test_equal_words_and_content_give_equal_papers(tmp_path: Path) -> None:
+    one, other = (built(papers(tmp_path / name, {"title": "A"})).record for name in ("one", "other"))
+    assert one.digest == other.digest
