@@ -53,10 +53,13 @@ class Corpus:
         self.ledger = Ledger(self.storage, self.graph.formerly)
 
     @classmethod
-    def open(cls, path: str | Path | None = None) -> "Corpus":
-        """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`."""
+    def open(cls, path: str | Path | None = None, changes: Sequence[str] = ()) -> "Corpus":
+        """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`.
+
+        changes: `KEY=VALUE` each, to ask what they would cost; nothing may be built with any.
+        """
         file = Path(path or os.environ.get(CONFIG_VARIABLE) or "corpus.yaml").absolute()
-        config = load_config(file)
+        config = load_config(file, changes)
         of = config.sample.of if config.sample else None
         return cls(config, Path(of).parent if of else file.parent, file)
 

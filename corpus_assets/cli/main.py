@@ -59,14 +59,19 @@ def _corpus(
 def plan(
     config: ConfigOption = None,
     select: SelectOption = None,
+    *,
     as_json: JsonOption = False,
     check: Annotated[bool, typer.Option("--check", help="Exit with 3 when not all is fresh, as --json does.")] = False,
     every: Annotated[bool, typer.Option("--all", help="List fresh partitions too.")] = False,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="What if: KEY=VALUE in the configuration, such as split.holdout=0.05."),
+    ] = None,
 ) -> None:
     """Say which partitions are not fresh, and why. Changes nothing."""
     from corpus_assets.cli.plan import run
 
-    raise typer.Exit(run(config, select, as_json=as_json, check=check, every=every))
+    raise typer.Exit(run(config, select, changes or [], as_json=as_json, check=check, every=every))
 
 
 @app.command()

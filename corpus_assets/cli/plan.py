@@ -1,5 +1,6 @@
 """`corpus plan`: which partitions are not fresh, and why."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, ca
 from resources.planning.planner import Plan, Status
 
 
-def run(config: Path | None, select: list[str] | None, *, as_json: bool, check: bool, every: bool) -> int:
-    """Prints the plan; returns the exit code."""
-    corpus = Corpus.open(config)
+def run(
+    config: Path | None, select: list[str] | None, changes: Sequence[str], *, as_json: bool, check: bool, every: bool
+) -> int:
+    """Prints the plan; returns the exit code. changes: of the configuration, `KEY=VALUE` each."""
+    corpus = Corpus.open(config, changes)
     planner = corpus.planner()
     chosen = selected(corpus, select)
     found = planner.plan(chosen if select else None)

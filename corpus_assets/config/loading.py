@@ -1,12 +1,14 @@
 """Reading and checking `corpus.yaml`."""
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from corpus_assets.config.changes import with_changes
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.datasets import Files
 from corpus_assets.config.dedup import spelled_out
@@ -21,16 +23,17 @@ STORE = "corpus"
 """The store of a sample, below the folder of its corpus.yaml."""
 
 
-def load_config(path: str | Path) -> CorpusConfig:
+def load_config(path: str | Path, changes: Sequence[str] = ()) -> CorpusConfig:
     """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid.
 
     That of a sample names the corpus.yaml of the whole (`sample.of`), from which all but the sample and the store is
-    taken; then `sample.of` is an absolute path.
+    taken; then `sample.of` is an absolute path. changes: of its values, as `with_changes` takes them.
     """
     file = Path(path)
     values = _values(file)
     if (whole := _whole_of(values, file)) is not None:
         values, file = _as_sample(values["sample"], file, whole), whole
+    values = with_changes(values, changes)
     config = parse_config(values, str(path))
     _check_places(config, file)
     _require_different_sources(config, file)

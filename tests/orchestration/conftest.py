@@ -14,7 +14,8 @@ from tests.orchestration.runs import Runs
 @pytest.fixture(scope="package")
 def built_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_small(tmp_path_factory.mktemp("assets"))
-    assert not drive(opened(folder)).failed
+    corpus = opened(folder)
+    assert not drive(corpus, list(corpus.graph)).failed
     return folder
 
 
