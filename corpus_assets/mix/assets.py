@@ -110,7 +110,7 @@ def mixed_pass2(task: Task) -> None:
     tables = [
         shard.array_rows(".rows.npy", start, start + cut.rows) for shard, (start, cut) in zip(shards, cuts, strict=True)
     ]
-    rows = np.concatenate([np.empty(0, ROW), *tables])
+    rows = np.concatenate([np.empty(0, ROW), *tables], dtype=ROW)
     if task["mix.order"] == "slimpajama":
         order = slimpajama_order(len(rows), task["mix.seed"])
     else:
