@@ -33,7 +33,8 @@ def pair(built_once: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
     write_raw(new, "books/three.jsonl", [*rows, {"id": HOSTILE, "text": gone["text"]}])
     (new / "raw" / "notes" / "single.txt").unlink()
     write_config(new, {"split.holdout": 0.4})
-    assert not drive(opened(new)).failed
+    corpus = opened(new)
+    assert not drive(corpus, list(corpus.graph)).failed
     return old, new
 
 
