@@ -75,7 +75,7 @@ def _sources(view: View) -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": source["name"],
-                "licence": source.get("licence") or "",
+                "licence": "of each document" if source.get("licence_key") else source.get("licence") or "not given",
                 "files": len(raw),
                 "bytes": _sum(raw, "bytes"),
                 "documents": read if documents else None,
