@@ -177,7 +177,7 @@ def _options(words: Words, height: int, top: float) -> dict[str, Any]:
 
 def _ticks(top: float) -> list[float]:
     """Returns three to six round values from 0 on, the last of which is not below `top`."""
-    if top <= 0:
+    if top < 1e-6:
         return [0, 1]
     power = 10.0 ** floor(log10(top / 4))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= top / 4)
