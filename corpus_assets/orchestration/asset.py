@@ -22,7 +22,7 @@ from corpus_assets.orchestration.partition_events import (
     step_failure_message,
 )
 from corpus_assets.orchestration.provenance import Provenance
-from corpus_assets.orchestration.totals import totals
+from corpus_assets.orchestration.totals import told_apart, totals
 from corpus_assets.orchestration.waiting import store_of_ones_own
 from partitions.definitions import shards, static
 from partitions.mappings import mapping
@@ -128,7 +128,7 @@ def _step(
     yield from _events(corpus, step, tags, fresh_too=goes_on or not told, known=known)
     planner = corpus.planner()
     if goes_on or not told or step.outcomes:
-        yield from totals(planner, [stage]).values()
+        yield from _totals(planner, stage, context)
     yield from _freshness(corpus, stage, planner, context)
     if failures:
         raise _failure(stage, step, failures, len(keys))
@@ -182,7 +182,13 @@ def _look_outside(
             step.run(lambda outcome: _note(corpus, context, outcome))
             note_outcomes(corpus, upstream, step.outcomes)
             yield from _events(corpus, step, tags, fresh_too=False)
-            yield from totals(corpus.planner(), [upstream]).values()
+            yield from _totals(corpus.planner(), upstream, context)
+
+
+def _totals(planner: Planner, stage: Stage, context: dg.AssetExecutionContext) -> Iterator[dg.AssetMaterialization]:
+    found = totals(planner, [stage]).values()
+    if not told_apart(context.instance, context.run, found):
+        yield from found
 
 
 def _note(corpus: Corpus, context: dg.AssetExecutionContext, outcome: Outcome) -> None:

@@ -24,12 +24,11 @@ from corpus_assets.orchestration.partition_events import Materializations, last_
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
 from corpus_assets.orchestration.runner import JobStep
-from corpus_assets.orchestration.totals import totals
+from corpus_assets.orchestration.totals import BACKFILL_TAG, told_apart, totals
 from partitions.definitions import shard_set_name
 from resources.planning.planner import Planner, Status
 from resources.stage.declaration import Partitioning, Stage
 
-BACKFILL_TAG = "dagster/backfill"
 BUILT_TAG = "corpus/built"
 """Tag of the run that did the work of its whole backfill."""
 
@@ -118,6 +117,5 @@ def _report(corpus: Corpus, stages: Sequence[Stage], fresh: Fresh, step: JobStep
                 last = batch.add([events.entry(events.materialized(step.key, event), when) for event in told])
                 provenance.newest(stage.name, last, kept[-1].digest)
                 anew.append(stage)
-        for event in totals(planner, anew).values():
-            batch.add([events.entry(events.materialized(step.key, event), time.time())])
+    told_apart(step.instance, step.run, totals(planner, anew).values())
     tell(corpus, step.instance, freshness(planner))

@@ -29,6 +29,7 @@ from corpus_assets.orchestration.lost_events import DRIVER_TAG, killed_builds, l
 from corpus_assets.orchestration.partition_events import Materializations, failure, step_failure_message
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
+from corpus_assets.orchestration.totals import told_apart
 from partitions.shards import register_shards
 from resources.ledger import Record
 from resources.planning.planner import Planner
@@ -251,6 +252,9 @@ class Runner:
     def total(self, totals: Mapping[str, dg.AssetMaterialization]) -> None:
         """Reports sums over the partitions of assets. They come last: the web UI shows the newest event of an asset."""
         self.store()
+        with usable(self._home):
+            if told_apart(self._instance, self._run, totals.values()):
+                return
         with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
             for name, event in totals.items():
                 made = self._events.materialized(self._step_of(self._corpus.graph[name]), event)

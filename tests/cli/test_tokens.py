@@ -10,9 +10,8 @@ import pytest
 from corpus_assets.cli import tokens
 from corpus_assets.corpus import Corpus
 from resources.ledger import Record
-from resources.planning.planner import Status
 from resources.stage.partition import Partition
-from tests.build.small import drive, live_records, opened, prose, write_config
+from tests.build.small import drive, live_records, opened, prose, statuses, write_config
 
 COUNTED = [
     {"name": "rows", "input": "train", "sequence_length": 32, "shuffle": True},
@@ -84,7 +83,7 @@ def test_records_without_the_numbers_are_read(
     for record in live_records(corpus).values():
         corpus.ledger.write(older(record))
     again = opened(Path(corpus.folder))
-    assert {decision.status for decision in again.planner().plan().decisions} == {Status.FRESH}
+    assert statuses(again.planner().plan()) == {}
     found = shown(again, capsys)
     assert all(dataset["by_source"] is None for dataset in found.values())
     assert found["rows"]["loss_tokens"]

@@ -22,7 +22,7 @@ from tests.build.small import Work, contents, drive, live_records, opened, write
 from tests.filter.corpora import ONE, changes, documents, filtered, partitions, small, words, write_texts
 
 WORDS = "quality.gopher_v2.word_count"
-AFTER = {"short_documents", "minhashes", "exact_duplicates", "verified_pairs", "components", "mixed_pass1"}
+AFTER = {"report", "short_documents", "minhashes", "exact_duplicates", "verified_pairs", "components", "mixed_pass1"}
 
 
 def test_without_a_filter_the_graph_is_as_it_was(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_all_that_follows_reads_what_is_left_and_attributes_do_not(tmp_path: Pat
     graph = small(tmp_path, {"min_text_length": 1}).graph
     assert {stage.name for stage in graph.readers("filtered_documents")} == AFTER
     read = {stage.name for stage in graph.readers("normalized_documents")}
-    assert read == {"quality_attributes", "filtered_documents"}
+    assert read == {"quality_attributes", "filtered_documents", "report"}
     assert pickle.loads(pickle.dumps(graph["filtered_documents"])).inputs == graph["filtered_documents"].inputs
 
 

@@ -10,7 +10,8 @@ from dagster._core.execution.backfill import PartitionBackfill
 
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.assembly import assemble
-from corpus_assets.orchestration.backfill import BACKFILL_TAG, BUILT_TAG, build_backfill
+from corpus_assets.orchestration.backfill import BUILT_TAG, build_backfill
+from corpus_assets.orchestration.totals import BACKFILL_TAG
 from resources.stage.declaration import Partitioning
 from tests.orchestration.runs import Runs, failure_message
 
@@ -48,7 +49,7 @@ def run(runs: Runs, asset: str, partition: str | None = None) -> dg.ExecuteInPro
 
 
 def told(runs: Runs, result: dg.ExecuteInProcessResult) -> set[tuple[str, str | None]]:
-    """Partitions that a run reported; AssertionError if it reported one, or the sums of an asset, twice."""
+    """Partitions that a run reported; AssertionError if it reported one twice, or sums, which end a backfill."""
     found = [
         (asset, record.partition_key)
         for asset in everything(runs)
@@ -56,7 +57,8 @@ def told(runs: Runs, result: dg.ExecuteInProcessResult) -> set[tuple[str, str | 
         if record.run_id == result.run_id
     ]
     assert len(found) == len(set(found))
-    return {(asset, key) for asset, key in found if key is not None or _is_whole(runs, asset)}
+    assert [asset for asset, key in found if key is None and not _is_whole(runs, asset)] == []
+    return set(found)
 
 
 def _is_whole(runs: Runs, asset: str) -> bool:
