@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from corpus_assets import dataset_names as names
@@ -95,7 +94,7 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
     read = [PASS_1, *SPLITS, *trains, *(one["tokens"] for one in datasets), *_of_files(files), tokenizer]
     return {
         "name": settings["name"],
-        "version": version("corpus-assets"),
+        "is_sample": settings["sample"] is not None,
         "sources": [{key: source[key] for key in ("name", "licence", "licence_key")} for source in settings["sources"]],
         "datasets": datasets,
         "files": files,

@@ -3,6 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
+from posixpath import commonpath
+from typing import Any
 
 from corpus_assets.card.facts import Facts, FileFacts, SourceFacts
 from corpus_assets.licences.documents import NONE
@@ -27,9 +30,17 @@ def facts_of(task: Task) -> Facts:
         files=[*_splits(task), *_datasets(task)],
         steps=task[STEPS],
         tokenizer=_tokenizer(task),
-        versions={"corpus-assets": graph["version"]},
-        card=task[CARD],
+        versions={"corpus-assets": version("corpus-assets")},
+        card=_card(task),
     )
+
+
+def _card(task: Task) -> dict[str, Any]:
+    """Returns what people said; the title of a sample says that it is one."""
+    said: dict[str, Any] = task[CARD]
+    if not task[GRAPH]["is_sample"]:
+        return said
+    return {**said, "title": f"{said['title'] or task[GRAPH]['name']} (a sample)"}
 
 
 def _sources(task: Task) -> Iterator[SourceFacts]:
@@ -127,8 +138,10 @@ def _files(name: str, kind: str, split: str, made: Sequence[Partition], suffix: 
     files = [one for partition in made for one in partition.record.files if not one.derived]
     files = [one for one in files if one.path.endswith(suffix)]
     if files:
-        folder, _, last = files[0].path.rpartition("/")
-        pattern = f"{folder}/*{suffix or last[last.rfind('.') :] if '.' in last else ''}"
+        folders = {one.path.rpartition("/")[0] for one in files}
+        last = files[0].path.rpartition("/")[2]
+        ending = suffix or (last[last.rfind(".") :] if "." in last else "")
+        pattern = f"{commonpath(folders)}/{'*' if len(folders) == 1 else '**/*'}{ending}"
         rows = sum(one.record.statistics.get("rows_out") or 0 for one in made)
         yield FileFacts(name, kind, split, pattern, len(files), rows, sum(one.bytes for one in files))
 

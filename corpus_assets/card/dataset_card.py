@@ -43,7 +43,7 @@ def _size(documents: int) -> str:
 
 
 def _body(facts: Facts, said: Written) -> Iterator[str]:
-    tokens = f", {facts.tokens:,} tokens" if facts.tokens else ""
+    tokens = f"; {facts.tokens:,} tokens to train on" if facts.tokens else ""
     yield from (f"# {facts.title}", "", said("description", "what the corpus is"), "")
     yield from (
         "## Uses",
@@ -57,7 +57,7 @@ def _body(facts: Facts, said: Written) -> Iterator[str]:
     yield f"{facts.documents:,} documents, {size(facts.text_bytes)} of text{tokens}, version {facts.card['version']}."
     yield from (
         "",
-        "| source | documents | text | tokens | share of text | licences |",
+        "| source | documents | text | tokens to train on | share of text | licences |",
         "|---|---:|---:|---:|---:|---|",
     )
     for source in facts.sources:

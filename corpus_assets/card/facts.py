@@ -9,7 +9,7 @@ UNWRITTEN = "[to be written by a person: {}]"
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """One source: how much of it is in the corpus. licences: bytes of text by licence, most first."""
+    """One source: how much of it is in the corpus. tokens: of train. licences: bytes of text by licence, most first."""
 
     name: str
     documents: int

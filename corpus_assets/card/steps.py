@@ -17,6 +17,8 @@ def steps(settings: Values) -> list[str]:
 
 
 def _steps(settings: Values) -> Iterator[str]:
+    if settings["sample"]:
+        yield "These are only a sample of the rows, chosen by keyed hashes to try things on."
     if settings["remove"]:
         yield "Documents on takedown lists were removed before anything else was made of them."
     yield _NORMALIZED[settings["normalize"]["method"]]
@@ -28,6 +30,9 @@ def _steps(settings: Values) -> Iterator[str]:
             f"Of documents with equal texts, and of near-duplicates (Jaccard similarity of {threshold} or more by "
             "MinHash), one was kept: that of the earliest source."
         )
+    for name in settings["mix"]["leave_out"]:
+        if name not in ("short_documents", "duplicates"):
+            yield f"Documents that {name} flags were left out."
     uses = [f"{source['name']} {source['epochs']:g} times" for source in settings["sources"] if source["epochs"] != 1]
     if uses:
         yield f"Documents were used more or less often than once: {', '.join(uses)}."
@@ -48,6 +53,8 @@ def _filtered(settings: Values) -> Iterator[str]:
         rules = settings["filter"].get("rules") or {}
         named = f": {', '.join(map(str, rules))}" if isinstance(rules, Mapping) and rules else ""
         yield f"Documents, and pieces of them, were removed by rules on these descriptions{named}."
+    for entry in settings["dedupers"]:
+        yield f"Repetitions by {entry['by']} were marked ({entry['name']})."
     if settings["benchmarks"]:
         names = ", ".join(entry["name"] for entry in settings["benchmarks"])
         done = {

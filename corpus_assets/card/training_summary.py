@@ -49,7 +49,8 @@ def _general(facts: Facts, said: Written) -> Iterator[str]:
     yield f"- Placed on the Union market: {placed or said.lacks('model.placed_on_market', 'the day')}"
     yield from ("", "### 1.3 Modalities, overall training data size and other characteristics", "")
     yield from ("- Modality: text", f"- Training data size: {_band(facts.tokens)}")
-    yield f"- In figures: {facts.documents:,} documents, {size(facts.text_bytes)} of text, {count(facts.tokens)} tokens"
+    yield f"- In figures: {facts.documents:,} documents, {size(facts.text_bytes)} of text, holdout included"
+    yield f"- Tokens to train on: {count(facts.tokens)}"
     languages = ", ".join(card["languages"]) or said.lacks("languages", "the languages of the texts")
     yield f"- Linguistic characteristics: {languages}"
     yield f"- Latest date of data acquisition: {_latest(facts, said)}"

@@ -7,6 +7,7 @@ import msgspec
 from rich.table import Table
 
 from corpus_assets.cli.console import output, print_json, print_line
+from corpus_assets.cli.why import ESCAPES
 from corpus_assets.corpus import Corpus
 from corpus_assets.diff.comparison import Difference, compared, compared_sides
 from corpus_assets.diff.history import before, entries, since
@@ -88,4 +89,4 @@ def _show(found: Difference) -> None:
 
 
 def _cell(value: object) -> str:
-    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value).translate(ESCAPES)

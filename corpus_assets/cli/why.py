@@ -22,7 +22,7 @@ _MOST = 20
 _SECONDS = 60.0
 """For a search by id or digest, which looks at every row of a corpus of hundreds of millions in that time."""
 
-_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 
 
 @dataclass(frozen=True)
@@ -172,4 +172,4 @@ def _where(origin: Origin) -> str:
 
 
 def _shown(text: str) -> str:
-    return text.translate(_ESCAPES)
+    return text.translate(ESCAPES)

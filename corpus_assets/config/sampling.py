@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from corpus_assets.config.section import Name, Section
+from resources.errors import ConfigError
 
 SAMPLE = "sample"
 
@@ -19,15 +20,27 @@ class Sample(Section):
     of: str | None = Field(
         None, description="the corpus.yaml of the whole, from which all other sections are taken; relative to this file"
     )
-    share: float = Field(1.0, gt=0, le=1, description="share of the rows of each source and of a dataset's own files")
+    share: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="share of the rows of each source and of a dataset's own files; without `shares` all",
+    )
     shares: dict[Name, float] = Field(
         default={}, description="share of the rows of single sources or datasets, in the stead of `share`"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another sample")
 
     def share_of(self, name: str) -> float:
-        """Returns the share of a source, or of a dataset with files of its own."""
-        return self.shares.get(name, self.share)
+        """Returns the share of a source, or of a dataset with files of its own.
+
+        `ConfigError` if there are shares, and none for it: it was added after the sample was made.
+        """
+        if (share := self.shares.get(name, self.share)) is not None:
+            return share
+        if self.shares:
+            raise ConfigError(f"sample.shares: nothing for {name!r}, which is new; make the sample again")
+        return 1.0
 
 
 def with_sample(values: dict[str, Any], sample: Sample | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from corpus_assets.diff.numbers import FILE_BYTES, Numbers, same_content
-from resources.errors import ConfigError
+from resources.errors import ConfigError, CorpusError
 from resources.storage.interface import Storage
 
 FOLDER = "history"
@@ -40,7 +40,7 @@ def keep(storage: Storage, numbers: Numbers, now: datetime | None = None) -> Non
     It only tells people what was: a store that cannot take it fails no build.
     """
     time = (now or datetime.now(UTC)).strftime(_TIME)
-    with suppress(OSError):
+    with suppress(OSError, CorpusError):
         storage.write(f"{FOLDER}/{time}{_SUFFIX}", msgspec.json.encode(numbers))
         for entry in entries(storage)[:-KEPT]:
             storage.delete(entry.path)

@@ -19,6 +19,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.home import FOLDER
+from corpus_assets.orchestration.postgres import VARIABLE as POSTGRES
 from corpus_assets.orchestration.summary import Summary, summary
 from corpus_assets.raw.losses import NOT_SAMPLED
 from corpus_assets.raw.sampling import LEFT_OUT_BYTES
@@ -170,16 +171,14 @@ def _first(files: Sequence[Shard], most: float, seed: int) -> Iterator[Shard]:
 
 @contextmanager
 def own_home(folder: Path) -> Iterator[None]:
-    """Keeps Dagster's runs in a folder, whatever DAGSTER_HOME says."""
-    before = os.environ.get("DAGSTER_HOME")
+    """Keeps Dagster's runs in a folder, whatever the environment says: elsewhere they would mix with the whole's."""
+    before = {name: os.environ.pop(name) for name in ("DAGSTER_HOME", POSTGRES) if name in os.environ}
     os.environ["DAGSTER_HOME"] = str(folder / FOLDER)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["DAGSTER_HOME"]
-        else:
-            os.environ["DAGSTER_HOME"] = before
+        del os.environ["DAGSTER_HOME"]
+        os.environ.update(before)
 
 
 def build_sample(whole: Corpus, sample: Sample, place: Place, name: str, keys: frozenset[str]) -> Measured:

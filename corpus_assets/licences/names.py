@@ -12,6 +12,9 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 LONGEST = 200
 """Code points of a name; what is longer is the text of a licence rather than its name, and is cut."""
 
+CUT = " ..."
+"""The end of a name that was cut."""
+
 _KNOWN = {
     "0bsd": "0BSD",
     "academic free license (afl)": "AFL-3.0",
@@ -94,7 +97,7 @@ def folded(name: str) -> str:
     """
     parts = [_folded(part) for part in _LISTED.split(name.strip()) if part]
     joined = " AND ".join(f"({part})" if " OR " in part and len(parts) > 1 else part for part in dict.fromkeys(parts))
-    return joined if len(joined) <= LONGEST else f"{joined[: LONGEST - 4]} ..."
+    return joined if len(joined) <= LONGEST else joined[: LONGEST - len(CUT)] + CUT
 
 
 def _folded(name: str) -> str:

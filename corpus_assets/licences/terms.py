@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from corpus_assets.licences.names import folded
+from corpus_assets.licences.names import CUT, folded
 
 _TOKEN = re.compile(r"\(|\)|\bAND\b|\bOR\b|(?:(?!\bAND\b|\bOR\b)[^()])+")
 
@@ -19,8 +19,14 @@ class Allowed:
         self._patterns = [folded(name).lower() for name in names]
 
     def __contains__(self, licence: str) -> bool:
-        """Returns whether a licence, in the spelling of `folded`, is allowed: as a whole, or by its parts."""
-        return self._named(licence) or self._by_parts(licence)
+        """Returns whether a licence, in the spelling of `folded`, is allowed: as a whole, or by its parts.
+
+        A `*` stands for a piece of one name: it never reaches over AND or OR. A name that was cut is allowed by none,
+        as nobody knows what else it says.
+        """
+        if licence.endswith(CUT):
+            return False
+        return licence.lower() in self._patterns or self._by_parts(licence)
 
     def _named(self, name: str) -> bool:
         return any(fnmatchcase(name.lower(), pattern) for pattern in self._patterns)

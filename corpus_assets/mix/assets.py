@@ -42,6 +42,8 @@ def mixed_pass1(task: Task) -> None:
         for use in placed:
             chunk = chunks[use.chunk]
             out.write(chunk, use.line)
+            if use.copy == 0:
+                kept.used(use.line, use.size)
             packed[chunk] += pack_row(use.order, use.copy, use.size, source.encode(), use.digest)
     uses = first_uses = text_bytes = 0
     with task.array(f"{path}.rows.npy", ROW) as table:
@@ -69,6 +71,11 @@ class _KeptDocuments:
         self._licence = Licences(None, key).of_line if key else None
         self._by_licence = Count()
 
+    def used(self, line: bytes, size: int) -> None:
+        """Takes note of the first use of a document."""
+        if self._licence:
+            self._by_licence.add(self._licence(line), size)
+
     def licences(self) -> dict[str, Any]:
         """Returns documents and bytes by licence, if documents state their own."""
         return {"licences": self._by_licence.numbers()} if self._licence else {}
@@ -89,8 +96,6 @@ class _KeptDocuments:
                 task.drop(reasons[flagged.index(True)])
                 continue
             self.count += 1
-            if self._licence:
-                self._by_licence.add(self._licence(line), size)
             yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size)
 
 

@@ -8,7 +8,7 @@ from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.tracing.origins import Origin, raw_row
 from resources.errors import ConfigError
 from resources.planning.planner import Planner, Status
-from resources.records import partition_name
+from resources.records import Record, partition_name
 from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition
 
@@ -16,12 +16,14 @@ from resources.stage.partition import Partition
 class Look:
     """One look at a corpus. Records are read once per asset, and nothing is decided before somebody asks for a state.
 
-    planner: of a look that somebody has already; by default a new one.
+    planner: of a look that somebody has already; by default a new one. compared: False to read files as they are:
+    comparing one with its record reads all of it.
     """
 
-    def __init__(self, corpus: Corpus, planner: Planner | None = None) -> None:
+    def __init__(self, corpus: Corpus, planner: Planner | None = None, *, compared: bool = True) -> None:
         self.corpus = corpus
         self._given = planner
+        self._compared = compared
 
     @cached_property
     def planner(self) -> Planner:
@@ -40,7 +42,7 @@ class Look:
     def partition(self, asset: str, key: str | None) -> Partition | None:
         """Returns a stored partition; None if there is none."""
         record = self.planner.records(asset).get(key) if self.has(asset) else None
-        return None if record is None else Partition(self.corpus.storage, record, self.planner.shard(key))
+        return None if record is None else self._partition(key, record)
 
     def partitions(self, asset: str) -> list[Partition]:
         """Returns the stored partitions of an asset, in canonical order, and then those that the corpus lost."""
@@ -49,7 +51,10 @@ class Look:
         records = self.planner.records(asset)
         present = [key for key in self.planner.partitions(self.corpus.graph[asset]) if key in records]
         gone = sorted(records.keys() - set(present), key=str)
-        return [Partition(self.corpus.storage, records[key], self.planner.shard(key)) for key in (*present, *gone)]
+        return [self._partition(key, records[key]) for key in (*present, *gone)]
+
+    def _partition(self, key: str | None, record: Record) -> Partition:
+        return Partition(self.corpus.storage, record, self.planner.shard(key), compared=self._compared)
 
     def state(self, asset: str, key: str | None) -> str:
         """Returns in words why a partition is not what would be made now; empty if it is."""

@@ -4,8 +4,11 @@ Rows of HDF5 are packed, cut, rearranged or written by templates, and hold no wa
 sequence around it is looked for in what the file was made of.
 """
 
+import math
+import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -17,13 +20,14 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.assets import Dataset
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, origin, shard_of
-from resources.errors import ConfigError
+from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.hdf5 import read_hdf5
 from resources.stage.partition import Partition
 
 AROUND = 48
 MOST_FOUND = 5
+_LOOK_EVERY = 64
 
 
 class _Line(msgspec.Struct):
@@ -48,11 +52,17 @@ class Sought:
     found: list[Origin]
 
 
-def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int) -> Sought:
+class TooLongError(CorpusError):
+    """The time for a search was over before anything was found."""
+
+
+def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, seconds: float = math.inf) -> Sought:
     """Returns the documents that hold the text around one position of a row of dataset `name`, which is built.
 
-    Raises `ConfigError` for a file, row or position that there is not.
+    seconds: how long to look for them; `TooLongError` if none was found by then. Raises `ConfigError` for a file, row
+    or position that there is not.
     """
+    until = time.monotonic() + seconds
     (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == name)
     dataset = Dataset(name, entry)
     made, path = _partition(corpus, name, file)
@@ -74,8 +84,21 @@ def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int) -> 
     around = ids[max(0, place - AROUND) : place + AROUND]
     text = _certain(tokenizer.decode(around[~np.isin(around, list(control))]))
     key = None if dataset.shuffled or dataset.carries_over else made.key
-    found = list(_holding(corpus, dataset, key, text)) if text else []
-    return Sought(before, token, after, found[:MOST_FOUND])
+    holding = _holding(corpus, dataset, key, (text, until)) if text else iter(())
+    found: list[Origin] = []
+    try:
+        found.extend(islice(holding, MOST_FOUND))
+    except TooLongError:
+        if not found:
+            raise
+    return Sought(before, token, after, found)
+
+
+def _until(until: float, lines: Iterator[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(lines):
+        if number % _LOOK_EVERY == 0 and time.monotonic() > until:
+            raise TooLongError("the time for this search is over")
+        yield line
 
 
 def _partition(corpus: Corpus, dataset: str, file: str) -> tuple[Partition, str]:
@@ -111,20 +134,24 @@ def _certain(text: str) -> str:
     return max((piece.strip() for piece in text.split("\ufffd")), key=len)
 
 
-def _holding(corpus: Corpus, dataset: Dataset, key: str | None, text: str) -> Iterator[Origin]:
-    """Yields what holds a text among what the files are made of. key: of the only partition to look into."""
+def _holding(corpus: Corpus, dataset: Dataset, key: str | None, sought: tuple[str, float]) -> Iterator[Origin]:
+    """Yields what holds a text among what the files are made of. key: of the only partition to look into.
+
+    sought: the text, and the time by the clock of `time.monotonic` at which `TooLongError` ends the search.
+    """
+    text, until = sought
     for record in corpus.ledger.records(dataset.rows_from).values():
         if key is not None and record.partition != key:
             continue
         made = Partition(corpus.storage, record)
         if dataset.shard_set:
-            for number, line in enumerate(made.lines()):
+            for number, line in enumerate(_until(until, made.lines())):
                 example = decode_example(line)
                 if any(text in held for held in example_texts(example)):
                     yield origin(corpus, example.source, example.id, record.partition, number)
             continue
         orders = made.array(".rows.npy")["order"]
-        for number, line in enumerate(made.lines()):
+        for number, line in enumerate(_until(until, made.lines())):
             document = _LINE.decode(line)
             if text in document.text:
                 shard = shard_of(corpus, record.partition or "", int(orders[number]))

@@ -11,6 +11,7 @@ from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import array_rows, first_rows, is_array, is_lines, lines_at
 from corpus_assets.viewer.site import Asked, link, page, seen, short
+from corpus_assets.viewer.token_files import files_of
 from resources.planning.planner import Status
 from resources.records import FileRecord, Record, partition_name
 from resources.stage.declaration import Partitioning, Stage
@@ -275,5 +276,9 @@ def _array_total(described: str, file: FileRecord) -> int:
 
 
 def _tokens_of(view: View, stage: Stage, file: FileRecord) -> str:
-    link_ = _tokens_link(view, stage)
-    return f"{link_}?file={file.path.rpartition('/')[2]}" if link_ and stage.name.endswith("_tokens") else ""
+    for entry in view.corpus.settings.values["datasets"]:
+        if stage.name == names.tokens(entry["name"]) and any(
+            one.path == file.path for one in files_of(view, entry["name"])
+        ):
+            return link("tokens", entry["name"], file=file.path)
+    return ""

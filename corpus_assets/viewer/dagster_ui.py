@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from corpus_assets.addresses import HOST_VARIABLE
 from corpus_assets.corpus import CONFIG_VARIABLE
 from corpus_assets.viewer.app import viewer
+from corpus_assets.viewer.guard import Guard
 from corpus_assets.viewer.site import BASE
 
 
@@ -22,10 +23,11 @@ class CorpusWebserver(DagsterWebserver[Any, Any]):
 
     def build_routes(self) -> list[BaseRoute]:
         """Returns the viewer's route and Dagster's."""
-        pages = viewer(Path(os.environ[CONFIG_VARIABLE]), os.environ.get(HOST_VARIABLE, "127.0.0.1"), alone=False)
+        host = os.environ.get(HOST_VARIABLE, "127.0.0.1")
+        pages = viewer(Path(os.environ[CONFIG_VARIABLE]), host, alone=False)
         to_pages = Route(BASE, lambda _: RedirectResponse(f"{BASE}/"))
         theirs: Callable[[], list[BaseRoute]] = super().build_routes
-        return [to_pages, Mount(BASE, pages), *theirs()]
+        return [to_pages, Mount(BASE, Guard(pages, host)), *theirs()]
 
 
 if __name__ == "__main__":

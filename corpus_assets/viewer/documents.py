@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from corpus_assets.viewer.browse import pages, record_of
-from corpus_assets.viewer.lines import decoded
+from corpus_assets.viewer.lines import WHOLE, decoded
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import TooFarError, lines_at, lines_file, row_of_id
@@ -48,7 +48,7 @@ def document(asked: Asked) -> str:
         raise missing(f"{partition_name(asset, key)} has no rows to show one by one.")
     row = asked.query.number("row", high=file.rows - 1)
     (line,) = lines_at(view.partition(record), view.corpus.storage, file, row, 1)
-    value = decoded(line)
+    value = decoded(line, WHOLE)
     if not isinstance(value, dict):
         value = {"text": line[:TEXT].decode("utf-8", "replace")}
     text = value["text"] if isinstance(value.get("text"), str) else ""

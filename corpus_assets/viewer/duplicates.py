@@ -13,7 +13,7 @@ from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import TEXTS, count_of, id_at
 from corpus_assets.viewer.browse import pages
 from corpus_assets.viewer.comparing import compared
-from corpus_assets.viewer.lines import beginning, decoded
+from corpus_assets.viewer.lines import WHOLE, beginning, decoded
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import lines_at, lines_file
@@ -170,7 +170,7 @@ def cluster(asked: Asked) -> str:
         other=_document(look, found.numbering, members[wanted], alike),
         left=[(seen(text), same) for text, same in left],
         right=[(seen(text), same) for text, same in right],
-        equal=texts[0] == texts[1],
+        equal=bool(texts[0]) and texts[0] == texts[1],
         same_words=all(same for _, same in (*left, *right)),
         cut=COMPARED if max(map(len, texts)) > COMPARED else 0,
         members=[
@@ -213,7 +213,7 @@ def _text(look: Look, shard: str, row: int) -> str:
     if made is None or file is None or row >= (file.rows or 0):
         return ""
     (line,) = lines_at(made, look.corpus.storage, file, row, 1)
-    value = decoded(line)
+    value = decoded(line, WHOLE)
     return beginning(value) if isinstance(value, dict) else ""
 
 

@@ -12,9 +12,13 @@ LONGEST = 4 << 20
 """Bytes of a line up to which it is parsed for its beginning; of a longer one its first bytes are shown as they are."""
 
 
-def decoded(line: bytes) -> Any:
-    """Returns the value of a JSON line; None if it is none, or too long."""
-    if len(line) > LONGEST:
+WHOLE = 256 << 20
+"""Bytes of a line up to which a page about this one alone parses it."""
+
+
+def decoded(line: bytes, longest: int = LONGEST) -> Any:
+    """Returns the value of a JSON line; None if it is none, or longer than that."""
+    if len(line) > longest:
         return None
     try:
         return _ANY.decode(line)

@@ -1,5 +1,6 @@
 """The corpus that pages look at: opened once, read only, looked at again after a short while."""
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +13,13 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.tracing.look import Look
 from resources.errors import CorpusError
 from resources.formats.texts import document_texts
+from resources.jit import load
 from resources.ledger import Ledger, Record
 from resources.planning.planner import Planner
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
+
+_LOG = logging.getLogger("corpus.viewer")
 
 LIFETIME = 2.0
 """Seconds for which a look at the ledger is good enough; after a long look, ten times as long as it took."""
@@ -104,7 +108,8 @@ class Looks:
     def _renew(self, name: str, make: Callable[[], Any], old: _Kept[Any]) -> None:
         try:
             self._make(name, make)
-        except (CorpusError, OSError):
+        except Exception as error:
+            _LOG.warning("%s: %s", name, error)
             old.renewing = False  # The next request tries again.
 
 
@@ -134,7 +139,7 @@ class View:
 
     def look(self) -> Look:
         """Returns what the ways of documents are looked up with."""
-        return Look(self.corpus, self.planner())
+        return Look(self.corpus, self.planner(), compared=False)
 
     def _planned(self) -> Planner:
         planner = self.corpus.planner()
@@ -161,7 +166,11 @@ class Opened:
             return self._view
 
     def warm(self) -> None:
-        """Looks at everything once in the background, so that the first page need not wait for it."""
+        """Looks at everything once in the background, so that the first page need not wait for it.
+
+        numba is loaded before: two threads that load it at once find half of it.
+        """
+        load()
         Thread(target=self._warm, daemon=True).start()
 
     def _warm(self) -> None:

@@ -8,7 +8,7 @@ from corpus_assets.tracing.exports import is_exported, trace_export
 from corpus_assets.tracing.finding import Found, Sought, find_documents
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import Origin
-from corpus_assets.tracing.rows import trace_row
+from corpus_assets.tracing.rows import TooLongError, trace_row
 from corpus_assets.tracing.step import Step, Way
 from corpus_assets.tracing.way import way_of, way_of_document
 from corpus_assets.viewer.opened import View
@@ -54,7 +54,7 @@ def _ways(asked: Asked, look: Look, seconds: float) -> Iterator[Way]:
     shard, identifier, dataset = query.text("shard", 2000), query.text("id", 2000), query.text("dataset")
     if dataset:
         place = query.text("file", 2000), query.number("row"), query.number("position")
-        for one in _of_token(asked.view, dataset, *place):
+        for one in _of_token(asked.view, dataset, place, seconds):
             if one.shard is not None and one.row is not None:
                 yield way_of(look, one.shard, one.row, seconds=seconds)
     elif shard:
@@ -84,14 +84,22 @@ def _named(look: Look, identifier: str, source: str) -> list[Found]:
     return found
 
 
-def _of_token(view: View, dataset: str, file: str, row: int, position: int) -> Iterable[Origin]:
-    """Returns the documents of a token of a row."""
+def _of_token(view: View, dataset: str, place: tuple[str, int, int], seconds: float) -> Iterable[Origin]:
+    """Returns the documents of a token. place: file, row and position. seconds: how long to look for one in HDF5."""
+    file, row, position = place
     known = {entry["name"] for entry in view.corpus.settings.values["datasets"]}
     if dataset not in known:
         raise RefusedError(404, f"There is no dataset {short(dataset, 100)!r}.")
     if is_exported(view.corpus, dataset):
         return [trace_export(view.corpus, dataset, file, row, position).origin]
-    found = trace_row(view.corpus, dataset, file, row, position).found
+    try:
+        found = trace_row(view.corpus, dataset, file, row, position, seconds=seconds).found
+    except TooLongError:
+        raise RefusedError(
+            404,
+            f"No document with this text was found in {seconds:g} seconds. To look through all of them: "
+            f"corpus trace {dataset} {file} {row} {position}",
+        ) from None
     if not found:
         raise RefusedError(
             404,
@@ -164,11 +172,16 @@ def _rows(view: View, step: Step) -> list[tuple[str, str]]:
     datasets = [one["name"] for one in view.corpus.settings.values["datasets"]]
     name = next((one for one in datasets if names.tokens(one) == step.stage), "")
     for one in step.details.get("rows", [])[:10] if name else []:
-        if isinstance(one, dict) and isinstance(one.get("first"), int):
-            file = str(one.get("file", "")).rpartition("/")[2]
+        if not isinstance(one, dict):
+            continue
+        file = str(one.get("file", ""))
+        short_name = file.rpartition("/")[2]
+        if isinstance(one.get("first"), int):
             last = one.get("last", one["first"])
             words = f"row {one['first']:,}" if last == one["first"] else f"rows {one['first']:,} to {last:,}"
-            found.append((f"{words} of {file}", link("tokens", name, file=file, row=one["first"])))
+            found.append((f"{words} of {short_name}", link("tokens", name, file=file, row=one["first"])))
+        for row in one.get("rows", [])[:10]:
+            found.append((f"row {row:,} of {short_name}", link("tokens", name, file=file, row=row)))
     return found
 
 

@@ -87,7 +87,8 @@ class LocalEngine(Engine):
         """Gives jobs to workers that will soon be done, the next to the one that is done first."""
         given: dict[Worker, list[tuple[Job, float]]] = {}
         load = {worker: worker.load for worker in self._pool}
-        hungry = {worker for worker in self._pool if load[worker] <= _IN_HAND / 2}
+        # One that is silent for longer than all it holds should take is at a long job.
+        hungry = {worker for worker in self._pool if load[worker] <= _IN_HAND / 2 and worker.silent <= _IN_HAND}
         while (hungry or len(self._pool) < self.workers) and (job := next(queue, None)) is not None:
             if not any(not load[worker] for worker in hungry) and len(self._pool) < self.workers:
                 self._pool.append(self._new_worker())
@@ -156,8 +157,9 @@ class LocalEngine(Engine):
         except WorkerDiedError:
             self._require_no_interrupt()
         finally:
-            if any(worker.held for worker in idle):
-                self.close()
+            for worker in [worker for worker in idle if worker.held]:
+                self._pool.remove(worker)
+                worker.stop()
         yield from map(function, given[done:])
 
     def _require_no_interrupt(self) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.synchronize import Event
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from resources.collector import calm_collector
@@ -49,6 +49,8 @@ class Worker:
 
     def __init__(self, interrupted: Event) -> None:
         self.held: deque[tuple[Any, float]] = deque()
+        self._heard = time.monotonic()
+        self._sends = False
         prepare()
         self._connection, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(target=_serve, args=(theirs, interrupted))
@@ -60,14 +62,23 @@ class Worker:
         """Seconds that what it holds is expected to take."""
         return sum(seconds for _, seconds in self.held)
 
+    @property
+    def silent(self) -> float:
+        """Seconds since it last answered, or was given work when it had none; 0 if it holds nothing."""
+        return time.monotonic() - self._heard if self.held else 0.0
+
     def give(self, function: Callable[[Any], Any], items: Sequence[Any], seconds: Sequence[float]) -> None:
         """Has a function called with each item. seconds: what each is expected to take.
 
         A worker that has died takes them too; who asks for its answers is told.
         """
+        if not self.held:
+            self._heard = time.monotonic()
         self.held.extend(zip(items, seconds, strict=True))
+        self._sends = True  # It stays so if an interrupt comes in the middle of a message.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._connection.send((function, items))
+            self._connection.send((function, items, seconds))
+        self._sends = False
 
     def answers(self) -> list[Answer]:
         """Returns the next answers, at least one, and waits for them; `WorkerDiedError` if there will be none."""
@@ -75,12 +86,16 @@ class Worker:
             done = self._connection.recv()
         except (EOFError, OSError):
             raise WorkerDiedError from None
+        self._heard = time.monotonic()
         return [Answer(self.held.popleft()[0], *found) for found in done]
 
     def stop(self) -> None:
         """Ends the process after the piece of work that it is doing; nobody gets the answers that are left."""
+        if self._sends:
+            self._process.kill()  # It waits for the rest of a message that will not come.
         with contextlib.suppress(EOFError, OSError):
-            self._connection.send(None)
+            if not self._sends:
+                self._connection.send(None)
             while True:
                 self._connection.recv()
         self._process.join()
@@ -125,12 +140,17 @@ def _serve(connection: Connection, interrupted: Event) -> None:
 
     signal.signal(signal.SIGINT, leave)
     calm_collector()
-    work: SimpleQueue[tuple[Callable[[Any], Any], Any] | None] = SimpleQueue()
+    work: SimpleQueue[tuple[Callable[[Any], Any], Any, float] | None] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, work), daemon=True).start()
-    done, told = [], time.monotonic()
+    done: list[tuple[Any, Exception | None, float]] = []
+    told = time.monotonic()
     while (piece := work.get()) is not None:
+        function, item, expected = piece
+        if done and expected >= _TELL_EVERY:  # Others may wait for what is done.
+            connection.send(done)
+            done, told = [], time.monotonic()
         started = time.monotonic()
-        found = _attempt(*piece)
+        found = _attempt(function, item)
         now = time.monotonic()
         done.append((*found, now - started))
         if work.empty() or now - told >= _TELL_EVERY:
@@ -144,20 +164,21 @@ def _receive(connection: Connection, work: "SimpleQueue[Any]") -> None:
     Ends the process when the driver is gone, so that a killed run leaves none behind.
     """
     try:
-        for function, items in _messages(connection):
-            for item in items:
-                work.put((function, item))
+        for function, items, seconds in _messages(connection):
+            for item, expected in zip(items, seconds, strict=True):
+                work.put((function, item, expected))
     except (EOFError, OSError):
         os._exit(1)
     except BaseException:  # such as a module of the user's own that this process cannot load
         traceback.print_exc()
         os._exit(1)
-    while not work.empty():  # What was not begun is not wanted any more.
-        work.get()
+    with contextlib.suppress(Empty):
+        while True:  # What was not begun is not wanted any more.
+            work.get_nowait()
     work.put(None)
 
 
-def _messages(connection: Connection) -> Iterator[tuple[Callable[[Any], Any], Sequence[Any]]]:
+def _messages(connection: Connection) -> Iterator[tuple[Callable[[Any], Any], Sequence[Any], Sequence[float]]]:
     while (message := connection.recv()) is not None:
         yield message
 

@@ -135,6 +135,9 @@ def _compute(job: Job) -> Record:
         task.publish()
         record = _with_sizes(record, job.storage)
         ledger.write(record)
+    except BaseException:
+        _HANDLES.given = {}  # They know of files that were begun, which the next job would answer for.
+        raise
     finally:
         task.discard()
     return record

@@ -50,6 +50,12 @@ def test_the_text_of_a_licence_is_cut() -> None:
         ("((((", ["MIT"], False),
         (") OR MIT", ["MIT"], False),
         ("none stated", ["*"], True),
+        ("MIT AND GPL-3.0-only", ["MIT*"], False),
+        ("BSD-3-Clause AND (GPL-2.0-only OR SSPL-1.0)", ["BSD*"], False),
+        ("BSD-3-Clause AND (GPL-2.0-only OR SSPL-1.0)", ["BSD*", "gpl-*"], True),
+        ("CC-BY-4.0 AND Proprietary", ["CC-BY*"], False),
+        ("MIT AND GPL-3.0-only", ["mit and gpl-3.0-only"], True),
+        (folded("Apache-2.0 AND " + "x" * 300), ["Apache-2.0*", "*"], False),
     ],
 )
 def test_or_needs_one_side_and_needs_both(licence: str, allow: list[str], expected: bool) -> None:

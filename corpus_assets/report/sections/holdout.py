@@ -22,8 +22,8 @@ def _removed(model: Model) -> Note:
     found = {loss.reason: loss.documents for step in model.steps for loss in step.losses}
     held, equal = found.get("held_out", 0), found.get("text_in_holdout", 0)
     return Note(
-        f"{held:,} uses of documents went to the holdout; {equal:,} more were taken out of train because their text "
-        "is held out in another document."
+        f"{held:,} uses of documents were taken out of train because they are held out, each once in the holdout; "
+        f"{equal:,} more because their text is held out in another document."
     )
 
 

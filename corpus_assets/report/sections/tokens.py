@@ -18,6 +18,7 @@ from corpus_assets.report.sections.blocks import (
 from corpus_assets.report.sections.flow import NOT_COUNTED, words
 from corpus_assets.report.sections.sources import train_dataset
 
+NOT_USED = "not_in_this_epoch"
 _BARS = 24
 
 
@@ -103,10 +104,12 @@ def _mixtures(model: Model) -> list[Block]:
     blocks: list[Block] = [Heading("The mixture asked for and reached")]
     asked = [source for source in model.sources if source.epochs is not None]
     used = {step.name: step.by_source or {} for step in model.steps}
+    unused = next((loss.by_source or {} for step in model.steps for loss in step.losses if loss.reason == NOT_USED), {})
     rows = []
     shown, others = largest(asked, lambda source: source.raw_bytes, MOST_ROWS)
     for source in shown:
         once, times = (used.get(name, {}).get(source.name, {}).get("documents", 0) for name in ("kept", "with repeats"))
+        once += unused.get(source.name, 0)
         rows.append([source.name, source.epochs, once, times, round(times / once, 3) if once else None])
     if rows:
         columns = [("source", "text"), ("epochs asked for", "number"), ("documents kept", "count")]
@@ -162,7 +165,7 @@ def packing(model: Model) -> Section:
 
 def _packing(dataset: Dataset) -> Block:
     keys = list(dict.fromkeys(key for way in dataset.packing for key in way if key != "method"))
-    kinds = {"fill": "share", "depth": "number", "sequences_per_row": "number"}
+    kinds = {"fill": "share", "depth": "number", "left_out": "long", "sequences_per_row": "number"}
     rows = [[words(str(way.get("method"))), *(way.get(key) for key in keys)] for way in dataset.packing]
     columns = [("method", "text"), *((words(key), kinds.get(key, "count")) for key in keys)]
     return Table(f"What each way to pack would give for the documents of dataset {dataset.name}", columns, rows)
