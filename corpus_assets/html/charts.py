@@ -186,6 +186,9 @@ def _ticks(top: float) -> list[float]:
 
 def _figure(chart: Any, title: str, spoken: Sequence[str], rows: int) -> Markup:
     """Returns a figure with a chart; its numbers are said in the description of the picture."""
+    from pygal.etree import etree
+
+    etree.to_etree()  # pygal draws with lxml where it is installed, whose elements are not Python's.
     more = [f"and {rows - _SPOKEN} more"] if rows > _SPOKEN else []
     chart.add_xml_filter(lambda root: _bare(root, title, "; ".join([*spoken, *more])))
     drawn = Markup(chart.render(is_unicode=True))
