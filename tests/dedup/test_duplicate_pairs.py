@@ -22,7 +22,9 @@ def test_keys_of_other_shards_or_rows_are_refused(tmp_path: Path) -> None:
     exact = Partition(corpus.storage, corpus.ledger.records("exact_duplicates")["range-000"])
     numbering, records = stored_numbering(exact), corpus.ledger.records("band_keys")
     shards = [Partition(corpus.storage, records[name]) for name in numbering.shards]
-    assert [len(keys) for keys in _keys_of_band(shards, "band-00", numbering, NONE)] == np.diff(numbering.starts).tolist()
+    assert [len(keys) for keys in _keys_of_band(shards, "band-00", numbering, NONE)] == np.diff(
+        numbering.starts
+    ).tolist()
     for wrong in (shards[:-1], shards[::-1]):
         with pytest.raises(LedgerError, match="other shards"):
             next(_keys_of_band(wrong, "band-00", numbering, NONE))
