@@ -22,6 +22,7 @@ from corpus_assets.dedup.signatures.sketches import WORD_BITS
 from corpus_assets.dedup.similarity.check import Verification
 from corpus_assets.dedup.similarity.jaccard import occurring, wanted
 from corpus_assets.dedup.similarity.sketch_join import Load, compared, range_rows, row_type, with_sketches
+from corpus_assets.split.decontaminate import unique_digests
 from resources.spill import Buckets, Spill
 
 THRESHOLD = 0.8
@@ -42,6 +43,17 @@ def _make_shard(run: Run, number: int) -> dict[str, int]:
     for name, array in {"bands": keys, "sketches": sketches, "digests": table, "digests.starts": starts}.items():
         run.save(f"{shard}.{name}", np.asarray(array))
     return {"documents": len(documents)}
+
+
+def holdout(run: Run) -> dict[str, int]:
+    """Distinct digests of one document in a hundred, as if these were held out."""
+    blocks = (np.array(run.load(f"{shard}.digests")["digest"][::100]) for shard in run.numbering.shards)
+    return {"held_out": _saved(run, unique_digests(blocks))}
+
+
+def _saved(run: Run, digests: Array) -> int:
+    run.save("holdout", digests)
+    return len(digests)
 
 
 def exact(run: Run) -> dict[str, int]:
@@ -189,6 +201,7 @@ def compare(run: Run) -> dict[str, int]:
 
 STAGES: dict[str, Callable[[Run], dict[str, int]]] = {
     "products": make_products,
+    "holdout_hashes": holdout,
     "exact_duplicates": exact,
     "duplicate_pairs": pairs,
     "candidate_pairs": candidates,
@@ -198,7 +211,7 @@ STAGES: dict[str, Callable[[Run], dict[str, int]]] = {
     "comparison": compare,
 }
 IN_PARTS = ("exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs")
-MEASURED = (*IN_PARTS, "components", "duplicates")
+MEASURED = (*IN_PARTS, "components", "duplicates", "holdout_hashes")
 SPENT = {
     "exact_duplicates": ["*.digests.npy", "*.digests.starts.npy"],
     "duplicate_pairs": ["*.bands.npy"],
