@@ -49,7 +49,7 @@ def stage_table(run: Figures) -> str:
         f"Memory budget {run['memory_mb']:,} MB. Duplicates found: {run['duplicates_found']:.2%} of those known; "
         f"wrong ones: {run['duplicates_wrong']:.4%}."
     )
-    return f"{_table(('stage', 'seconds', 'with 2 workers', *head), rows)}\n\n{found}"
+    return f"{table(('stage', 'seconds', 'with 2 workers', *head), rows)}\n\n{found}"
 
 
 def _with_two(cost: Figures) -> str:
@@ -69,7 +69,7 @@ def flatness(runs: list[Figures]) -> str:
         for unit, key in (("CPU-seconds", "cpu_s"), ("seconds", "wall_s"))
     ]
     disk = ("most on disk, MB", *(f"{_disk(run):,.0f}" for run in runs))
-    return _table(head, [*stages, *totals, disk])
+    return table(head, [*stages, *totals, disk])
 
 
 def larger(run: Figures) -> str:
@@ -86,7 +86,7 @@ def larger(run: Figures) -> str:
         signatures = _SIGNATURE_BYTES * documents / 1e9
         cells = (hours, hours - bands * 19 / 20, memory, disk, signatures)
         rows.append((f"{documents:,}", *(f"{cell:,.1f}" for cell in cells)))
-    return f"### Larger corpora\n\nFrom the run over {run['documents']:,} documents.\n\n{_table(head, rows)}"
+    return f"### Larger corpora\n\nFrom the run over {run['documents']:,} documents.\n\n{table(head, rows)}"
 
 
 def _per_million(run: Figures, key: str, stage: str) -> float:
@@ -103,7 +103,7 @@ def _disk(run: Figures) -> float:
     return float(max(cost["disk_mb"] for cost in run["stages"].values()) * _MILLION / run["documents"])
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     columns = list(head)
     lines = [columns, ["---", *["---:"] * (len(columns) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
