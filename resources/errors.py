@@ -68,6 +68,10 @@ class StorageError(CorpusError):
     """The store refused an operation, or was asked for something outside its root."""
 
 
+class EngineError(CorpusError):
+    """The engine cannot do its work: a machine of a cluster is unfit for it."""
+
+
 class JobTimeoutError(BaseException):
     """A job took longer than it may. It is no `Exception`, so that no handler of a stage takes it for a bad row."""
 
