@@ -1,0 +1,123 @@
+"""A corpus built on a Ray cluster equals one built on this machine, also when a raylet or the driver is killed."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.build import build
+from tests.build.small import contents, digests, drive, opened, write_config, write_small
+from tests.orchestration.silent import Silent
+from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
+from tests.seams.test_seams import OWN, TAGGER
+
+pytestmark = pytest.mark.slow
+MORE = {"mix.chunks": 6}
+
+
+@pytest.fixture(scope="module")
+def raylets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with cluster(tmp_path_factory.mktemp("raylets")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Content of every file, as a build in this process makes it."""
+    corpus = opened(write_small(tmp_path_factory.mktemp("expected") / "corpus-folder", MORE))
+    assert drive(corpus).failed == []
+    return contents(corpus)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, raylets: Any) -> Path:
+    """A small corpus to be built on the cluster."""
+    return write_small(tmp_path / "corpus-folder", MORE | on(raylets))
+
+
+def on(raylets: Any) -> dict[str, Any]:
+    return {"engine": {"kind": "ray", "address": raylets.address, "memory": "2 GiB"}}
+
+
+def test_a_build_on_a_cluster_makes_the_same_and_a_second_one_nothing(
+    folder: Path, expected: dict[str, str], raylets: Any
+) -> None:
+    corpus = opened(folder)
+    report = build(corpus, list(corpus.graph), Silent())
+    assert (report.failed, report.waiting) == ([], [])
+    assert contents(corpus) == expected
+    again = opened(folder)
+    assert build(again, list(again.graph), Silent()).recomputed == 0
+    assert "engine" not in again.__dict__
+
+
+def test_a_module_beside_the_configuration_runs_on_the_cluster(
+    folder: Path, raylets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_tagger", raising=False)
+    shutil.copy(OWN / "my_tagger.py", folder)
+    write_config(folder, MORE | on(raylets) | TAGGER)
+    corpus = opened(folder)
+    stages = [
+        stage
+        for stage in corpus.graph
+        if stage.name in ("inventory", "raw_source", "normalized_documents", "questions")
+    ]
+    assert drive(corpus, stages).failed == []
+    assert len(corpus.ledger.records("questions")) == 7
+
+
+def test_a_raylet_that_is_killed_in_the_middle_changes_nothing(
+    folder: Path, expected: dict[str, str], raylets: Any
+) -> None:
+    machine = raylets.add_node(num_cpus=1, **ARGUMENTS)
+    raylets.wait_for_nodes()
+    corpus = opened(folder)
+
+    def lose() -> None:
+        wait_until(lambda: len(list((folder / "corpus/ledger").glob("minhashes/*.json"))) > 0)
+        raylets.remove_node(machine, allow_graceful=False)
+
+    losing = Thread(target=lose)
+    losing.start()
+    report = build(corpus, list(corpus.graph), Silent())
+    losing.join()
+    assert (report.failed, report.waiting) == ([], [])
+    assert contents(corpus) == expected
+
+
+def test_a_driver_that_is_killed_in_the_middle_is_started_again(
+    folder: Path, expected: dict[str, str], raylets: Any
+) -> None:
+    ledger = folder / "corpus" / "ledger"
+    driver = subprocess.Popen(command(folder), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: any(ledger.glob("band_keys/*.json")) or driver.poll() is not None)
+        assert driver.poll() is None
+    finally:
+        driver.kill()
+        driver.wait()
+    before = finished(opened(folder))
+    done = subprocess.run(command(folder), cwd=folder, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    corpus = opened(folder)
+    assert contents(corpus) == expected
+    assert before.items() <= digests(corpus).items()
+
+
+def command(folder: Path) -> list[str]:
+    return [str(Path(sys.executable).with_name("corpus")), "build", "-c", str(folder / "corpus.yaml")]
+
+
+def finished(corpus: Corpus) -> dict[tuple[str, str | None], str]:
+    """Digests of the partitions that are there; some are."""
+    found = digests(corpus)
+    assert found
+    return found
