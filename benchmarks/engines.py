@@ -5,8 +5,8 @@ with two.
 
 `local_efficiency`, `ray_efficiency`: the time of all stages by shard with one worker over twice that with two, on a
 corpus of some larger shards; each engine builds it once before, so that workers and kernels are loaded.
-`local_empty_ms`, `ray_empty_ms`: time per partition of a stage that does nothing, with two workers: each is computed and
-committed. `local_message_ms`, `ray_message_ms`: the same of jobs that commit nothing: the engine alone.
+`local_empty_ms`, `ray_empty_ms`: time per partition of a stage that does nothing, with two workers; each is computed
+and committed. `local_message_ms`, `ray_message_ms`: the same of jobs that commit nothing: the engine alone.
 `local_worker_mb`, `ray_worker_mb`: memory of a worker of its own, after every stage of a small corpus ran in it.
 """
 

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T
 from resources.engine.pace import IN_HAND, Pace
-from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines
+from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines, on_machine
 from resources.engine.ray_task import Answer, Ground, ground_of, serve, warm_up
 from resources.engine.time_limit import too_long, within
 from resources.errors import ConfigError, EngineError
@@ -24,6 +24,7 @@ from resources.storage.interface import Storage
 
 RETRIES = 3
 _GRACE = 10.0  # Seconds that tasks have to remove what they began, when nobody wants it any more.
+_LONGEST_PROOF = 60.0
 _PASSED_ON = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
 
 
@@ -194,6 +195,14 @@ class RayEngine(Engine):
             raise done.error
         found: R = done.result
         return found
+
+    def unfit(self, store: Storage) -> list[str]:
+        """Returns in words why machines cannot work on a store, by the proof that every worker gives."""
+        ground, payload = ground_of(store), pickle.dumps((str, []))
+        task = _remote(serve, 0).options(num_cpus=0)
+        given = [task.options(scheduling_strategy=on_machine(one)).remote(ground, payload, 0.0) for one in machines()]
+        answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
+        return [answer.refused for answer in answers if answer.refused is not None]
 
     def _cancel(self) -> None:
         """Ends the tasks that are under way, and forgets what was to follow."""

@@ -7,6 +7,7 @@ tasks of this process; the cluster goes on.
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -18,8 +19,9 @@ _SECONDS = 10.0
 
 
 class Machine(NamedTuple):
-    """A machine of the cluster: host, cores, and the bytes of memory that Ray gives out there."""
+    """A machine of the cluster: its id and host, cores, and the bytes of memory that Ray gives out there."""
 
+    id: str
     host: str
     cores: int
     memory: int
@@ -70,7 +72,14 @@ def disconnect() -> None:
 def machines() -> list[Machine]:
     """Returns the machines that do work; this process is connected."""
     found = [node for node in load_ray().nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-    return [
-        Machine(node["NodeManagerHostname"], int(node["Resources"]["CPU"]), int(node["Resources"].get("memory", 0)))
-        for node in found
-    ]
+    return [_machine(node["NodeID"], node["NodeManagerHostname"], node["Resources"]) for node in found]
+
+
+def _machine(id_: str, host: str, resources: Mapping[str, float]) -> Machine:
+    return Machine(id_, host, int(resources["CPU"]), int(resources.get("memory", 0)))
+
+
+def on_machine(machine: Machine) -> Any:
+    """Returns the scheduling strategy of a task for one machine alone."""
+    strategies = import_module("ray.util.scheduling_strategies")
+    return strategies.NodeAffinitySchedulingStrategy(machine.id, soft=False)

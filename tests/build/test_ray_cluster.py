@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from corpus_assets.cli import health
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
+from resources.engine import ray_task
 from tests.build.small import contents, digests, drive, opened, write_config, write_small
 from tests.orchestration.silent import Silent
 from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
@@ -55,6 +57,20 @@ def test_a_build_on_a_cluster_makes_the_same_and_a_second_one_nothing(
     again = opened(folder)
     assert build(again, list(again.graph), Silent()).recomputed == 0
     assert "engine" not in again.__dict__
+
+
+def test_the_doctor_says_what_the_cluster_has_and_which_machine_is_unfit(
+    folder: Path, raylets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = health._engine(opened(folder))
+    assert (found.broken, found.found.partition(";")[0]) == (False, "ray, 2 workers")
+    assert "2 machines with 2 cores and at least 8.6 GB of memory each, all of which see the store" in found.found
+    monkeypatch.setattr(ray_task, "code_digest", lambda: "of another version")
+    other = health._engine(opened(folder))
+    assert other.broken and "has other code than this one" in other.found
+    write_config(folder, MORE | {"engine": {"kind": "ray", "address": "localhost:1"}})
+    absent = health._engine(opened(folder))
+    assert absent.broken and "no Ray cluster can be reached at 'localhost:1'" in absent.found
 
 
 def test_a_module_beside_the_configuration_runs_on_the_cluster(

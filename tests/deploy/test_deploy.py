@@ -30,7 +30,8 @@ def compose_faults(content: dict[str, Any]) -> list[str]:
     pytest.importorskip("check_jsonschema", reason=REASON)
     jsonschema = import_module("jsonschema")
     text = (files("check_jsonschema.builtin_schemas.vendor") / "compose-spec.json").read_text("utf-8")
-    return [error.message for error in jsonschema.Draft7Validator(json.loads(text)).iter_errors(content)]
+    schema = json.loads(text)
+    return [error.message for error in jsonschema.validators.validator_for(schema)(schema).iter_errors(content)]
 
 
 def require_kubernetes(content: dict[str, Any]) -> None:
