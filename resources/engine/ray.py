@@ -199,8 +199,8 @@ class RayEngine(Engine):
     def unfit(self, store: Storage) -> list[str]:
         """Returns in words why machines cannot work on a store, by the proof that every worker gives."""
         ground, payload = ground_of(store), pickle.dumps((str, []))
-        task = _remote(serve, 0).options(num_cpus=0)
-        given = [task.options(scheduling_strategy=on_machine(one)).remote(ground, payload, 0.0) for one in machines()]
+        places = [{"num_cpus": 0, "scheduling_strategy": on_machine(machine)} for machine in machines()]
+        given = [_remote(serve, 0, **place).remote(ground, payload, 0.0) for place in places]
         answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
         return [answer.refused for answer in answers if answer.refused is not None]
 
@@ -238,10 +238,11 @@ def _cores(found: Sequence[Machine], memory: int) -> list[int]:
     return cores
 
 
-def _remote(function: Callable[..., Any], memory: int) -> Any:
-    """Returns a function as a task of one core and so many bytes, which Ray itself never tries again."""
+def _remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
+    """Returns a function as a task of one core and so many bytes, which Ray itself never tries again. more: options."""
     environment = WORKER_ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return load_ray().remote(num_cpus=1, memory=memory, max_retries=0, runtime_env={"env_vars": environment})(function)
+    options = {"num_cpus": 1, "memory": memory, "max_retries": 0, "runtime_env": {"env_vars": environment}, **more}
+    return load_ray().remote(**options)(function)
 
 
 def _lost_errors() -> tuple[type[Exception], ...]:

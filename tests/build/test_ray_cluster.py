@@ -15,6 +15,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from resources.engine import ray_task
 from tests.build.small import contents, digests, drive, opened, write_config, write_small
+from tests.object_store import ENVIRONMENT, seaweedfs, weed
 from tests.orchestration.silent import Silent
 from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
 from tests.seams.test_seams import OWN, TAGGER
@@ -25,8 +26,11 @@ MORE = {"mix.chunks": 6}
 
 @pytest.fixture(scope="module")
 def raylets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with cluster(tmp_path_factory.mktemp("raylets")) as made:
-        yield made
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ENVIRONMENT.items():  # Workers have the environment of their raylet.
+            patch.setenv(name, value)
+        with cluster(tmp_path_factory.mktemp("raylets")) as made:
+            yield made
 
 
 @pytest.fixture(scope="module")
@@ -90,15 +94,14 @@ def test_a_module_beside_the_configuration_runs_on_the_cluster(
     assert len(corpus.ledger.records("questions")) == 7
 
 
-def test_a_raylet_that_is_killed_in_the_middle_changes_nothing(
-    folder: Path, expected: dict[str, str], raylets: Any
-) -> None:
+def build_and_lose_a_raylet(corpus: Corpus, raylets: Any) -> None:
+    """A build during which one of three raylets is killed."""
     machine = raylets.add_node(num_cpus=1, **ARGUMENTS)
     raylets.wait_for_nodes()
-    corpus = opened(folder)
 
     def lose() -> None:
-        wait_until(lambda: len(list((folder / "corpus/ledger").glob("minhashes/*.json"))) > 0)
+        ledger = opened(corpus.home).ledger
+        wait_until(lambda: bool(ledger.records("minhashes")))
         raylets.remove_node(machine, allow_graceful=False)
 
     losing = Thread(target=lose)
@@ -106,7 +109,29 @@ def test_a_raylet_that_is_killed_in_the_middle_changes_nothing(
     report = build(corpus, list(corpus.graph), Silent())
     losing.join()
     assert (report.failed, report.waiting) == ([], [])
+
+
+def test_a_raylet_that_is_killed_in_the_middle_changes_nothing(
+    folder: Path, expected: dict[str, str], raylets: Any
+) -> None:
+    corpus = opened(folder)
+    build_and_lose_a_raylet(corpus, raylets)
     assert contents(corpus) == expected
+
+
+@pytest.mark.skipif(weed() is None, reason="it comes with the extra `s3-server`")
+def test_a_corpus_in_an_object_store_is_the_same(
+    folder: Path, expected: dict[str, str], raylets: Any, tmp_path: Path
+) -> None:
+    with seaweedfs(tmp_path / "store") as server:
+        cache = {"folder": str(tmp_path / "cache")}
+        storage = {"root": f"s3://{server.bucket}/corpus", "s3": server.section, "cache": cache}
+        write_config(folder, MORE | on(raylets) | {"storage": storage})
+        corpus = opened(folder)
+        build_and_lose_a_raylet(corpus, raylets)
+        assert sorted(contents(corpus).values()) == sorted(expected.values())
+        assert drive(opened(folder)).recomputed == set()
+    assert not (folder / "corpus").exists()
 
 
 def test_a_driver_that_is_killed_in_the_middle_is_started_again(
