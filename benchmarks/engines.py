@@ -23,16 +23,16 @@ import psutil
 import yaml
 
 from benchmarks.driver import write_corpus
+from benchmarks.empty_jobs import nothing, returned
 from corpus_assets.corpus import Corpus
 from resources.engine.interface import Engine
 from resources.engine.local import LocalEngine
 from resources.engine.ray import RayEngine
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job, Outcome, run_job
-from resources.stage.task import Task
 from resources.storage.local import LocalStorage
 
-SHARDS, QUICK_SHARDS = (24, 3000, 2), (4, 100, 1)
+SHARDS, QUICK_SHARDS = (16, 3000, 2), (4, 100, 1)
 """Shards of the corpus, documents of each, and timed builds."""
 
 EMPTY, QUICK_EMPTY = 10_000, 300
@@ -99,15 +99,6 @@ def _own_bytes() -> Iterator[int]:
             name = " ".join(process.cmdline())
             if "ray::" not in name or "ray::serve" in name or "ray::IDLE" in name:
                 yield process.memory_full_info().uss
-
-
-def nothing(_: Task) -> None:
-    """Computes nothing."""
-
-
-def returned(job: Job) -> Outcome:
-    """Commits nothing."""
-    return Outcome(job.name, job.stage.name, job.partition)
 
 
 def _per_job_ms(kind: str, work: Callable[[Job], Outcome], count: int, folder: Path) -> float:
