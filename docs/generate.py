@@ -200,6 +200,8 @@ With `--json` a command prints one JSON object on standard output, and nothing e
 - `corpus doctor --json`: `{"ok", "findings": [{"subject", "found", "advice", "broken"}]}`; like without,
   the command exits with 1 when something is broken
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
+- `corpus copy --json`: `{"from", "to", "copied", "already_there", "gone", "files", "bytes", "removed",
+  "errors": [...]}` ([copying.md](copying.md))
 
 A build writes all its errors to a file in `errors/` of the DAGSTER_HOME (`.dagster_home` beside corpus.yaml), and says
 which; the last 20 files are kept. What happened when is in `logs/` beside it

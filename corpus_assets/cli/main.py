@@ -286,6 +286,28 @@ def clean(
     run(config, dry_run=dry_run, force=force, taking_over=take_over)
 
 
+@app.command()
+def copy(
+    root: Annotated[str, typer.Argument(metavar="OTHER_ROOT", help="Where to, as `storage.root` would say it.")],
+    config: ConfigOption = None,
+    *,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Copy only these assets; also group:NAME, +asset and asset+."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="KEY=VALUE that holds for the store of the copy, such as storage.sync=false."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="How many partitions are copied at a time.", min=1, max=64)] = 4,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy the corpus to another store, and check every file on the way; one that was stopped goes on where it was."""
+    from corpus_assets.cli.copy import run
+
+    raise typer.Exit(run(config, root, only, changes or [], jobs, as_json=as_json))
+
+
 @app.command("check-windows")
 def check_windows(
     files: Annotated[list[Path], typer.Argument(help="Files with windows: .jsonl or .jsonl.gz.")],

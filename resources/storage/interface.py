@@ -35,6 +35,10 @@ class Unpublished(Protocol):
     def publish(self) -> None:
         """Makes every created file durable and visible. Each appears whole or not at all."""
 
+    def stored(self, path: str) -> str:
+        """Returns the path under which a created file is stored, once `prepare` was called; by default the same."""
+        return path
+
     def discard(self) -> None:
         """Removes everything that was not published; does nothing after `publish`."""
 
