@@ -1,6 +1,7 @@
 """Who owns a store: the configuration that first built on it. Another one would take its partitions for orphans."""
 
 import os
+import secrets
 from pathlib import Path
 
 import msgspec
@@ -16,11 +17,12 @@ class Owner(msgspec.Struct, frozen=True):
     """The owner of a store.
 
     name: name of the corpus. config: path of its configuration, relative to the store if that is a folder, so that both
-    may be moved together.
+    may be moved together. nonce: tells this store from every other one; empty if it was claimed by an older version.
     """
 
     name: str
     config: str
+    nonce: str = ""
 
 
 def owner_of(storage: Storage) -> Owner | None:
@@ -32,6 +34,12 @@ def owner_of(storage: Storage) -> Owner | None:
         return None
 
 
+def nonce_of(storage: Storage) -> str | None:
+    """Returns what tells a store from every other one; None if nobody has built on it."""
+    owner = owner_of(storage)
+    return owner.nonce or None if owner else None
+
+
 def require_owner(storage: Storage, name: str, config: Path) -> None:
     """Raises `StorageError` if a store belongs to another configuration.
 
@@ -39,7 +47,7 @@ def require_owner(storage: Storage, name: str, config: Path) -> None:
     place.
     """
     owner = owner_of(storage)
-    if owner is None or owner.config in _places(storage, config):
+    if owner is None or (owner.config in _places(storage, config) and (_is_folder(storage) or owner.name == name)):
         return
     if owner.name == name != _UNNAMED and not Path(storage.place, owner.config).exists():
         return
@@ -57,13 +65,18 @@ def claim(storage: Storage, name: str, config: Path) -> None:
 
 def take_over(storage: Storage, name: str, config: Path) -> None:
     """Makes a configuration the owner of a store, whoever owned it. The caller holds the store."""
-    owner = Owner(name, _places(storage, config)[0])
-    if owner_of(storage) != owner:
+    before = owner_of(storage)
+    owner = Owner(name, _places(storage, config)[0], (before and before.nonce) or secrets.token_hex(16))
+    if before != owner:
         storage.write(OWNER, msgspec.json.format(msgspec.json.encode(owner), indent=1) + b"\n")
+
+
+def _is_folder(storage: Storage) -> bool:
+    return Path(storage.place).is_absolute()
 
 
 def _places(storage: Storage, config: Path) -> list[str]:
     """Returns how a store that is a folder sees a configuration, as given and with links resolved; else its name."""
-    if not Path(storage.place).is_absolute():
+    if not _is_folder(storage):
         return [config.name]
     return [os.path.relpath(config, storage.place), os.path.relpath(config.resolve(), Path(storage.place).resolve())]
