@@ -32,6 +32,7 @@ class Site:
     asked: Counter[str] = field(default_factory=Counter)
     sent: Counter[str] = field(default_factory=Counter)
     queries: list[str] = field(default_factory=list)
+    tokens: set[str | None] = field(default_factory=set)
 
 
 BREAKS = 1000
@@ -50,6 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(parts.path).lstrip("/")
         site.asked[path] += 1
         site.queries.append(parts.query)
+        site.tokens.add(self.headers.get("Authorization"))
         fault = site.fault(path, site.asked[path])
         if path in site.redirects:
             self._answer(302, b"", {"Location": site.redirects[path]})
