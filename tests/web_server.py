@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -118,3 +119,9 @@ def serving(folder: Path, **options: Any) -> Iterator[Site]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+if __name__ == "__main__":
+    with serving(Path(sys.argv[1])) as running:
+        print(running.url, flush=True)
+        threading.Event().wait()
