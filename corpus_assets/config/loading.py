@@ -65,7 +65,7 @@ def _as_sample(section: dict[str, Any], file: Path, whole: Path) -> dict[str, An
     sync = {"sync": storage["sync"]} if "sync" in storage else {}
     root = {"kind": "local", "root": str(file.absolute().parent / STORE)}
     theirs = storage.get("root", "corpus")
-    if storage.get("kind", "local") == "local" and isinstance(theirs, str):
+    if storage.get("kind", "local") == "local" and isinstance(theirs, str) and not theirs.startswith("s3://"):
         _require_apart(file, Path(root["root"]).resolve(), (whole.parent / expanded(theirs)).resolve())
     name = f"sample-of-{values.get('name', 'corpus')}"[:48].rstrip("-.")
     return {**values, "name": name, "sample": {**section, "of": str(whole)}, "storage": {**root, **sync}}

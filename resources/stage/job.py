@@ -131,9 +131,10 @@ def _compute(job: Job) -> Record:
             task.count(compile_seconds=compiled)
         record = _record(job, task, {**digests, **read}, None if read else recipe)
         task.prepare()
-        ledger.forget(job.stage.name, job.partition)
+        if task.replaces:
+            ledger.forget(job.stage.name, job.partition)
         task.publish()
-        record = _with_sizes(record, job.storage)
+        record = msgspec.structs.replace(record, files=[task.stored(file) for file in record.files])
         ledger.write(record)
     except BaseException:
         _HANDLES.given = {}  # They know of files that were begun, which the next job would answer for.
@@ -258,17 +259,6 @@ def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None) ->
 @cache
 def _versions() -> dict[str, str]:
     return {"python": platform.python_version(), "corpus-assets": version("corpus-assets")}
-
-
-def _with_sizes(record: Record, storage: Storage) -> Record:
-    """Returns the record with the stored size of every file, which is known only after publishing."""
-    files = []
-    for file in record.files:
-        entry = storage.stat(file.path)
-        if entry is None:
-            raise LedgerError(f"{file.path} vanished while it was being committed")
-        files.append(msgspec.structs.replace(file, bytes=entry.bytes))
-    return msgspec.structs.replace(record, files=files)
 
 
 def _cpu_seconds() -> float:

@@ -4,12 +4,14 @@ import importlib.util
 import pickle
 import random
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
 
 from resources.errors import BadFileError, StorageError
-from resources.raw_places import ranged, remote
+from resources.raw_places import remote
 from resources.raw_places.interface import SourceFolder
 from resources.shards import Listing, list_shards
 from resources.storage.s3_client import S3Settings, client, traffic
@@ -17,6 +19,8 @@ from tests.object_store import ENVIRONMENT, Server, moto, seaweedfs, weed
 
 CONTENT = random.Random(4).randbytes(300_000)
 FILES = {"raw/a.jsonl": CONTENT, "raw/deep/b c.jsonl": b"b", "raw/.hidden.jsonl": b"", "rawer/x.jsonl": b"x"}
+PART = 32 << 10
+SMALL = partial(msgspec.structs.replace, part_size=PART)
 HERE = {"moto": importlib.util.find_spec("moto") is not None, "seaweedfs": weed() is not None}
 
 
@@ -33,7 +37,6 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture
 def server(running: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    monkeypatch.setattr(ranged, "PART", 32 << 10)
     monkeypatch.setattr(remote, "PAUSE", 0.001)
     for path, content in FILES.items():
         put(running, path, content)
@@ -45,7 +48,7 @@ def put(server: Server, path: str, content: bytes) -> None:
 
 
 def listed(server: Server, place: str = "raw", format_: str = "auto", globs: tuple[str, ...] = ("**/*",)) -> Listing:
-    folder = SourceFolder("s", f"s3://{server.bucket}/{place}", globs, format_, s3=server.settings)
+    folder = SourceFolder("s", f"s3://{server.bucket}/{place}", globs, format_, s3=SMALL(server.settings))
     return list_shards([folder], lambda *_: [(1, "deep/b c.jsonl"), (2, "../rawer/x.jsonl")][: 1 + ("bad" in place)])
 
 
@@ -67,7 +70,7 @@ def test_bytes_are_moved_once_and_only_those_that_are_read(server: Server) -> No
     before = traffic().received
     with shard.open() as file:
         file.read(10)
-    assert traffic().received - before == ranged.PART
+    assert traffic().received - before == PART
     before = traffic().received
     shard.digest()
     assert traffic().received - before == len(CONTENT)
@@ -128,7 +131,7 @@ def test_a_bucket_that_is_not_there_or_closed_is_an_error_without_secrets(
     with pytest.raises(
         StorageError, match=r"sources\.s\.location: 's3://nowhere/raw' cannot be listed: .*no such bucket"
     ):
-        list_shards([SourceFolder("s", "s3://nowhere/raw", ("*",), "auto", s3=server.settings)], lambda *_: [])
+        list_shards([SourceFolder("s", "s3://nowhere/raw", ("*",), "auto", s3=SMALL(server.settings))], lambda *_: [])
     dead = S3Settings(endpoint="http://127.0.0.1:9", addressing="path")
     monkeypatch.setattr("resources.storage.s3_client.ATTEMPTS", 1)
     with pytest.raises(StorageError, match="cannot be listed") as error:
