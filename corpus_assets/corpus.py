@@ -69,6 +69,11 @@ class Corpus:
         """The configured engine; its workers start with the first job and stay."""
         return open_engine(self.settings.values["engine"], self.folder)
 
+    def close(self) -> None:
+        """Stops the workers, if the engine was ever opened."""
+        if "engine" in self.__dict__:
+            self.engine.close()
+
     def listing(self) -> Listing:
         """Returns the raw files that are there now."""
         folders = [_folder(source, "source", f"sources.{source['name']}") for source in self.settings.values["sources"]]
@@ -88,7 +93,7 @@ class Corpus:
 
     def jobs(self, planner: Planner) -> Jobs:
         """Returns what makes the jobs of partitions, as a planner sees them."""
-        return Jobs(planner, self.config.engine.memory, self.engine.workers_per_machine)
+        return Jobs(planner, self.config.engine.memory, self.engine)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """The sections of `corpus.yaml`, each a strict, immutable model; `corpus_config.py` puts them together."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
@@ -182,15 +183,37 @@ class EngineSection(Section):
 
     kind: str = Field(
         "local",
-        description="`local`: a pool of processes on this machine; or `module:function` of an engine of your own",
+        description="`local`: a pool of processes on this machine; `ray`: a Ray cluster (docs/clusters.md); or "
+        "`module:function` of an engine of your own",
     )
-    workers: Workers = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
+    workers: Workers = Field(
+        "auto", description="processes; `auto` = one per core, of all machines of a cluster; 0 = none (debugging)"
+    )
     memory: Annotated[Bytes, AfterValidator(_enough)] = Field(
-        2 << 30, description="working memory for all workers of a machine together, such as `4 GiB`; at least 16 MiB"
+        2 << 30,
+        description="memory of a machine for all workers on it together, such as `4 GiB`; what each takes before it "
+        "holds data is part of it (docs/scale.md); at least 16 MiB",
     )
     job_timeout: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="seconds that one partition may take; one that takes longer fails, and the others go on (no effect "
         "with `workers: 0`)",
     )
+    address: str = Field(
+        "auto",
+        description="of the Ray cluster: `auto` for that of this machine or of `RAY_ADDRESS`, `HOST:PORT`, or `local` "
+        "for one that starts and ends with the build",
+    )
+    retries: int = Field(3, ge=0, le=100, description="how often Ray is given a task again whose machine was lost")
     options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
+
+    @model_validator(mode="after")
+    def _of_a_cluster(self) -> "EngineSection":
+        if self.kind == "ray":
+            if not re.fullmatch(r"auto|local|[^\s/:]+:\d{1,5}", self.address):
+                raise ValueError(f"address is {self.address!r}; valid with kind ray: auto, local or HOST:PORT")
+            if self.workers == 0:
+                raise ValueError("workers is 0; valid with kind ray: auto, or at least 1")
+        elif given := sorted({"address", "retries"} & self.model_fields_set):
+            raise ValueError(f"{' and '.join(given)}: only with kind ray")
+        return self
