@@ -12,7 +12,8 @@ import psutil
 import pytest
 
 from resources.engine import ray_cluster, ray_task
-from resources.engine.ray import RayEngine
+from resources.engine.ray import RayEngine, _sharing
+from resources.engine.ray_cluster import Machine
 from resources.engine.time_limit import within
 from resources.errors import ConfigError, EngineError
 from resources.stage.job import Job, Outcome
@@ -179,8 +180,21 @@ def test_a_machine_that_sees_another_store_is_refused(
     assert (tmp_path / OWNER).exists()
 
 
+def test_workers_share_the_memory_of_the_largest_machine_and_a_smaller_one_takes_what_fits() -> None:
+    large, small = Machine("a", "one", 8, 16 << 30), Machine("b", "two", 8, 6 << 30)
+    assert _sharing([large, small], 16 << 30, None) == 8
+    assert _sharing([large, small], 16 << 30, 3) == 3
+    assert _sharing([], 16 << 30, 5) == 5
+    with pytest.raises(ConfigError, match=r"engine.memory: .* gives out more than 6,442,450,944; lower it"):
+        _sharing([small], 16 << 30, None)
+    with pytest.raises(ConfigError, match=r"engine.workers: the Ray cluster has no cores now"):
+        _sharing([], 16 << 30, None)
+
+
 def test_memory_that_no_machine_has_and_a_cluster_that_is_not_there_are_said(raylets: Any) -> None:
-    with pytest.raises(ConfigError, match=r"engine.memory: received .* no machine of the Ray cluster gives out more"):
+    with pytest.raises(
+        ConfigError, match=r"engine.memory: .* bytes are needed, but no machine of the Ray cluster gives out more"
+    ):
         RayEngine(raylets.address, None, 1 << 40)
     ray_cluster.disconnect()
     with pytest.raises(ConfigError, match=r"engine.address: no Ray cluster can be reached at 'localhost:1'"):
