@@ -137,4 +137,4 @@ def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
     shutil.rmtree(work.folder / "corpus")
     corpus = opened(work.folder)
     found = Work(corpus.planner(), list(corpus.graph), 2)
-    assert re.fullmatch(r"0 running, 0 bytes/s, [\d.]+ [MG]B of memory", whole_words(found))
+    assert re.fullmatch(r"0 running, 0 B/s, [\d.]+ [MG]B of memory", whole_words(found))
