@@ -133,10 +133,11 @@ speedup` is the wall time of the stages by shard on larger shards, with one work
 
 ## Engines
 
-`python -m benchmarks.engines`: the engine of this machine and a Ray cluster of one machine, each with one worker and with two.
-`efficiency` is the time of all stages by shard with one worker over twice that with two; the driver, and Ray's own processes, share
-the cores with the workers. `empty` is the time per partition of a stage that does nothing, with two workers: each is computed and
-committed; `message` the same of jobs that commit nothing. `worker` is the memory that a worker shares with no other after it.
+`python -m benchmarks.engines`: the engine of this machine and a Ray cluster of one machine, each with one worker and
+with two. `efficiency` is the time of all stages by shard with one worker over twice that with two; the driver and Ray's
+own processes share the cores with the workers. `empty` is the time per partition of a stage that does nothing, with two
+workers: each is computed and committed; `message` the same of jobs that commit nothing. `worker` is the memory that a
+worker shares with no other, after it did all stages.
 
 {engines}
 
