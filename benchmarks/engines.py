@@ -33,7 +33,7 @@ from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job, Outcome, run_job
 from resources.storage.local import LocalStorage
 
-SHARDS, QUICK_SHARDS = (16, 3000, 2), (4, 100, 1)
+SHARDS, QUICK_SHARDS = (16, 3000, 1), (4, 100, 1)
 """Shards of the corpus, documents of each, and timed builds."""
 
 EMPTY, QUICK_EMPTY = 10_000, 300
