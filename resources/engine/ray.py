@@ -27,7 +27,7 @@ from resources.storage.interface import Storage
 RETRIES = 3
 _GRACE = 10.0  # Seconds that tasks have to remove what they began, when nobody wants it any more.
 _LONGEST_PROOF = 60.0
-_PASSED_ON = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+_PASSED_ON = ("NUMBA_CACHE_DIR",)
 
 
 @dataclass(frozen=True)

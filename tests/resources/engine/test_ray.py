@@ -1,9 +1,11 @@
 """The engine on Ray: outcomes, deaths and losses of tasks, limits; on two raylets of this machine."""
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -86,6 +88,18 @@ def test_a_job_that_takes_too_long_fails_by_name_and_the_others_go_on(raylets: A
     engine.close()
     assert deaf.pop("chunk-1") == "it takes longer than engine.job_timeout allows (1 s)"
     assert deaf == {"chunk-0": None, "chunk-2": None}
+
+
+def test_a_module_that_a_machine_does_not_have_is_named(
+    engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "of_here_alone.py").write_text("def work(job):\n    return job\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    engine._work = import_module("of_here_alone").work
+    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+    (tmp_path / "of_here_alone.py").unlink()
+    with pytest.raises(EngineError, match=r"cannot load what a job names: No module named 'of_here_alone'; valid: "):
+        list(engine.run(jobs(tmp_path, 1)))
 
 
 def _raises(job: Job) -> Outcome:
