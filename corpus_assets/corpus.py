@@ -26,6 +26,7 @@ from resources.stage.job import Job, Outcome
 from resources.stage.settings import Settings
 from resources.storage import open_storage
 from resources.storage.ownership import claim
+from resources.storage.s3_client import S3Settings
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 
@@ -257,7 +258,9 @@ def restamp(ledger: Ledger, planner: Planner, decision: Decision) -> None:
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
     name, globs, links = files["name"], _globs(files["glob"]), files["follow_links"]
-    return SourceFolder(name, files["location"], globs, files["format"], key, what, links)
+    return SourceFolder(
+        name, files["location"], globs, files["format"], key, what, links, S3Settings(**(files.get("s3") or {}))
+    )
 
 
 def _globs(glob: str | list[str]) -> tuple[str, ...]:

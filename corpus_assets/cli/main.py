@@ -159,6 +159,28 @@ def clean(
 
 
 @app.command()
+def copy(
+    root: Annotated[str, typer.Argument(metavar="OTHER_ROOT", help="Where to, as `storage.root` would say it.")],
+    config: ConfigOption = None,
+    *,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Copy only these assets; also group:NAME, +asset and asset+."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="KEY=VALUE that holds for the store of the copy, such as storage.sync=false."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="How many partitions are copied at a time.", min=1, max=64)] = 4,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy the corpus to another store, and check every file on the way; one that was stopped goes on where it was."""
+    from corpus_assets.cli.copy import run
+
+    raise typer.Exit(run(config, root, only, changes or [], jobs, as_json=as_json))
+
+
+@app.command()
 def sample(
     folder: Annotated[Path, typer.Argument(help="Where to write it.")],
     megabytes: Annotated[float, typer.Option(help="Text to make, in MB.")] = 24,

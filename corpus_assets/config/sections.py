@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
-from corpus_assets.config.section import Bytes, LocalPath, Name, Section, Share
+from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
+from corpus_assets.config.section import Bytes, Location, Name, Section, Share
 
 
 class HoldoutCount(Section):
@@ -49,9 +50,8 @@ class Source(Section):
     """One source: a folder of raw files that share a format and a purpose."""
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: LocalPath = Field(
-        description="folder of the raw files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
-    )
+    location: Location = Field(description=LOCATION.format("the raw files"))
+    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Format = Field(
         "auto",
@@ -99,6 +99,7 @@ class Source(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> "Source":
+        require_object_store(self.location, self.s3)
         if self.ids == "given" and self.format in ("txt", "txt_list"):
             raise ValueError(f"ids: given cannot be with format {self.format}, which has no ids; valid: auto, derived")
         keys = [key for key in (self.text_key, self.id_key, self.metadata_key) if key is not None]
