@@ -49,10 +49,6 @@ class Unpublished(Protocol):
     def publish(self) -> None:
         """Makes every created file durable and visible. Each appears whole or not at all."""
 
-    def stored(self, path: str) -> str:
-        """Returns the path under which a created file is stored, once `prepare` was called; by default the same."""
-        return path
-
     def discard(self) -> None:
         """Removes everything that was not published; does nothing after `publish`."""
 
@@ -69,6 +65,10 @@ class Storage(Protocol):
 
     def open(self, path: str) -> BinaryIO:
         """Opens a stored file for reading and seeking; `FileNotFoundError` when there is none."""
+
+    def sequential(self, path: str) -> BinaryIO:
+        """Opens a stored file for reading it once, from its beginning on; a store may do that at less cost."""
+        return self.open(path)
 
     def read(self, path: str, offset: int, size: int) -> bytes:
         """Returns `size` bytes of a stored file from `offset` on, or fewer at its end; reads only those bytes."""
