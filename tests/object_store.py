@@ -71,7 +71,14 @@ def seaweedfs(folder: Path) -> Iterator[Server]:
     (folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
     ports = free_ports(2 * len(_PORTS))
     command = [program, "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={data}", "-s3"]
-    command += [f"-s3.config={folder / 's3.json'}", "-master.volumeSizeLimitMB=64", "-volume.max=200"]
+    command += [
+        f"-s3.config={folder / 's3.json'}",
+        "-master.volumeSizeLimitMB=64",
+        "-volume.max=200",
+        "-s3.port.iceberg=0",
+        "-s3.port.lance=0",
+    ]
+    command += [f"-filer.localSocket={folder / 'filer.sock'}", f"-s3.localSocket={folder / 's3.sock'}"]
     for name, port, grpc in zip(_PORTS, ports, ports[len(_PORTS) :], strict=False):
         command += [f"-{name}.port={port}", f"-{name}.port.grpc={grpc}"]
     with _running(command, folder, f"http://127.0.0.1:{ports[0]}") as server:
