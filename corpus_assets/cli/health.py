@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 from packaging.requirements import Requirement
 
-from corpus_assets.cli.words import duration, size
 from corpus_assets.corpus import Corpus
+from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.tokenize.encode.fast_libraries import LIBRARIES, UnusableError, encoded_by
 from resources.cache_folder import cache_base

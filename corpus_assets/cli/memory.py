@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from corpus_assets.cli.words import size
 from corpus_assets.corpus import Corpus
+from corpus_assets.numbers import size
 from resources.engine.interface import OWN_MEMORY
 
 

@@ -8,7 +8,7 @@ import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus, Step
-from corpus_assets.html.numbers import duration
+from corpus_assets.numbers import duration
 from corpus_assets.orchestration.definition import definition_metadata, description
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import note_outcomes

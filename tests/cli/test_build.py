@@ -15,7 +15,7 @@ from corpus_assets.cli.bars import BarPerStage, whole_words
 from corpus_assets.cli.build import _show
 from corpus_assets.cli.console import output
 from corpus_assets.cli.memory import in_words
-from corpus_assets.cli.words import size
+from corpus_assets.numbers import size
 from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.error_log import write_error_log
 from corpus_assets.orchestration.summary import summary
@@ -137,4 +137,4 @@ def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
     shutil.rmtree(work.folder / "corpus")
     corpus = opened(work.folder)
     found = Work(corpus.planner(), list(corpus.graph), 2)
-    assert re.fullmatch(r"0 running, 0 bytes/s, [\d.]+ [MG]B of memory", whole_words(found))
+    assert re.fullmatch(r"0 running, 0 B/s, [\d.]+ [MG]B of memory", whole_words(found))
