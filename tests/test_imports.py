@@ -127,6 +127,7 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
     }
     assert {name for name in known if name.startswith("resources")} == {
         "resources.errors",
+        "resources.raw_addresses",
         "resources.storage.s3_address",
     }
 

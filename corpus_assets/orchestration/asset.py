@@ -48,6 +48,8 @@ def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str]
         return shards(stage.shard_set)
     if stage.partitioning is Partitioning.BAND:
         return static(corpus.settings.bands())
+    if stage.partitioning is Partitioning.RANGE:
+        return static(corpus.settings.ranges())
     if stage.partitioning is Partitioning.CHUNK:
         return static(corpus.settings.chunks())
     return None
