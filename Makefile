@@ -50,6 +50,7 @@ test-fast: $(READY)  ## run the tests that take seconds
 $(EXTRAS)/.ready: $(READY)
 	rm -rf $(EXTRAS)
 	cp -a .venv $(EXTRAS)
+	rm $(EXTRAS)/.ready
 	$(call INSTALL_WITH,$(EXTRAS)/bin/python) --editable ".[$(ALL_EXTRAS)]"
 	@touch $@
 
