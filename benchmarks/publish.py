@@ -21,6 +21,7 @@ from benchmarks import (
     minhash,
     plan,
     stages,
+    stores,
     taggers,
     tokenize,
 )
@@ -121,6 +122,14 @@ is the ratio of the two; with other work on the machine, that of CPU seconds is 
 `python -m benchmarks.plan` measures the seconds to decide on every partition of a fresh corpus, by number of shards.
 
 {plan}
+
+## Stores
+
+`python -m benchmarks.stores` builds the sample corpus on a local disk and on S3 (SeaweedFS on loopback), each in one
+process, and counts the CPU time of that process alone. `s3 cpu ratio` is that of the build on S3 over the local one.
+`bytes read twice` counts bytes of objects that one stage was sent although it had had them.
+
+{stores}
 
 ## The driver
 
@@ -228,6 +237,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "export": lambda quick: {"export": table(export.measure(quick))},
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
     "plan": lambda quick: {"plan": table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS))},
+    "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "estimate": _estimate,

@@ -63,8 +63,17 @@ class Storage(Protocol):
     def place(self) -> str:
         """The store as a person names it: a folder or an address."""
 
+    @property
+    def readers(self) -> int:
+        """How many threads of a process read small files faster than one, because each waits for the store."""
+        return 1
+
     def open(self, path: str) -> BinaryIO:
         """Opens a stored file for reading and seeking; `FileNotFoundError` when there is none."""
+
+    def sequential(self, path: str) -> BinaryIO:
+        """Opens a stored file for reading it once, from its beginning on; a store may do that at less cost."""
+        return self.open(path)
 
     def read(self, path: str, offset: int, size: int) -> bytes:
         """Returns `size` bytes of a stored file from `offset` on, or fewer at its end; reads only those bytes."""

@@ -24,6 +24,7 @@ from resources.storage.s3_client import (
     holds_conditions,
     translated,
 )
+from resources.storage.s3_listing import ENTRIES
 from resources.storage.s3_lock import held_alone
 from resources.storage.s3_paths import has_plain_name, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
@@ -52,6 +53,11 @@ class S3Storage(Storage):
         return str(self.address)
 
     @property
+    @override
+    def readers(self) -> int:
+        return self.settings.concurrency
+
+    @property
     def holds_conditions(self) -> bool:
         """Whether the store refuses a write whose condition does not hold; tried once per process."""
         return holds_conditions(self.settings, self.address)
@@ -73,6 +79,11 @@ class S3Storage(Storage):
         if path.endswith(_AT_RANDOM) and len(first.content) < first.total:
             return self._opened(path, first)
         return cast(BinaryIO, stream(source, first))
+
+    @override
+    def sequential(self, path: str) -> BinaryIO:
+        source = self._object(path)
+        return cast(BinaryIO, stream(source, get(source, 0, min(FIRST, self.settings.part_size))))
 
     def _same_copy(self, path: str) -> BinaryIO | None:
         """Opens the copy that this machine has of a file, if the store still has that version."""
@@ -136,8 +147,7 @@ class S3Storage(Storage):
         with translated(self.place):
             while True:
                 reply = client(self.settings).list_objects_v2(**given)
-                for item in reply.get("Contents", ()):
-                    yield Entry(item["Key"][top:], item["Size"], item["ETag"].strip('"'))
+                yield from (Entry(key[top:], size, version) for key, size, version in reply[ENTRIES])
                 if not reply.get("IsTruncated"):
                     return
                 given["ContinuationToken"] = reply["NextContinuationToken"]
