@@ -26,6 +26,7 @@ from resources.stage.job import Job, Outcome
 from resources.stage.settings import Settings
 from resources.storage import open_storage
 from resources.storage.ownership import claim
+from resources.storage.s3_client import S3Settings
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 
@@ -68,6 +69,11 @@ class Corpus:
         """The configured engine; its workers start with the first job and stay."""
         return open_engine(self.settings.values["engine"], self.folder)
 
+    def close(self) -> None:
+        """Stops the workers, if the engine was ever opened."""
+        if "engine" in self.__dict__:
+            self.engine.close()
+
     def listing(self) -> Listing:
         """Returns the raw files that are there now."""
         folders = [_folder(source, "source", f"sources.{source['name']}") for source in self.settings.values["sources"]]
@@ -87,7 +93,7 @@ class Corpus:
 
     def jobs(self, planner: Planner) -> Jobs:
         """Returns what makes the jobs of partitions, as a planner sees them."""
-        return Jobs(planner, self.config.engine.memory, self.engine.workers_per_machine)
+        return Jobs(planner, self.config.engine.memory, self.engine)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -252,7 +258,9 @@ def restamp(ledger: Ledger, planner: Planner, decision: Decision) -> None:
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
     name, globs, links = files["name"], _globs(files["glob"]), files["follow_links"]
-    return SourceFolder(name, files["location"], globs, files["format"], key, what, links)
+    return SourceFolder(
+        name, files["location"], globs, files["format"], key, what, links, S3Settings(**(files.get("s3") or {}))
+    )
 
 
 def _globs(glob: str | list[str]) -> tuple[str, ...]:
