@@ -13,7 +13,7 @@ EXTRAS := .venv-extras
 ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
   found = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
   print(",".join(name for name in found if name != "dev"))')
-OF_EXTRAS := tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/raw/test_warc.py tests/golden/test_dolma.py tests/card tests/ui/test_postgres.py
+OF_EXTRAS := tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/raw/test_warc.py tests/golden/test_dolma.py tests/card tests/ui/test_postgres.py tests/resources/storage tests/build/test_on_s3.py
 
 .PHONY: help demo test test-fast test-extras test-readers lint format docs bench ui clean
 .DEFAULT_GOAL := help
