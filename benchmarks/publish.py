@@ -14,6 +14,7 @@ from benchmarks import (
     dedupers,
     demo,
     driver,
+    engines,
     estimate,
     export,
     materialize_all,
@@ -139,6 +140,16 @@ speedup` is the wall time of the stages by shard on larger shards, with one work
 
 {driver}
 
+## Engines
+
+`python -m benchmarks.engines`: the engine of this machine and a Ray cluster of one machine, each with one worker and
+with two. `efficiency` is the time of all stages by shard with one worker over twice that with two; the driver and Ray's
+own processes share the cores with the workers. `empty` is the time per partition of a stage that does nothing, with two
+workers: each is computed and committed; `message` the same of jobs that commit nothing. `worker` is the memory that a
+worker shares with no other, after it did all stages.
+
+{engines}
+
 ## The estimate
 
 `python -m benchmarks.estimate`: what `corpus estimate` says before a build, over what that build then gave and cost
@@ -228,6 +239,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "plan": lambda quick: {"plan": table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS))},
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "driver": _driver,
+    "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "estimate": _estimate,
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},

@@ -144,17 +144,6 @@ def _memory_limits() -> Iterator[int]:
             continue
 
 
-def _bucket(storage: s3.S3Storage) -> Finding:
-    """Writes, reads and removes a small object, and looks whether the store can tell two builders apart."""
-    try:
-        holds = storage.holds_conditions
-    except (CorpusError, OSError) as error:
-        return Finding("storage", str(error), "make the bucket readable and writable (docs/stores.md)", broken=True)
-    found = f"{storage.place}: can be written, conditional writes: {'yes' if holds else 'no'}"
-    advice = "" if holds else "start one build at a time: the store does not keep a second one out for certain"
-    return Finding("storage", found, advice)
-
-
 def _engine(corpus: Corpus) -> Finding:
     """Opens the engine; of a Ray cluster every machine proves that it has our code and sees the store."""
     kind = corpus.config.engine.kind
@@ -180,6 +169,17 @@ def _on_cluster(corpus: Corpus, said: str) -> Finding:
     if unfit:
         return Finding("engine", f"{said}; {unfit[0]}", "until then builds are refused", broken=True)
     return Finding("engine", f"{said} and at least {memory} of memory each, all of which see the store")
+
+
+def _bucket(storage: s3.S3Storage) -> Finding:
+    """Writes, reads and removes a small object, and looks whether the store can tell two builders apart."""
+    try:
+        holds = storage.holds_conditions
+    except (CorpusError, OSError) as error:
+        return Finding("storage", str(error), "make the bucket readable and writable (docs/stores.md)", broken=True)
+    found = f"{storage.place}: can be written, conditional writes: {'yes' if holds else 'no'}"
+    advice = "" if holds else "start one build at a time: the store does not keep a second one out for certain"
+    return Finding("storage", found, advice)
 
 
 def _folder(subject: str, folder: Path, key: str) -> Finding:
