@@ -23,6 +23,8 @@ FOLDER = Path(__file__).parent
 SIZES = {"memory", "sample", "longest_row", "size", "size_limit"}
 INNER = {
     "S3Access": "`sources[].s3`, `datasets[].input.s3` and `benchmarks[].s3`",
+    "S3Section": "`storage.s3`",
+    "CacheSection": "`storage.cache`",
     "Csv": "`sources[].csv` and `datasets[].input.csv`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
