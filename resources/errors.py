@@ -68,6 +68,14 @@ class StorageError(CorpusError):
     """The store refused an operation, or was asked for something outside its root."""
 
 
+class HeldError(StorageError):
+    """Another process holds the store, or shares it in a way that keeps this one out."""
+
+
+class LeaseLostError(StorageError):
+    """Another process has taken over the partition that this one was writing."""
+
+
 class JobTimeoutError(BaseException):
     """A job took longer than it may. It is no `Exception`, so that no handler of a stage takes it for a bad row."""
 

@@ -49,6 +49,11 @@ def require_owner(storage: Storage, name: str, config: Path) -> None:
     )
 
 
+def owns(storage: Storage, name: str, config: Path) -> bool:
+    """Returns whether a configuration is written down as the owner of a store."""
+    return owner_of(storage) == Owner(name, _places(storage, config)[0])
+
+
 def claim(storage: Storage, name: str, config: Path) -> None:
     """Writes down whose the store is; `StorageError` if it is another's. The caller holds the store."""
     require_owner(storage, name, config)
