@@ -76,6 +76,24 @@ class LeaseLostError(StorageError):
     """Another process has taken over the partition that this one was writing."""
 
 
+class StoreAccessError(StorageError, OSError):
+    """The store does not answer, refuses access, or breaks off: that says nothing about what it holds.
+
+    It is an `OSError` with a number, so that no reader takes it for damaged content.
+    """
+
+    def __init__(self, problem: str, number: int = errno.EIO) -> None:
+        OSError.__init__(self, number, problem)
+        self.problem = problem
+        self.number = number
+
+    def __str__(self) -> str:
+        return self.problem
+
+    def __reduce__(self) -> tuple[type["StoreAccessError"], tuple[str, int]]:
+        return (type(self), (self.problem, self.number))
+
+
 class JobTimeoutError(BaseException):
     """A job took longer than it may. It is no `Exception`, so that no handler of a stage takes it for a bad row."""
 

@@ -1,4 +1,4 @@
-"""Small texts kept in the cache folder of the user: found again by the next process, or made again.
+"""The cache folder of the user, and small texts kept there: found again by the next process, or made again.
 
 A folder that cannot be read or written, or a text that was damaged, is as if nothing had been kept.
 """
@@ -12,10 +12,14 @@ from pathlib import Path
 from resources.hashing import content_digest
 
 
-def _place(group: str, name: str) -> Path:
-    """Returns where a text lies. Raises RuntimeError for a user without a home."""
+def user_folder(group: str) -> Path:
+    """Returns where a group of files lies. Raises RuntimeError for a user without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "corpus-assets" / group / name
+    return (Path(base) if base else Path("~/.cache").expanduser()) / "corpus-assets" / group
+
+
+def _place(group: str, name: str) -> Path:
+    return user_folder(group) / name
 
 
 def kept_or_made(group: str, name: str, make: Callable[[], str]) -> str:

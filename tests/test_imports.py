@@ -120,7 +120,10 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
     assert {name for name in known if name.startswith("corpus_assets.")} == {
         name for name in sources() if name.startswith("corpus_assets.config.") and name != "corpus_assets.config.paths"
     }
-    assert {name for name in known if name.startswith("resources")} == {"resources.errors"}
+    assert {name for name in known if name.startswith("resources")} == {
+        "resources.errors",
+        "resources.storage.s3_address",
+    }
 
 
 def test_packing_knows_no_stage() -> None:

@@ -16,7 +16,8 @@ from corpus_assets.config.filter import Filter
 from corpus_assets.config.licences import Licences
 from corpus_assets.config.sampling import Sample
 from corpus_assets.config.section import Name, Section
-from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split, StorageSection
+from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
+from corpus_assets.config.storage import StorageSection
 from corpus_assets.config.streams import Stream
 from corpus_assets.config.takedown import Remove
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer

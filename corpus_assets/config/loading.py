@@ -64,7 +64,7 @@ def _as_sample(section: dict[str, Any], file: Path, whole: Path) -> dict[str, An
     sync = {"sync": storage["sync"]} if "sync" in storage else {}
     root = {"kind": "local", "root": str(file.absolute().parent / STORE)}
     theirs = storage.get("root", "corpus")
-    if storage.get("kind", "local") == "local" and isinstance(theirs, str):
+    if storage.get("kind", "local") == "local" and isinstance(theirs, str) and not theirs.startswith("s3://"):
         _require_apart(file, Path(root["root"]).resolve(), (whole.parent / expanded(theirs)).resolve())
     name = f"sample-of-{values.get('name', 'corpus')}"[:48].rstrip("-.")
     return {**values, "name": name, "sample": {**section, "of": str(whole)}, "storage": {**root, **sync}}
@@ -102,6 +102,8 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
 
 def _check_places(config: CorpusConfig, file: Path) -> None:
     """Raises `ConfigError` if the store lies below a folder of raw files, or such a folder below the store."""
+    if config.storage.kind == "s3":
+        return
     root = (file.parent / expanded(config.storage.root)).resolve()
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {

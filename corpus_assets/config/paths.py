@@ -31,6 +31,9 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
     storage = config.storage
     if storage.kind == "local":
         storage = storage.model_copy(update={"root": expanded(storage.root)})
+    if storage.cache.folder is not None:
+        cache = storage.cache.model_copy(update={"folder": str(folder / expanded(storage.cache.folder))})
+        storage = storage.model_copy(update={"cache": cache})
     changed = {
         "sources": sources,
         "attributes": attributes,

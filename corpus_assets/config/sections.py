@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
-from corpus_assets.config.section import Bytes, LocalPath, Name, Section, Share, local_path
+from corpus_assets.config.section import Bytes, LocalPath, Name, Section, Share
 
 
 class HoldoutCount(Section):
@@ -193,23 +193,3 @@ class EngineSection(Section):
         "with `workers: 0`)",
     )
     options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
-
-
-class StorageSection(Section):
-    """The store, which holds the corpus."""
-
-    kind: str = Field(
-        "local", description="`local`: a folder of this machine; or `module:function` of a store of your own"
-    )
-    root: str = Field("corpus", description="folder; relative paths start at the folder of corpus.yaml")
-    sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
-    options: dict[str, JsonValue] = Field(default={}, description="options for a store of your own")
-
-    @model_validator(mode="after")
-    def _is_a_folder(self) -> "StorageSection":
-        if self.kind == "local":
-            try:
-                local_path(self.root)
-            except ValueError as error:
-                raise ValueError(f"root is {self.root!r}; valid with kind local: {error}") from None
-        return self

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from corpus_assets import dataset_names
 from corpus_assets.config.sampling import Sample
-from corpus_assets.config.sections import StorageSection
+from corpus_assets.config.storage import StorageSection
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Progress, Report

@@ -137,7 +137,7 @@ def _leased(job: Job) -> Outcome:
         before = job.storage.stat(record_path(job.stage.name, job.partition))
         found = _committed_meanwhile(job, before)
         if found is None:
-            record, entry = _compute(job, lease)
+            record, entry = _compute(job, lease, before)
             return Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
         return Outcome(job.name, job.stage.name, job.partition, record=found, entry=before, elsewhere=True)
     except LeaseLostError as error:
@@ -155,7 +155,8 @@ def _committed_meanwhile(job: Job, entry: Entry | None) -> Record | None:
     return None
 
 
-def _compute(job: Job, lease: Lease) -> tuple[Record, Entry | None]:
+def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entry | None]:
+    """Computes and commits a partition, in the place of the record that it has before."""
     started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
     inputs = _inputs(ledger, job)
@@ -183,10 +184,12 @@ def _compute(job: Job, lease: Lease) -> tuple[Record, Entry | None]:
         record = _record(job, task, {**digests, **read}, None if read else recipe)
         task.prepare()
         lease.require()
-        ledger.forget(job.stage.name, job.partition)
+        if task.replaces:
+            ledger.forget(job.stage.name, job.partition)
+            before = None
         task.publish()
-        record = _with_sizes(record, job.storage)
-        entry = ledger.replace(record, None)
+        record = msgspec.structs.replace(record, files=[task.stored(file) for file in record.files])
+        entry = ledger.replace(record, before and before.version)
     except BaseException:
         _HANDLES.given = {}  # They know of files that were begun, which the next job would answer for.
         raise
@@ -310,17 +313,6 @@ def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None) ->
 @cache
 def _versions() -> dict[str, str]:
     return {"python": platform.python_version(), "corpus-assets": version("corpus-assets")}
-
-
-def _with_sizes(record: Record, storage: Storage) -> Record:
-    """Returns the record with the stored size of every file, which is known only after publishing."""
-    files = []
-    for file in record.files:
-        entry = storage.stat(file.path)
-        if entry is None:
-            raise LedgerError(f"{file.path} vanished while it was being committed")
-        files.append(msgspec.structs.replace(file, bytes=entry.bytes))
-    return msgspec.structs.replace(record, files=files)
 
 
 def _cpu_seconds() -> float:

@@ -75,9 +75,27 @@ class Task:
         """Makes all files durable, so that little can go wrong when they are published."""
         self._unpublished.prepare()
 
+    @property
+    def replaces(self) -> bool:
+        """Whether `publish` replaces files that an older record may name."""
+        return self._unpublished.replaces
+
     def publish(self) -> None:
         """Makes all files visible."""
         self._unpublished.publish()
+
+    def stored(self, file: FileRecord) -> FileRecord:
+        """Returns the record of a file with the path and the size under which it is stored, once it is published.
+
+        `LedgerError` if the store does not have it.
+        """
+        path, size = self._unpublished.stored(file.path), self._unpublished.size(file.path)
+        if size is None:
+            entry = self._given.storage.stat(path)
+            if entry is None:
+                raise LedgerError(f"{path} vanished while it was being committed")
+            size = entry.bytes
+        return msgspec.structs.replace(file, path=path, bytes=size)
 
     def discard(self) -> None:
         """Removes everything that was not published."""

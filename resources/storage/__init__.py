@@ -7,7 +7,7 @@ from typing import Any
 from resources.own_code import named
 from resources.storage.interface import Storage
 
-STORES = {"local": "resources.storage.local:open_local"}
+STORES = {"local": "resources.storage.local:open_local", "s3": "resources.storage.s3:open_s3"}
 """The function that opens each kind of store. A new store is a file of this folder and a line here."""
 
 

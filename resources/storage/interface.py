@@ -28,6 +28,20 @@ class Unpublished(Protocol):
     def scratch(self) -> BinaryIO:
         """Opens a temporary file that goes away with this object."""
 
+    @property
+    def replaces(self) -> bool:
+        """Whether `publish` replaces files that an older record may name; its record must be gone before."""
+        return True
+
+    def stored(self, path: str) -> str:
+        """Returns the path under which a created file is stored, once it is prepared."""
+        return path
+
+    def size(self, path: str) -> int | None:
+        """Returns the stored bytes of a created file, once it is prepared; None if the store has to be asked."""
+        del path
+        return None
+
     def prepare(self) -> None:
         """Makes every created file complete and durable where it can, unseen; only `publish` and `discard` follow.
 

@@ -39,7 +39,7 @@ def require_owner(storage: Storage, name: str, config: Path) -> None:
     place.
     """
     owner = owner_of(storage)
-    if owner is None or owner.config in _places(storage, config):
+    if owner is None or (owner.config in _places(storage, config) and (_is_folder(storage) or owner.name == name)):
         return
     if owner.name == name != _UNNAMED and not Path(storage.place, owner.config).exists():
         return
@@ -67,8 +67,12 @@ def take_over(storage: Storage, name: str, config: Path) -> None:
         storage.write(OWNER, msgspec.json.format(msgspec.json.encode(owner), indent=1) + b"\n")
 
 
+def _is_folder(storage: Storage) -> bool:
+    return Path(storage.place).is_absolute()
+
+
 def _places(storage: Storage, config: Path) -> list[str]:
     """Returns how a store that is a folder sees a configuration, as given and with links resolved; else its name."""
-    if not Path(storage.place).is_absolute():
+    if not _is_folder(storage):
         return [config.name]
     return [os.path.relpath(config, storage.place), os.path.relpath(config.resolve(), Path(storage.place).resolve())]

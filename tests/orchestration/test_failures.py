@@ -117,7 +117,7 @@ def test_the_cause_of_an_unforeseen_error_is_said() -> None:
     assert in_words(outer) == "KeyError: 'shard'"
 
 
-def leave(job: Any, lease: Any) -> None:
+def leave(job: Any, *_: Any) -> None:
     sys.exit(f"gone from {type(job).__name__}")
 
 

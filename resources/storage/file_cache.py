@@ -1,0 +1,104 @@
+"""Copies of stored files on this machine: up to a number of bytes, those least recently used go first.
+
+Several processes share the folder. A copy appears by a rename. One that is open or mapped may be removed, since its
+bytes stay until it is closed.
+"""
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from resources.hashing import content_digest
+
+_HALF_WRITTEN = ".half-"
+_LOCK = ".lock"
+_ABANDONED_SECONDS = 24 * 60 * 60
+
+
+@dataclass(frozen=True)
+class FileCache:
+    """A folder of copies, and how many bytes they may have together."""
+
+    folder: Path
+    limit: int
+
+    def find(self, name: str, version: str) -> Path | None:
+        """Returns the copy of a file of some version; None if there is none. It counts as used now."""
+        place = self._place(name, version)
+        try:
+            os.utime(place)
+        except FileNotFoundError:
+            return None
+        return place
+
+    def keep(self, name: str, version: str, write: Callable[[BinaryIO], None]) -> Path:
+        """Makes a copy of a file, whose content `write` writes; returns its place. What is over the limit goes."""
+        place = self._place(name, version)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=self.folder, prefix=_HALF_WRITTEN, delete=False) as half:
+            try:
+                write(cast(BinaryIO, half))
+                half.flush()
+                self._publish(Path(half.name), half.tell(), place)
+            except BaseException:
+                Path(half.name).unlink(missing_ok=True)
+                raise
+        return place
+
+    def _publish(self, half: Path, size: int, place: Path) -> None:
+        with (self.folder / _LOCK).open("a+b") as total:
+            fcntl.flock(total, fcntl.LOCK_EX)
+            self._make_room(size, total)
+            half.replace(place)
+
+    def spool(self) -> BinaryIO:
+        """Opens a temporary file in the folder, without a name: it ends with the process."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return cast(BinaryIO, tempfile.TemporaryFile(dir=self.folder))
+
+    def _place(self, name: str, version: str) -> Path:
+        return self.folder / content_digest(name.encode(), version.encode())
+
+    def _make_room(self, size: int, total: BinaryIO) -> None:
+        """Notes that a copy of `size` bytes is added; if it does not fit, counts anew and removes the oldest.
+
+        total: the file that holds how many bytes there are, which is locked. An eighth of the limit is made free, so
+        that not every copy looks at all others.
+        """
+        total.seek(0)
+        known = int(total.read() or b"0") + size
+        if known > self.limit:
+            known = size + self._trim(self.limit - self.limit // 8 - size)
+        total.truncate(0)
+        total.write(str(known).encode())
+
+    def _trim(self, most: int) -> int:
+        """Removes the copies least recently used until there are at most so many bytes; returns how many there are."""
+        copies = sorted(self._copies())
+        held = sum(copy[1] for copy in copies)
+        for _, stored, place in copies:
+            if held <= most:
+                break
+            Path(place).unlink(missing_ok=True)
+            held -= stored
+        return held
+
+    def _copies(self) -> list[tuple[float, int, str]]:
+        """Returns when each copy was used last, its bytes and its place; removes what killed processes left."""
+        found = []
+        with os.scandir(self.folder) as items:
+            for item in items:
+                with suppress(FileNotFoundError):
+                    info = item.stat()
+                    if item.name.startswith(_HALF_WRITTEN):
+                        if time.time() - info.st_mtime > _ABANDONED_SECONDS:
+                            Path(item.path).unlink(missing_ok=True)
+                    elif item.name != _LOCK:
+                        found.append((info.st_mtime, info.st_size, item.path))
+        return found

@@ -1,0 +1,212 @@
+"""The store in a bucket of S3 or of a compatible store.
+
+Files of a partition carry a version of their content in their key, so that old and new ones lie side by side until the
+record switches (`s3_paths`, `s3_upload`). Files that are mapped or read at random are copied to a cache folder first.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from typing_extensions import override
+
+from resources.errors import ConfigError
+from resources.storage.file_cache import FileCache
+from resources.storage.interface import Entry, Storage, Unpublished
+from resources.storage.s3_address import Address, parse_address
+from resources.storage.s3_client import (
+    S3Settings,
+    client,
+    holds_conditions,
+    translated,
+)
+from resources.storage.s3_lock import held_alone
+from resources.storage.s3_paths import has_plain_name, require_relative
+from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
+from resources.storage.s3_upload import S3Unpublished
+from resources.user_cache import user_folder
+
+_AT_RANDOM = (".npy", ".h5")
+_UPLOAD_MAY_TAKE = timedelta(days=1)
+_VERSIONS: dict[tuple[str, str], str] = {}
+"""Versions of files that this process copied or looked at, by store and path."""
+
+_MOST_VERSIONS = 1 << 18
+
+
+@dataclass(frozen=True)
+class S3Storage(Storage):
+    """A place in a bucket, how it is reached, and where copies lie on this machine."""
+
+    address: Address
+    settings: S3Settings
+    cache: FileCache
+
+    @property
+    @override
+    def place(self) -> str:
+        return str(self.address)
+
+    @property
+    def holds_conditions(self) -> bool:
+        """Whether the store refuses a write whose condition does not hold; tried once per process."""
+        return holds_conditions(self.settings, self.address)
+
+    def _where(self, path: str) -> dict[str, str]:
+        require_relative(path)
+        return {"Bucket": self.address.bucket, "Key": self.address.key(path)}
+
+    def _object(self, path: str) -> Object:
+        where = self._where(path)
+        return Object(self.settings, where["Bucket"], where["Key"], f"{self.place}/{path}")
+
+    @override
+    def open(self, path: str) -> BinaryIO:
+        source = self._object(path)
+        if path.endswith(_AT_RANDOM) and (copy := self._same_copy(path)):
+            return copy
+        first = get(source, 0, min(FIRST, self.settings.part_size))
+        if path.endswith(_AT_RANDOM) and len(first.content) < first.total:
+            return self._opened(path, first)
+        return cast(BinaryIO, stream(source, first))
+
+    def _same_copy(self, path: str) -> BinaryIO | None:
+        """Opens the copy that this machine has of a file, if the store still has that version."""
+        with suppress(FileNotFoundError):
+            if copy := self._present_copy(path):
+                return copy.open("rb")
+        return None
+
+    def _present_copy(self, path: str) -> Path | None:
+        """Returns the copy of a file as it is in the store now, if this process has looked at some version of it."""
+        if (self.place, path) not in _VERSIONS or (entry := self.stat(path)) is None:
+            return None
+        return self.cache.find(f"{self.place}/{path}", entry.version)
+
+    def _known_copy(self, path: str) -> Path | None:
+        """Returns the copy that this process made or found; None for a name that may be given to other content."""
+        version = None if has_plain_name(path) else _VERSIONS.get((self.place, path))
+        return self.cache.find(f"{self.place}/{path}", version) if version else None
+
+    def _opened(self, path: str, first: Piece) -> BinaryIO:
+        """Copies a file whose first piece is there, and opens the copy."""
+        while True:
+            with suppress(FileNotFoundError):  # Another process needed the room.
+                return self._copy(path, first).open("rb")
+
+    def _copy(self, path: str, first: Piece) -> Path:
+        def write(file: BinaryIO) -> None:
+            with RangeReader(self._object(path), first) as content:
+                shutil.copyfileobj(content, file, 1 << 20)
+
+        self._note(path, first.etag)
+        name = f"{self.place}/{path}"
+        return self.cache.find(name, first.etag) or self.cache.keep(name, first.etag, write)
+
+    def _note(self, path: str, version: str) -> None:
+        if len(_VERSIONS) >= _MOST_VERSIONS:
+            _VERSIONS.clear()
+        _VERSIONS[self.place, path] = version
+
+    @override
+    def read(self, path: str, offset: int, size: int) -> bytes:
+        if copy := self._known_copy(path):
+            with suppress(FileNotFoundError), copy.open("rb") as file:
+                file.seek(offset)
+                return file.read(size)
+        return get(self._object(path), offset, size).content if size else b""
+
+    @override
+    def fetch(self, path: str) -> str:
+        if copy := self._known_copy(path) or self._present_copy(path):
+            return str(copy)
+        return str(self._copy(path, get(self._object(path), 0, min(FIRST, self.settings.part_size))))
+
+    @override
+    def entries(self, prefix: str) -> Iterator[Entry]:
+        if prefix:
+            require_relative(prefix)
+        below = f"{prefix.rstrip('/')}/" if prefix else ""
+        top = len(self.address.key("")) if self.address.prefix else 0
+        given = {"Bucket": self.address.bucket, "Prefix": self.address.key(below)}
+        with translated(self.place):
+            while True:
+                reply = client(self.settings).list_objects_v2(**given)
+                for item in reply.get("Contents", ()):
+                    yield Entry(item["Key"][top:], item["Size"], item["ETag"].strip('"'))
+                if not reply.get("IsTruncated"):
+                    return
+                given["ContinuationToken"] = reply["NextContinuationToken"]
+
+    @override
+    def stat(self, path: str) -> Entry | None:
+        try:
+            with translated(f"{self.place}/{path}"):
+                reply = client(self.settings).head_object(**self._where(path))
+        except FileNotFoundError:
+            return None
+        version = reply["ETag"].strip('"')
+        if path.endswith(_AT_RANDOM):
+            self._note(path, version)
+        return Entry(path, reply["ContentLength"], version)
+
+    @override
+    def delete(self, path: str) -> None:
+        with suppress(FileNotFoundError), translated(f"{self.place}/{path}"):
+            client(self.settings).delete_object(**self._where(path))
+
+    @override
+    def write(self, path: str, content: bytes) -> None:
+        with translated(f"{self.place}/{path}"):
+            client(self.settings).put_object(**self._where(path), Body=content)
+
+    @override
+    def begin(self) -> Unpublished:
+        return S3Unpublished(self.address, self.settings, self.cache)
+
+    @override
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        with held_alone(self.settings, self.address):
+            yield
+
+    @override
+    def abandoned(self) -> list[str]:
+        return [f"{key} (upload {number})" for key, number in self._old_uploads()]
+
+    @override
+    def remove_abandoned(self) -> int:
+        found = list(self._old_uploads())
+        for key, number in found:
+            with suppress(FileNotFoundError), translated(f"s3://{self.address.bucket}/{key}"):
+                client(self.settings).abort_multipart_upload(Bucket=self.address.bucket, Key=key, UploadId=number)
+        return len(found)
+
+    def _old_uploads(self) -> Iterator[tuple[str, str]]:
+        """Yields key and id of uploads that nobody completed in a day."""
+        given = {"Bucket": self.address.bucket, "Prefix": self.address.key("")}
+        with translated(self.place):
+            while True:
+                reply = client(self.settings).list_multipart_uploads(**given)
+                for item in reply.get("Uploads", ()):
+                    if datetime.now(UTC) - item["Initiated"] > _UPLOAD_MAY_TAKE:
+                        yield item["Key"], item["UploadId"]
+                if not reply.get("IsTruncated"):
+                    return
+                given |= {"KeyMarker": reply["NextKeyMarker"], "UploadIdMarker": reply["NextUploadIdMarker"]}
+
+
+def open_s3(root: str, folder: Path, section: Mapping[str, Any]) -> S3Storage:
+    """Returns the store of an address `s3://bucket/prefix`, which section `storage` of corpus.yaml describes."""
+    try:
+        address = parse_address(root)
+    except ValueError as error:
+        raise ConfigError(f"storage.root: {error}") from None
+    given = dict(section["s3"])
+    cache = section["cache"]
+    place = folder / cache["folder"] if cache["folder"] else user_folder("objects")
+    return S3Storage(address, S3Settings(**given), FileCache(place, cache["limit"]))

@@ -1,0 +1,197 @@
+"""Clients of S3 and compatible stores: settings, one client per process, faults in our words, the count of requests.
+
+Credentials come from the usual chain of boto3 alone (environment, profile, role of the machine). They are never part of
+a setting, an error or a record, and neither are signed addresses.
+"""
+
+import os
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from resources.errors import StorageError, StoreAccessError
+from resources.storage.s3_address import Address
+
+ATTEMPTS = 8
+_CONNECT_SECONDS = 10
+_READ_SECONDS = 60
+_ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchUpload"}
+_CONDITION = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
+_REFUSED = {"401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"}
+_URL = re.compile(r"(\w+://)[^\s'\"]*")
+_IMPOSSIBLE = ({"IfNoneMatch": "*"}, {"IfMatch": f'"{"0" * 32}"'})
+_NOT_IMPLEMENTED = 501
+
+
+class S3Settings(msgspec.Struct, frozen=True):
+    """How a store is reached. Hashable and picklable.
+
+    endpoint: address of a compatible store; None for Amazon's. region, profile: None for those of the environment.
+    addressing: where the bucket's name goes. concurrency: requests of one process at once. part_size: bytes of one
+    request for a part of a larger object.
+    """
+
+    endpoint: str | None = None
+    region: str | None = None
+    profile: str | None = None
+    addressing: Literal["auto", "path", "virtual"] = "auto"
+    concurrency: int = 8
+    part_size: int = 8 << 20
+
+
+class Traffic(NamedTuple):
+    """What this process exchanged with object stores: requests by operation, each attempt counted, and bytes."""
+
+    requests: dict[str, int]
+    sent: int
+    received: int
+
+
+_REQUESTS: Counter[str] = Counter()
+_BYTES: Counter[str] = Counter()
+
+
+def traffic() -> Traffic:
+    """Returns the requests and bytes of this process so far."""
+    return Traffic(dict(_REQUESTS), _BYTES["sent"], _BYTES["received"])
+
+
+def received(size: int) -> None:
+    """Counts bytes of bodies that were read."""
+    _BYTES["received"] += size
+
+
+def _count(request: Any, event_name: str, **_: Any) -> None:
+    _REQUESTS[event_name.rpartition(".")[2]] += 1
+    _BYTES["sent"] += int(request.headers.get("Content-Length") or 0)
+
+
+_CLIENTS: dict[S3Settings, Any] = {}
+_CONDITIONS: dict[tuple[S3Settings, Address], bool] = {}
+_MAKING = [Lock()]
+
+
+def _after_fork() -> None:
+    """Connections of the parent belong to it, and one of its threads may have held the lock."""
+    _CLIENTS.clear()
+    _MAKING[0] = Lock()
+    _REQUESTS.clear()
+    _BYTES.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def client(settings: S3Settings) -> Any:
+    """Returns the client of this process for some settings, which all of its threads share."""
+    with _MAKING[0]:
+        if settings not in _CLIENTS:
+            _CLIENTS[settings] = _client(settings)
+        return _CLIENTS[settings]
+
+
+def _client(settings: S3Settings) -> Any:
+    import boto3
+    from botocore.config import Config
+
+    config = Config(
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+        connect_timeout=_CONNECT_SECONDS,
+        read_timeout=_READ_SECONDS,
+        max_pool_connections=settings.concurrency + 4,
+        s3={"addressing_style": settings.addressing},
+        user_agent_extra="corpus-assets",
+    )
+    with translated("the object store"):
+        session = boto3.Session(profile_name=settings.profile, region_name=settings.region)
+        # Compatible stores ask for no region, but requests are signed with one.
+        region = session.region_name or ("us-east-1" if settings.endpoint else None)
+        made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+    made.meta.events.register("before-send.s3", _count)
+    return made
+
+
+class ConditionError(StorageError):
+    """A conditional write was refused: the object is there already, or is another one by now."""
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Turns faults of the client library into ours; `what` names the object or the store.
+
+    Raises `FileNotFoundError` for an absent object, `ConditionError` for a refused condition, `StoreAccessError` for
+    everything else: it is the store's fault or the network's, and says nothing about content.
+    """
+    from boto3.exceptions import Boto3Error
+    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+
+    try:
+        yield
+    except ClientError as error:
+        raise _fault(what, error.response) from None
+    except (BotoCoreError, HTTPClientError, Boto3Error) as error:
+        raise StoreAccessError(f"{what}: {type(error).__name__}: {without_addresses(str(error))}") from None
+
+
+def _fault(what: str, response: Any) -> Exception:
+    code = str(response.get("Error", {}).get("Code", ""))
+    status = str(response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
+    if code in _ABSENT or (status == "404" and code != "NoSuchBucket"):
+        return FileNotFoundError(f"{what}: no such object")
+    if code in _CONDITION or status == "412":
+        return ConditionError(f"{what}: was changed by somebody else ({code or status})")
+    if code == "NoSuchBucket":
+        return StoreAccessError(f"{what}: there is no such bucket")
+    if code in _REFUSED or status in _REFUSED:
+        return StoreAccessError(
+            f"{what}: the store refuses access ({code or status}); credentials come from the environment"
+        )
+    return StoreAccessError(f"{what}: the store answers {code or 'an error'} (status {status or 'unknown'})")
+
+
+def without_addresses(words: str) -> str:
+    """Returns a message without the paths and queries of addresses in it, which may be signed."""
+    return _URL.sub(r"\1...", words)
+
+
+def holds_conditions(settings: S3Settings, address: Address) -> bool:
+    """Returns whether a store refuses a write whose condition does not hold, so that it can hold leases.
+
+    Tries it once per process with an object of its own, which is removed again.
+    """
+    known = settings, address
+    if known not in _CONDITIONS:
+        with translated(f"{address}: trying conditional writes"):
+            _CONDITIONS[known] = _probe(client(settings), address)
+    return _CONDITIONS[known]
+
+
+def _probe(connection: Any, address: Address) -> bool:
+    place = {"Bucket": address.bucket, "Key": address.key(f".probe/{secrets.token_hex(8)}")}
+    connection.put_object(**place, Body=b"1")
+    try:
+        return all(_refuses(connection, {**place, **given}) for given in _IMPOSSIBLE)
+    finally:
+        connection.delete_object(**place)
+
+
+def _refuses(connection: Any, write: dict[str, str]) -> bool:
+    from botocore.exceptions import ClientError
+
+    try:
+        connection.put_object(**write, Body=b"2")
+    except ClientError as error:
+        if isinstance(_fault("", error.response), ConditionError):
+            return True
+        if error.response["ResponseMetadata"].get("HTTPStatusCode") == _NOT_IMPLEMENTED:
+            return False
+        raise
+    return False

@@ -1,0 +1,30 @@
+"""Paths of files in an object store: which of them carry a version of their content, and where it stands."""
+
+from resources.errors import StorageError
+
+PLAIN_NAMES = ("tokens/", "exports/", "streams/", "splits/", "report/", "card/")
+"""Folders that trainers and people read by name, so that a bucket can be given to them as it is."""
+
+VERSION_DIGITS = 16
+
+
+def has_plain_name(path: str) -> bool:
+    """Returns whether a file has the name that it has in a local store."""
+    return path.startswith(PLAIN_NAMES)
+
+
+def versioned(path: str, version: str) -> str:
+    """Returns where a file of some version is stored: `folder/@version/name`, or as it is for a plain name.
+
+    version: a digest over all files of its partition. Files of one folder stay together.
+    """
+    if has_plain_name(path):
+        return path
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}@{version[:VERSION_DIGITS]}/{name}"
+
+
+def require_relative(path: str) -> None:
+    """Raises `StorageError` for a path that would leave the store."""
+    if path.startswith("/") or ".." in path.split("/"):
+        raise StorageError(f"{path!r}: a stored path is relative and has no '..'")

@@ -1,0 +1,220 @@
+"""Files that are being written for an object store: spooled on this machine, then sent, large ones in parts."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple
+
+import xxhash
+from typing_extensions import override
+
+from resources.hashing import content_digest
+from resources.storage.file_cache import FileCache
+from resources.storage.interface import Unpublished
+from resources.storage.s3_address import Address
+from resources.storage.s3_client import S3Settings, client, translated
+from resources.storage.s3_paths import has_plain_name, versioned
+from resources.storage.s3_ranges import pool
+
+MOST_PARTS = 10_000
+_BLOCK = 1 << 20
+
+
+class _Spooled(NamedTuple):
+    """A file that is being written. kept: another descriptor of it, which stays when the writer closes its own."""
+
+    handle: BinaryIO
+    kept: int
+
+    def size(self) -> int:
+        return os.fstat(self.kept).st_size
+
+    def finish(self) -> None:
+        if not self.handle.closed:
+            self.handle.flush()
+
+    def blocks(self) -> Iterator[bytes]:
+        place = 0
+        while block := os.pread(self.kept, _BLOCK, place):
+            place += len(block)
+            yield block
+
+    def digest(self) -> str:
+        found = xxhash.xxh3_128()
+        for block in self.blocks():
+            found.update(block)
+        return found.hexdigest()
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self.handle.close()
+        os.close(self.kept)
+
+
+class S3Unpublished(Unpublished):
+    """Files of one partition.
+
+    Those with a version in their key are sent by `prepare`: nobody looks there before a record names them. Files with
+    plain names replace older ones, so they are sent by `publish`.
+    """
+
+    def __init__(self, address: Address, settings: S3Settings, cache: FileCache) -> None:
+        self._address = address
+        self._settings = settings
+        self._cache = cache
+        self._files: dict[str, _Spooled] = {}
+        self._scratch: list[BinaryIO] = []
+        self._stored: dict[str, tuple[str, int]] = {}
+
+    @override
+    def create(self, path: str) -> BinaryIO:
+        self._address.key(path)
+        handle = self._cache.spool()
+        if path in self._files:
+            self._files[path].close()
+        self._files[path] = _Spooled(handle, os.dup(handle.fileno()))
+        return handle
+
+    @override
+    def scratch(self) -> BinaryIO:
+        self._scratch.append(self._cache.spool())
+        return self._scratch[-1]
+
+    @property
+    @override
+    def replaces(self) -> bool:
+        return any(map(has_plain_name, self._files))
+
+    @override
+    def stored(self, path: str) -> str:
+        return self._stored[path][0]
+
+    @override
+    def size(self, path: str) -> int | None:
+        return self._stored[path][1]
+
+    @override
+    def prepare(self) -> None:
+        if self._stored or not self._files:
+            return
+        for file in self._files.values():
+            file.finish()
+        version = content_digest(*(f"{path} {file.digest()}".encode() for path, file in sorted(self._files.items())))
+        self._stored = {path: (versioned(path, version), file.size()) for path, file in self._files.items()}
+        self._send(path for path in self._files if not has_plain_name(path))
+
+    @override
+    def publish(self) -> None:
+        self.prepare()
+        self._send(path for path in self._files if has_plain_name(path))
+        self._close()
+
+    @override
+    def discard(self) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        for file in self._files.values():
+            file.close()
+        for handle in self._scratch:
+            handle.close()
+        self._files.clear()
+        self._scratch.clear()
+
+    def _send(self, paths: Iterator[str]) -> None:
+        send([Upload(self._address, self._settings, self._stored[path][0], self._files[path].kept) for path in paths])
+
+
+class Upload(NamedTuple):
+    """One object to send. path: below the address. descriptor: the open file that is its content."""
+
+    address: Address
+    settings: S3Settings
+    path: str
+    descriptor: int
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Bucket and key, as the client takes them."""
+        return {"Bucket": self.address.bucket, "Key": self.address.key(self.path)}
+
+    def part(self, start: int, size: int, send: Callable[..., Any], **numbers: Any) -> Any:
+        """Sends a piece of the file; returns the reply."""
+        with translated(f"{self.address}/{self.path}"):
+            return send(**self.place, **numbers, Body=_read(self.descriptor, start, size))
+
+
+def send(uploads: list[Upload]) -> None:
+    """Sends files, several requests at once; in memory are at most `concurrency` parts.
+
+    If one fails, the parts of those that are not complete are removed from the store, and the fault is raised.
+    """
+    begun = [_Begun(upload) for upload in uploads]
+    try:
+        for one in begun:
+            one.start()
+        for one in begun:
+            one.finish()
+    except BaseException:
+        for one in begun:
+            one.abort()
+        raise
+
+
+class _Begun:
+    """An upload under way: one request, or one for each part."""
+
+    def __init__(self, upload: Upload) -> None:
+        self._upload = upload
+        self._client = client(upload.settings)
+        self._size = os.fstat(upload.descriptor).st_size
+        self._id: str | None = None
+        self._parts: list[Future[Any]] = []
+
+    def start(self) -> None:
+        submit = pool(self._upload.settings).submit
+        part = part_size(self._size, self._upload.settings.part_size)
+        if self._size <= part:
+            self._parts = [submit(self._upload.part, 0, self._size, self._client.put_object)]
+            return
+        with translated(f"{self._upload.address}/{self._upload.path}"):
+            self._id = str(self._client.create_multipart_upload(**self._upload.place)["UploadId"])
+        send_part = partial(self._client.upload_part, UploadId=self._id)
+        for number, start in enumerate(range(0, self._size, part), 1):
+            self._parts.append(submit(self._upload.part, start, part, send_part, PartNumber=number))
+
+    def finish(self) -> None:
+        replies = [future.result() for future in self._parts]
+        if self._id is not None:
+            parts = [{"PartNumber": number, "ETag": reply["ETag"]} for number, reply in enumerate(replies, 1)]
+            with translated(f"{self._upload.address}/{self._upload.path}"):
+                self._client.complete_multipart_upload(
+                    **self._upload.place, UploadId=self._id, MultipartUpload={"Parts": parts}
+                )
+            self._id = None
+
+    def abort(self) -> None:
+        for future in self._parts:
+            future.cancel()
+        for future in self._parts:
+            if not future.cancelled():
+                future.exception()
+        if self._id is not None:
+            # What is left shows in `corpus clean`; the fault that led here is the one to tell.
+            with suppress(OSError), translated(self._upload.path):
+                self._client.abort_multipart_upload(**self._upload.place, UploadId=self._id)
+
+
+def part_size(size: int, wanted: int) -> int:
+    """Returns the bytes of a part of a file, so that there are no more parts than a store takes."""
+    return max(wanted, -(-size // MOST_PARTS))
+
+
+def _read(descriptor: int, start: int, size: int) -> bytes:
+    """Returns bytes of a file; one read of the system gives 2 GiB at most."""
+    found = [os.pread(descriptor, size, start)]
+    while found[-1] and sum(map(len, found)) < size:
+        found.append(os.pread(descriptor, size - sum(map(len, found)), start + sum(map(len, found))))
+    return found[0] if len(found) == 1 else b"".join(found)
