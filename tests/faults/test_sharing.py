@@ -1,0 +1,89 @@
+"""Four processes build one corpus together; one of them is stopped in the middle, or killed, and all ends right."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from corpus_assets.cli.verify import verify
+from tests.build.small import contents, digests, opened, write_small
+from tests.faults.command import last_json, run, start
+from tests.faults.test_kill import committed, session, told, undisturbed
+
+__all__ = ["undisturbed"]
+
+BUILD = ("build", "--json", "--no-checks")
+BUILDERS = 4
+_LIMIT = 240.0
+
+
+def wait_until(condition: Callable[[], bool], processes: Sequence[subprocess.Popen[str]], seconds: float) -> bool:
+    """Wait until a condition holds or all processes have ended, but not for ever; true if it holds."""
+    waited = 0.0
+    while waited < seconds and any(process.poll() is None for process in processes):
+        if condition():
+            return True
+        with suppress(subprocess.TimeoutExpired):
+            processes[0].wait(0.01)
+        waited += 0.01
+    return condition()
+
+
+def send(process: subprocess.Popen[str], what: signal.Signals) -> None:
+    """Send a signal to a build and to its workers."""
+    os.killpg(process.pid, what)
+
+
+def results(processes: Sequence[subprocess.Popen[str]]) -> list[dict[str, int]]:
+    """What each build reports at its end; none may fail."""
+    found = []
+    for process in processes:
+        out, err = process.communicate(timeout=_LIMIT)
+        assert process.returncode == 0, out + err
+        found.append(last_json(out))
+    return found
+
+
+@pytest.mark.slow
+def test_four_builders_share_a_local_store_and_one_is_stopped_for_a_while(undisturbed: Path, tmp_path: Path) -> None:
+    write_small(tmp_path, {"engine.workers": 1})
+    total = committed(undisturbed)
+    builders = [start(tmp_path, *BUILD) for _ in range(BUILDERS)]
+    assert wait_until(lambda: committed(tmp_path) > total // 4, builders, _LIMIT)
+    send(builders[1], signal.SIGSTOP)
+    at_stop = committed(tmp_path)
+    # What the stopped one holds nobody takes over, so the others may get no further than this.
+    wait_until(lambda: committed(tmp_path) > at_stop + total // 4, builders, 5.0)
+    send(builders[1], signal.SIGCONT)
+    found = results(builders)
+    assert sum(report["recomputed"] for report in found) == total
+    assert all(report["recomputed"] + report["elsewhere"] + report["fresh"] == total for report in found)
+    assert_as_if_built_alone(undisturbed, tmp_path)
+    assert told(tmp_path) == digests(opened(tmp_path))
+
+
+@pytest.mark.slow
+def test_the_work_of_a_killed_builder_is_done_by_the_others(undisturbed: Path, tmp_path: Path) -> None:
+    write_small(tmp_path, {"engine.workers": 1})
+    total = committed(undisturbed)
+    builders = [start(tmp_path, *BUILD) for _ in range(2)]
+    assert wait_until(lambda: committed(tmp_path) > total // 4, builders, _LIMIT)
+    builders[0].kill()
+    builders[0].communicate()
+    results(builders[1:])
+    assert not session(builders[0].pid)
+    assert_as_if_built_alone(undisturbed, tmp_path)
+    code, out, err = run(tmp_path, *BUILD)
+    assert (code, last_json(out)["recomputed"]) == (0, 0), err
+
+
+def assert_as_if_built_alone(undisturbed: Path, folder: Path) -> None:
+    """The content of every partition is that of a single build, and every file matches its record."""
+    corpus = opened(folder)
+    assert verify(corpus, deep=True).bad == []
+    assert digests(corpus) == digests(opened(undisturbed))
+    assert contents(corpus) == contents(opened(undisturbed))
