@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,12 +12,14 @@ import pytest
 from corpus_assets.cli.verify import verify
 from tests.build.small import contents, digests, opened, write_small
 from tests.faults.command import last_json, run, start
+from tests.faults.object_store import access, keys, moto, rclone, section
 from tests.faults.test_kill import committed, session, told, undisturbed
 
 __all__ = ["undisturbed"]
 
 BUILD = ("build", "--json", "--no-checks")
 BUILDERS = 4
+LEASE = 3  # seconds
 _LIMIT = 240.0
 
 
@@ -79,6 +81,61 @@ def test_the_work_of_a_killed_builder_is_done_by_the_others(undisturbed: Path, t
     assert_as_if_built_alone(undisturbed, tmp_path)
     code, out, err = run(tmp_path, *BUILD)
     assert (code, last_json(out)["recomputed"]) == (0, 0), err
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of an object store that holds conditions."""
+    for name, value in access().items():
+        monkeypatch.setenv(name, value)
+    with moto() as address:
+        yield address
+
+
+def records(address: str) -> int:
+    """Number of records in the ledger of the corpus in an object store."""
+    return sum(key.startswith("ledger/") and not key.startswith("ledger/.") for key in keys(address, "corpus"))
+
+
+@pytest.mark.slow
+def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_and_it_does_no_harm(
+    undisturbed: Path, tmp_path: Path, store: str
+) -> None:
+    storage = section(store, "corpus", tmp_path / "cache", lease=LEASE)
+    write_small(tmp_path, {"engine.workers": 1, "storage": storage})
+    total = committed(undisturbed)
+    builders = [start(tmp_path, *BUILD) for _ in range(BUILDERS)]
+    assert wait_until(lambda: bool(leases(store)) and records(store) > total // 5, builders, _LIMIT)
+    send(builders[1], signal.SIGSTOP)
+    others = [builders[0], *builders[2:]]
+    found = results(others)
+    send(builders[1], signal.SIGCONT)
+    found += results(builders[1:2])
+    assert sum(report["recomputed"] for report in found) == total
+    assert all(report["recomputed"] + report["elsewhere"] + report["fresh"] == total for report in found)
+    corpus = opened(tmp_path)
+    assert verify(corpus, deep=True).bad == []
+    assert digests(corpus) == digests(opened(undisturbed))
+    assert [key for key in keys(store, "corpus") if key.startswith((".leases", ".builders"))] == []
+
+
+def leases(address: str) -> list[str]:
+    """The leases that somebody holds."""
+    return [key for key in keys(address, "corpus") if key.startswith(".leases/")]
+
+
+def test_a_store_that_ignores_conditions_has_one_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in access().items():
+        monkeypatch.setenv(name, value)
+    with rclone(tmp_path / "served") as address:
+        write_small(tmp_path, {"storage": section(address, "corpus", tmp_path / "cache", lease=LEASE)})
+        corpus = opened(tmp_path)
+        assert not corpus.storage.shares
+        with corpus.building():
+            code, _, err = run(tmp_path, *BUILD)
+        assert code != 0
+        assert "is building on this store, which ignores the conditions of writes" in " ".join(err.split())
+        assert [key for key in keys(address, "corpus") if key.startswith(".builders")] == []
 
 
 def assert_as_if_built_alone(undisturbed: Path, folder: Path) -> None:
