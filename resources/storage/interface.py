@@ -129,6 +129,10 @@ class Storage(Protocol):
         del name, builder, expired
         return SoleLease()
 
+    def leases(self) -> Iterator[tuple[str, str]]:
+        """Yields the name of each lease that is held and did not end with its process, and who holds it, in words."""
+        return iter(())
+
     def abandoned(self) -> list[str]:
         """Returns the names of the unpublished files that killed writers left behind."""
 

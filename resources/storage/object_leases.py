@@ -8,7 +8,7 @@ writes is refused then in any case: a record is replaced only while it is the on
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -67,6 +67,13 @@ class ObjectLeases:
         lease = ObjectLease(self, path, mine, version, begun)
         self.renewals.add(lease)
         return lease
+
+    def held(self) -> Iterator[tuple[str, str]]:
+        """Yields the name of each lease, and who holds it, in words; a dead holder's too."""
+        for path in self.objects.names(FOLDER):
+            if (found := self.objects.read(path)) is not None:
+                name = path.removeprefix(f"{FOLDER}/").removesuffix(".json")
+                yield name, _held(_decoded(found.content), found.version, self.expiry).who
 
 
 def _decoded(content: bytes) -> Written | None:

@@ -216,7 +216,15 @@ class S3Storage(Storage):
     def lease(self, name: str, builder: Process, expired: str = "") -> Lease | Held:
         if not self.shares:
             return BuilderLease(self._objects, builder)
-        return ObjectLeases(self._objects, self.lease_expiry).take(name, builder, expired)
+        return self._leases.take(name, builder, expired)
+
+    @override
+    def leases(self) -> Iterator[tuple[str, str]]:
+        return self._leases.held()
+
+    @property
+    def _leases(self) -> ObjectLeases:
+        return ObjectLeases(self._objects, self.lease_expiry)
 
     @override
     def abandoned(self) -> list[str]:
