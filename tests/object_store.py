@@ -71,7 +71,14 @@ def seaweedfs(folder: Path) -> Iterator[Server]:
     (folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
     ports = free_ports(2 * len(_PORTS))
     command = [program, "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={data}", "-s3"]
-    command += [f"-s3.config={folder / 's3.json'}", "-master.volumeSizeLimitMB=64", "-volume.max=200"]
+    command += [
+        f"-s3.config={folder / 's3.json'}",
+        "-master.volumeSizeLimitMB=64",
+        "-volume.max=200",
+        "-s3.port.iceberg=0",
+        "-s3.port.lance=0",
+    ]
+    command += [f"-filer.localSocket={folder / 'filer.sock'}", f"-s3.localSocket={folder / 's3.sock'}"]
     for name, port, grpc in zip(_PORTS, ports, ports[len(_PORTS) :], strict=False):
         command += [f"-{name}.port={port}", f"-{name}.port.grpc={grpc}"]
     with _running(command, folder, f"http://127.0.0.1:{ports[0]}") as server:
@@ -97,12 +104,9 @@ def _running(command: list[str], folder: Path, endpoint: str) -> Iterator[Server
             _make_bucket(server, process, folder / "server.log")
             yield server
         finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            # Nothing is to be kept, and SeaweedFS takes half a minute to end by itself.
+            process.kill()
+            process.wait()
 
 
 def _make_bucket(server: Server, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -66,7 +66,6 @@ class CheckedFiles:
         known = (self._storage.place, file.path, file.digest)
         content = _KEPT.get(known)
         if content is None:
-            self._version(file)
             content = self._read_whole(file)
             _KEPT.keep(known, content)
         self._sound.add(file.path)
@@ -74,8 +73,10 @@ class CheckedFiles:
 
     def _read_whole(self, file: FileRecord) -> bytes:
         with self.open(file) as stored:
-            content = stored.read()
+            content = stored.read(file.bytes + 1 if self._compared else -1)
         if self._compared:
+            if len(content) != file.bytes:
+                self._version(file)
             self._compare(file, self._digest(file, lambda path: self._beside(file, path, content)))
         return content
 

@@ -66,6 +66,11 @@ class Storage(Protocol):
     def place(self) -> str:
         """The store as a person names it: a folder or an address."""
 
+    @property
+    def readers(self) -> int:
+        """How many threads of a process read small files faster than one, because each waits for the store."""
+        return 1
+
     def open(self, path: str) -> BinaryIO:
         """Opens a stored file for reading and seeking; `FileNotFoundError` when there is none."""
 

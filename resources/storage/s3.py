@@ -29,6 +29,7 @@ from resources.storage.s3_client import (
     holds_conditions,
     translated,
 )
+from resources.storage.s3_listing import ENTRIES
 from resources.storage.s3_objects import S3Objects
 from resources.storage.s3_paths import has_plain_name, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
@@ -56,6 +57,11 @@ class S3Storage(Storage):
     @override
     def place(self) -> str:
         return str(self.address)
+
+    @property
+    @override
+    def readers(self) -> int:
+        return self.settings.concurrency
 
     @property
     def holds_conditions(self) -> bool:
@@ -142,8 +148,7 @@ class S3Storage(Storage):
         with translated(self.place):
             while True:
                 reply = client(self.settings).list_objects_v2(**given)
-                for item in reply.get("Contents", ()):
-                    yield Entry(item["Key"][top:], item["Size"], item["ETag"].strip('"'))
+                yield from (Entry(key[top:], size, version) for key, size, version in reply[ENTRIES])
                 if not reply.get("IsTruncated"):
                     return
                 given["ContinuationToken"] = reply["NextContinuationToken"]

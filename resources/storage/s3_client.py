@@ -17,6 +17,7 @@ import msgspec
 
 from resources.errors import StorageError, StoreAccessError
 from resources.storage.s3_address import Address
+from resources.storage.s3_listing import read_page
 
 ATTEMPTS = 8
 _CONNECT_SECONDS = 10
@@ -116,6 +117,7 @@ def _client(settings: S3Settings) -> Any:
         region = session.region_name or ("us-east-1" if settings.endpoint else None)
         made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
     made.meta.events.register("before-send.s3", _count)
+    made.meta.events.register("before-parse.s3.ListObjectsV2", read_page)
     return made
 
 

@@ -9,6 +9,7 @@ from typing_extensions import override
 from resources.storage.conditional import ChangedError, Found, Objects
 from resources.storage.s3_address import Address
 from resources.storage.s3_client import ConditionError, S3Settings, client, translated
+from resources.storage.s3_listing import ENTRIES
 
 
 @dataclass(frozen=True)
@@ -61,4 +62,4 @@ class S3Objects(Objects):
         given = {"Bucket": self.address.bucket, "Prefix": self.address.key(f"{folder}/")}
         with translated(f"{self.address}/{folder}"):
             for page in client(self.settings).get_paginator("list_objects_v2").paginate(**given):
-                yield from (item["Key"][top:] for item in page.get("Contents", ()))
+                yield from (key[top:] for key, _, _ in page[ENTRIES])

@@ -16,7 +16,7 @@ from resources.storage.file_cache import FileCache
 from resources.storage.interface import Unpublished
 from resources.storage.s3_address import Address
 from resources.storage.s3_client import ConditionError, S3Settings, client, holds_conditions, translated
-from resources.storage.s3_paths import has_plain_name, versioned
+from resources.storage.s3_paths import has_plain_name, require_relative, versioned
 from resources.storage.s3_ranges import pool
 
 MOST_PARTS = 10_000
@@ -73,7 +73,7 @@ class S3Unpublished(Unpublished):
 
     @override
     def create(self, path: str) -> BinaryIO:
-        self._address.key(path)
+        require_relative(path)
         handle = self._cache.spool()
         if path in self._files:
             self._files[path].close()

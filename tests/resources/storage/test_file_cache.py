@@ -1,0 +1,79 @@
+"""Copies on this machine: the limit holds, the oldest go, several processes agree, nothing half is left."""
+
+import fcntl
+import os
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from resources.storage.file_cache import FileCache
+
+SIZE = 1000
+
+
+def write(file: BinaryIO, content: bytes = b"x" * SIZE) -> None:
+    file.write(content)
+
+
+def held(folder: Path) -> int:
+    """Returns the bytes of all copies; no process adds or removes one meanwhile."""
+    with (folder / ".lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return sum(item.stat().st_size for item in folder.iterdir() if not item.name.startswith("."))
+
+
+def test_a_copy_is_found_by_name_and_version(tmp_path: Path) -> None:
+    cache = FileCache(tmp_path / "cache", 10 * SIZE)
+    assert cache.find("a", "1") is None
+    place = cache.keep("a", "1", write)
+    assert cache.find("a", "1") == place
+    assert cache.find("a", "2") is cache.find("b", "1") is None
+    assert place.read_bytes() == b"x" * SIZE
+
+
+def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
+    cache = FileCache(tmp_path / "cache", 4 * SIZE)
+    for name in "abcd":
+        os.utime(cache.keep(name, "1", write), (ord(name), ord(name)))
+    assert cache.find("a", "1") is not None
+    cache.keep("e", "1", write)
+    assert [name for name in "abcde" if cache.find(name, "1")] == ["a", "d", "e"]
+
+
+def test_a_file_in_use_stays_readable(tmp_path: Path) -> None:
+    cache = FileCache(tmp_path / "cache", SIZE)
+    with cache.keep("a", "1", partial(write, content=b"a" * SIZE)).open("rb") as file:
+        cache.keep("b", "1", write)
+        assert cache.find("a", "1") is None
+        assert file.read() == b"a" * SIZE
+
+
+def test_a_copy_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    cache = FileCache(tmp_path / "cache", 4 * SIZE)
+
+    def broken(file: BinaryIO) -> None:
+        file.write(b"half")
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        cache.keep("a", "1", broken)
+    assert list(cache.folder.iterdir()) == [] and cache.find("a", "1") is None
+
+
+def _fill(folder: Path, number: int) -> int:
+    cache, most = FileCache(folder, 20 * SIZE), 0
+    for step in range(100):
+        cache.keep(f"{number}-{step}", "1", write)
+        most = max(most, held(folder) if step % 7 == 0 else 0)
+    return most
+
+
+def test_several_processes_keep_the_limit(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(4, get_context("spawn")) as processes:
+        seen = list(processes.map(partial(_fill, tmp_path / "cache"), range(4)))
+    assert 0 < max(seen) <= 20 * SIZE
+    assert 0 < held(tmp_path / "cache") <= 20 * SIZE

@@ -1,0 +1,351 @@
+"""The store in a bucket: versions in keys, one version per stream, uploads, copies, the builder's lock, credentials."""
+
+import errno
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from resources.errors import LeaseLostError, StorageError, StoreAccessError
+from resources.storage import s3, s3_ranges
+from resources.storage.file_cache import FileCache
+from resources.storage.holders import Process, this_process
+from resources.storage.leases import Held
+from resources.storage.object_builders import Written, name_of
+from resources.storage.ownership import claim, require_owner
+from resources.storage.s3 import S3Storage
+from resources.storage.s3_address import Address, parse_address
+from resources.storage.s3_client import S3Settings, client, traffic, without_addresses
+from resources.storage.s3_upload import MOST_PARTS, part_size
+from tests.object_store import KEY, SECRET, Server
+from tests.resources.storage.conftest import in_bucket
+from tests.resources.storage.test_every_store import LARGE, put
+
+_WRITER = """
+import os, signal, sys
+from resources.storage.s3 import S3Storage
+from resources.storage.s3_address import Address
+from resources.storage.s3_client import S3Settings
+from resources.storage.file_cache import FileCache
+from pathlib import Path
+endpoint, bucket, prefix, cache, what = sys.argv[1:]
+copies = FileCache(Path(cache), 1 << 30)
+storage = S3Storage(Address(bucket, prefix), S3Settings(endpoint=endpoint, addressing="path"), copies)
+if what == "write":
+    unpublished = storage.begin()
+    unpublished.create("a/one").write(b"never named")
+    unpublished.create("splits/two").write(b"never seen")
+    unpublished.prepare()
+else:
+    held = storage.exclusive()
+    held.__enter__()
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+def other_process(storage: S3Storage, what: str) -> "subprocess.Popen[str]":
+    """Starts a process that writes, or holds the store, until it is killed."""
+    given = [storage.settings.endpoint or "", *storage.address, str(storage.cache.folder), what]
+    process = subprocess.Popen([sys.executable, "-c", _WRITER, *given], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return process
+
+
+def end(process: "subprocess.Popen[str]") -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def test_other_content_lies_beside_the_old(bucket: S3Storage) -> None:
+    old = put(bucket, **{"a/one": b"old", "a/two": b"same"})
+    with bucket.open(old["a/one"]) as file:
+        new = put(bucket, **{"a/one": b"new", "a/two": b"same"})
+        assert file.read() == b"old"
+    assert set(old.values()).isdisjoint(new.values())
+    assert bucket.read(old["a/one"], 0, 9) == b"old"
+    assert bucket.read(new["a/one"], 0, 9) == b"new"
+    assert {path.rpartition("/")[0] for path in new.values()} == {new["a/one"].rpartition("/")[0]}
+    assert put(bucket, **{"a/two": b"same", "a/one": b"old"}) == old
+
+
+def test_names_for_trainers_are_plain_and_replaced_by_publishing(bucket: S3Storage) -> None:
+    put(bucket, **{"tokens/x.h5": b"old", "a/one": b"old"})
+    unpublished = bucket.begin()
+    assert not unpublished.replaces
+    unpublished.create("tokens/x.h5").write(b"new")
+    assert unpublished.replaces
+    unpublished.prepare()
+    assert (unpublished.stored("tokens/x.h5"), unpublished.size("tokens/x.h5")) == ("tokens/x.h5", 3)
+    assert bucket.read("tokens/x.h5", 0, 9) == b"old"
+    unpublished.publish()
+    assert bucket.read("tokens/x.h5", 0, 9) == b"new"
+
+
+def test_a_killed_writer_leaves_nothing_that_a_record_or_trainer_reads(bucket: S3Storage) -> None:
+    end(other_process(bucket, "write"))
+    assert [path.rpartition("/")[2] for path in bucket.paths("")] == ["one"]
+    assert list(bucket.paths("splits")) == []
+    assert [path.name for path in bucket.cache.folder.iterdir()] == []
+
+
+def test_one_stream_never_mixes_two_versions(bucket: S3Storage) -> None:
+    put(bucket, **{"splits/large": LARGE})
+    with bucket.open("splits/large") as file:
+        assert file.read(100) == LARGE[:100]
+        put(bucket, **{"splits/large": LARGE[::-1]})
+        with pytest.raises(StoreAccessError, match="was replaced while it was read") as found:
+            file.read()
+    assert found.value.errno == errno.ESTALE
+
+
+class _Cut:
+    """A body that breaks off after some bytes: by an error, or as if it had ended."""
+
+    def __init__(self, body: Any, size: int, *, silently: bool) -> None:
+        self._body, self._left, self._silently = body, size, silently
+
+    def read(self, size: int) -> bytes:
+        if not self._left and not self._silently:
+            raise ConnectionResetError(errno.ECONNRESET, "reset")
+        found: bytes = self._body.read(min(size, self._left))
+        self._left -= len(found)
+        return found
+
+    def close(self) -> None:
+        self._body.close()
+
+
+@pytest.mark.parametrize("silently", [True, False])
+def test_a_body_that_breaks_off_is_read_on(bucket: S3Storage, silently: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(bucket, **{"a/large": LARGE})["a/large"]
+    body, cuts = s3_ranges._body, [0]
+
+    def cut(reply: Any, size: int) -> bytes:
+        cuts[0] += 1
+        return body(_Cut(reply, 300_000, silently=silently) if cuts[0] % 2 else reply, size)
+
+    monkeypatch.setattr(s3_ranges, "_body", cut)
+    with bucket.open(path) as file:
+        assert file.read() == LARGE
+    assert cuts[0] > 4
+
+
+def test_a_store_that_always_breaks_off_is_given_up(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(bucket, **{"a/one": b"content"})["a/one"]
+    monkeypatch.setattr(s3_ranges, "_body", lambda reply, size: b"")
+    monkeypatch.setattr(s3_ranges, "_LONGEST_WAIT", 0.0)
+    with pytest.raises(StoreAccessError, match=r"one: the store broke off at byte 0 of 7, 8 times"):
+        bucket.open(path)
+
+
+def test_a_small_file_costs_one_request_and_a_large_one_goes_in_parts(bucket: S3Storage) -> None:
+    def requests() -> dict[str, int]:
+        return dict(traffic().requests)
+
+    before = requests()
+    path = put(bucket, **{"a/one": b"content"})["a/one"]
+    with bucket.open(path) as file:
+        file.read()
+    bucket.read(path, 0, 3)
+    after = requests()
+    assert {name: n - before.get(name, 0) for name, n in after.items() if n != before.get(name, 0)} == {
+        "PutObject": 1,
+        "GetObject": 2,
+    }
+    put(bucket, **{"a/large": LARGE})
+    assert requests()["UploadPart"] - after.get("UploadPart", 0) == 3
+
+
+@pytest.mark.parametrize("size", [1, 1 << 30, (5 << 40) - 1])
+def test_no_file_has_too_many_parts(size: int) -> None:
+    assert -(-size // part_size(size, 8 << 20)) <= MOST_PARTS
+
+
+def test_an_upload_that_fails_leaves_no_parts(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = client(bucket.settings)
+    monkeypatch.setattr(connection, "complete_multipart_upload", _refuse)
+    unpublished = bucket.begin()
+    unpublished.create("a/large").write(LARGE)
+    with pytest.raises(ConnectionResetError):
+        unpublished.prepare()
+    unpublished.discard()
+    listed = connection.list_multipart_uploads(Bucket=bucket.address.bucket, Prefix=bucket.address.key(""))
+    assert listed.get("Uploads", []) == []
+    assert list(bucket.entries("")) == []
+
+
+def _refuse(**_: Any) -> None:
+    raise ConnectionResetError(errno.ECONNRESET, "reset")
+
+
+@pytest.mark.slow
+def test_old_uploads_are_abandoned_and_others_are_not(
+    real_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = in_bucket(real_server, tmp_path)  # The simulation says of every upload that it began years ago.
+    connection = client(bucket.settings)
+    begun = connection.create_multipart_upload(Bucket=bucket.address.bucket, Key=bucket.address.key("a/one"))
+    assert bucket.abandoned() == []
+    assert bucket.remove_abandoned() == 0
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> "Later":
+            return cls.fromtimestamp(datetime.now(UTC).timestamp(), tz) + timedelta(days=1, minutes=1)
+
+    monkeypatch.setattr(s3, "datetime", Later)
+    assert bucket.abandoned() == [f"{bucket.address.key('a/one')} (upload {begun['UploadId']})"]
+    assert bucket.remove_abandoned() == 1
+    assert bucket.abandoned() == []
+
+
+def test_a_copy_is_made_once_and_made_again_for_other_content(bucket: S3Storage) -> None:
+    def saved(rows: int) -> bytes:
+        content = io.BytesIO()
+        np.save(content, np.arange(rows))
+        return content.getvalue()
+
+    put(bucket, **{"tokens/rows.npy": saved(300_000)})
+    first = bucket.fetch("tokens/rows.npy")
+    assert bucket.fetch("tokens/rows.npy") == first
+    put(bucket, **{"tokens/rows.npy": saved(300_001)})
+    mapped = np.load(bucket.fetch("tokens/rows.npy"), mmap_mode="r")
+    assert len(mapped) == 300_001
+    with bucket.open("tokens/rows.npy") as file:
+        assert file.read() == saved(300_001)
+    assert bucket.read("tokens/rows.npy", 0, 128) == saved(300_001)[:128]
+
+
+def test_a_builder_keeps_others_out_and_a_dead_one_does_not(bucket: S3Storage) -> None:
+    builder = other_process(bucket, "hold")
+    try:
+        said = rf"process {builder.pid} on .* is building on this store"
+        with pytest.raises(StorageError, match=said), bucket.exclusive():
+            pass
+    finally:
+        end(builder)
+    with bucket.exclusive():
+        assert [entry.path for entry in bucket.entries("")] == [name_of(this_process())]
+    assert list(bucket.entries("")) == []
+
+
+def test_a_builder_of_another_machine_is_thought_dead_after_its_time(bucket: S3Storage) -> None:
+    other = Process(1, "elsewhere", "2030-01-01T00:00:00+00:00", "", "nonce")
+    bucket.write(name_of(other), msgspec.json.encode(Written(other, alone=True, began=0.0, expiry=0.5)))
+    with bucket.exclusive():
+        assert bucket.stat(name_of(other)) is None
+
+
+def test_two_machines_never_write_one_partition(bucket: S3Storage) -> None:
+    builders = [Process(n, f"host{n}", "2030-01-01T00:00:00+00:00", "", f"nonce{n}") for n in range(2)]
+    found = bucket.lease("asset/one", builders[0])
+    held = bucket.lease("asset/one", builders[1])
+    assert not isinstance(found, Held) and isinstance(held, Held)
+    assert held.who.startswith("process 0 on host0")
+    assert dict(bucket.leases()) == {"asset/one": held.who}
+    taken = bucket.lease("asset/one", builders[1], expired=held.token)
+    assert not isinstance(taken, Held)
+    found.release()
+    taken.require()
+    taken.release()
+    assert list(bucket.leases()) == []
+
+
+def test_a_record_is_replaced_only_while_it_is_the_one_that_was_seen(bucket: S3Storage) -> None:
+    first = bucket.replace("ledger/a/one.json", b"1", None)
+    assert first is not None
+    assert bucket.replace("ledger/a/one.json", b"2", first.version) is not None
+    for version in (None, first.version):
+        with pytest.raises(LeaseLostError, match=r"ledger/a/one\.json: another builder"):
+            bucket.replace("ledger/a/one.json", b"late", version)
+    assert bucket.read("ledger/a/one.json", 0, 10) == b"2"
+
+
+def test_a_late_writer_does_not_replace_files_with_plain_names(bucket: S3Storage) -> None:
+    late, other = bucket.begin(), bucket.begin()
+    for unpublished, content in ((late, b"late"), (other, b"other")):
+        unpublished.create("tokens/train/one.h5").write(content)
+        unpublished.prepare()
+    other.publish()
+    with pytest.raises(LeaseLostError, match=r"tokens/train/one\.h5"):
+        late.publish()
+    late.discard()
+    assert bucket.read("tokens/train/one.h5", 0, 10) == b"other"
+
+
+def test_a_store_that_holds_conditions_is_known(bucket: S3Storage) -> None:
+    assert bucket.holds_conditions
+    assert list(bucket.entries("")) == []
+
+
+def test_a_store_belongs_to_one_corpus(bucket: S3Storage, tmp_path: Path) -> None:
+    claim(bucket, "mine", tmp_path / "corpus.yaml")
+    require_owner(bucket, "mine", Path("/elsewhere/corpus.yaml"))
+    with pytest.raises(StorageError, match="belongs to corpus 'mine'"):
+        require_owner(bucket, "other", tmp_path / "corpus.yaml")
+
+
+@pytest.fixture
+def nowhere(environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Storage]:
+    """A store whose server does not run."""
+    monkeypatch.setattr("resources.storage.s3_client.ATTEMPTS", 1)
+    settings = S3Settings(endpoint="http://127.0.0.1:9", addressing="path", concurrency=2)
+    yield S3Storage(Address("bucket", "p"), settings, FileCache(tmp_path / "cache", 1 << 20))
+
+
+def test_faults_tell_no_credentials(bucket: S3Storage, nowhere: S3Storage) -> None:
+    absent = S3Storage(Address("no-such-bucket", "p"), bucket.settings, bucket.cache)
+    for storage in (nowhere, absent):
+        for use in (S3Storage.open, S3Storage.stat, lambda one, path: one.write(path, b"")):
+            if storage is absent and use is S3Storage.stat:
+                continue  # A store says of no object that is absent why.
+            with pytest.raises(StoreAccessError) as found:
+                use(storage, "a")
+            assert found.value.errno == errno.EIO
+            said = f"{found.value} {found.value!r}"
+            assert KEY not in said and SECRET not in said and "Signature" not in said
+    assert KEY not in repr(bucket) and SECRET not in repr(bucket)
+
+
+def test_addresses_in_messages_lose_their_queries() -> None:
+    said = without_addresses('Could not connect to "http://h:1/b/k?X-Amz-Credential=abc&X-Amz-Signature=def"')
+    assert said == 'Could not connect to "http://..."'
+
+
+@pytest.mark.parametrize(
+    "url", ["s3://", "s3://a", "s3://A-bucket", "s3://k:s@bucket/x", "s3://bucket/a//b", "s3://bucket/../b", "corpus"]
+)
+def test_an_address_that_is_none_is_refused_without_being_shown(url: str) -> None:
+    with pytest.raises(ValueError, match="valid: s3://bucket/prefix") as found:
+        parse_address(url)
+    assert "k:s" not in str(found.value)
+
+
+@pytest.mark.parametrize(("url", "key"), [("s3://bucket", "x"), ("s3://bucket/", "x"), ("s3://bucket/a/b/", "a/b/x")])
+def test_keys_lie_below_the_prefix(url: str, key: str) -> None:
+    assert parse_address(url).key("x") == key
+
+
+def test_a_forked_process_has_a_client_of_its_own(bucket: S3Storage) -> None:
+    bucket.write("one", b"content")
+    before = client(bucket.settings)
+    child = os.fork()
+    if not child:
+        fine = client(bucket.settings) is not before and bucket.read("one", 0, 9) == b"content"
+        os._exit(0 if fine else 1)
+    limit = time.monotonic() + 60
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        assert time.monotonic() < limit, "the child hangs"
+        time.sleep(0.01)
+    assert os.waitstatus_to_exitcode(ended[1]) == 0
