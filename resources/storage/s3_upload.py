@@ -106,8 +106,9 @@ class S3Unpublished(Unpublished):
             file.finish()
         version = content_digest(*(f"{path} {file.digest()}".encode() for path, file in sorted(self._files.items())))
         self._stored = {path: (versioned(path, version), file.size()) for path, file in self._files.items()}
-        if holds_conditions(self._settings, self._address):
-            self._conditions = {path: self._as_now(path) for path in self._files if has_plain_name(path)}
+        plain = list(filter(has_plain_name, self._files))
+        if plain and holds_conditions(self._settings, self._address):
+            self._conditions = {path: self._as_now(path) for path in plain}
         self._send(path for path in self._files if not has_plain_name(path))
 
     def _as_now(self, path: str) -> Mapping[str, str]:
