@@ -34,7 +34,7 @@ from corpus_assets.dedup.signatures.minhash import sign, sign_and_sketch
 from corpus_assets.dedup.signatures.scheme import Family, SignatureScheme
 from corpus_assets.dedup.similarity.check import Check, Verification, surely_above
 from corpus_assets.dedup.similarity.jaccard import exact_similarities, occurring
-from corpus_assets.dedup.similarity.sketch_join import range_rows
+from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
 from resources.formats.texts import batches
 
 PLOT = Path(__file__).resolve().parents[1] / "docs" / "dedup-quality.svg"
@@ -80,7 +80,6 @@ class Detector:
     def _checked(self, candidates: Found, how: Check) -> NDArray[np.unsignedinteger]:
         check = Verification(
             total=len(self._sketches),
-            sketches=lambda start, stop: self._sketches[start:stop],
             bits=SKETCH_BITS,
             texts=lambda bitmap: (
                 (number, self._pairs.texts[number])
@@ -91,7 +90,12 @@ class Detector:
             memory=MEMORY,
             spill=TemporaryFile,
         )
-        return np.concatenate([*check.pairs([self._pairs.pairs[candidates]], how), self._pairs.pairs[:0]])
+        total, rows = len(self._sketches), range_rows(SKETCH_BITS)
+        unique = unique_pairs([self._pairs.pairs[candidates]], total, rows, memory=MEMORY, spill=TemporaryFile)
+        agreed = agreements(
+            unique, lambda start, stop: self._sketches[start:stop], total, rows, memory=MEMORY, spill=TemporaryFile
+        )
+        return np.concatenate([*check.pairs(agreed, how), self._pairs.pairs[:0]])
 
     def removed(self, candidates: Found) -> NDArray[np.float64]:
         """The true similarity of each document that the defaults remove to the one that is kept in its stead."""
@@ -119,7 +123,9 @@ class Detector:
     def exact(self, candidates: Found) -> tuple[Found, float]:
         """Those of the candidates that are similar by their texts, and the MB of text per CPU second it took."""
         rows = range_rows(SKETCH_BITS)
-        unique = unique_pairs([self._pairs.pairs[candidates]], len(self._pairs.texts), rows, MEMORY, TemporaryFile)
+        unique = unique_pairs(
+            [self._pairs.pairs[candidates]], len(self._pairs.texts), rows, memory=MEMORY, spill=TemporaryFile
+        )
         pairs = [block for _, block in unique]
         documents = np.unique(np.concatenate(pairs)).tolist()
         texts = [(number, self._pairs.texts[number]) for number in documents]

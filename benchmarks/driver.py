@@ -27,7 +27,7 @@ import yaml
 
 SHARDS, QUICK_SHARDS, GOAL_SHARDS = (500, 2000), (20, 200), 10_000
 DOCUMENTS, WORDS, WORKERS = 10, 60, 2
-LARGE, QUICK_LARGE = (24, 3000, 3), (4, 100, 1)
+LARGE, QUICK_LARGE = (24, 12000, 3), (4, 100, 1)
 """Shards of the corpus on which one and two workers are compared, documents of each, and builds of each."""
 
 _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "el", "or", "is", "ut")]

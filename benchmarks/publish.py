@@ -1,9 +1,9 @@
-"""Runs every benchmark and writes `docs/benchmarks.md`: `python -m benchmarks.publish [--quick]`."""
+"""Runs every benchmark and writes `docs/benchmarks.md`: `python -m benchmarks.publish [--quick] [--only NAME ...]`."""
 
 import argparse
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from benchmarks import (
     dedupers,
     demo,
     driver,
+    estimate,
     export,
     materialize_all,
     minhash,
@@ -22,14 +23,15 @@ from benchmarks import (
     taggers,
     tokenize,
 )
-from benchmarks.peers.page import section, with_section
+from benchmarks.peers.page import section as peers_section
+from benchmarks.peers.page import with_section
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 PAGE = """# Benchmarks
 
-`python -m benchmarks.publish` writes this page. Every figure comes from the script named in its section, in one run,
-on a machine with {cores} cores and Python {python}. Rates are MB (10^6 bytes) of document text per CPU-second of one
+`python -m benchmarks.publish` writes this page. Every figure comes from the script named in its section, on
+a machine with {cores} cores and Python {python}. Rates are MB (10^6 bytes) of document text per CPU-second of one
 core. Compare them with each other rather than with those of another machine.
 
 ## Stages
@@ -128,6 +130,15 @@ speedup` is the wall time of the stages by shard on larger shards, with one work
 
 {driver}
 
+## The estimate
+
+`python -m benchmarks.estimate`: what `corpus estimate` says before a build, over what that build then gave and cost
+(`ratio`), for the sample corpus and for generated text.
+
+{demo}
+
+{generated}
+
 ## The web UI
 
 `python -m benchmarks.materialize_all` launches a backfill over everything from the web UI, as its button "Materialize
@@ -166,38 +177,85 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) else "not measured" if value is None else str(value)
 
 
+def _stages(quick: bool) -> dict[str, Any]:
+    found = stages.measure(stages.QUICK_MEGABYTES if quick else stages.MEGABYTES)
+    return {**{key: found[key] for key in ("small_text_mb", "text_mb", "corpus")}, "stages": stage_table(found)}
+
+
+def _quality(quick: bool) -> dict[str, Any]:
+    return {
+        "quality": table(dedup_quality.measure(quick)[0]),
+        "families": dedup_quality.compare_families(quick),
+        "checks": dedup_quality.compare_checks(quick),
+    }
+
+
+def _driver(quick: bool) -> dict[str, Any]:
+    found = driver.measure(driver.QUICK_SHARDS if quick else driver.SHARDS)
+    return {"driver": table(found | driver.speedup(*driver.QUICK_LARGE if quick else driver.LARGE))}
+
+
+def _estimate(quick: bool) -> dict[str, Any]:
+    sizes, seconds = (
+        (estimate.QUICK_MEGABYTES, estimate.QUICK_SECONDS) if quick else (estimate.MEGABYTES, estimate.SECONDS)
+    )
+    return {name: table(found) for name, found in estimate.measure(sizes, seconds).items()}
+
+
+def _materialize_all(quick: bool) -> dict[str, Any]:
+    return {"materialize_all": table(materialize_all.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))}
+
+
+MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
+    "stages": _stages,
+    "minhash": lambda quick: {"minhash": table(minhash.measure(quick))},
+    "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
+    "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
+    "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
+    "dedup_quality": _quality,
+    "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
+    "export": lambda quick: {"export": table(export.measure(quick))},
+    "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
+    "plan": lambda quick: {"plan": table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS))},
+    "driver": _driver,
+    "estimate": _estimate,
+    "materialize_all": _materialize_all,
+    "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
+}
+"""What each section shows, by the name of its script; in the order of the page."""
+
+
+def sections(page: str) -> list[str]:
+    """The head of a page, then its sections, each with its title."""
+    head, *rest = page.split("\n## ")
+    return [head, *(f"## {part}".strip() + "\n" for part in rest)]
+
+
+def made(name: str, quick: bool) -> str:
+    """A section with its figures, measured now."""
+    text = sections(PAGE)[1 + list(MEASURES).index(name)].format(**MEASURES[name](quick))
+    return f"{text}\nMeasured with `--quick`: the inputs are small.\n" if quick else text
+
+
+def _published(chosen: Sequence[str], quick: bool) -> None:
+    """Measures sections and puts each into the page as soon as it is made; the others stay as they are."""
+    parts = {part.partition("\n")[0]: part for part in sections(PAGE)[1:]}
+    for name in chosen:
+        written = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
+        there = {part.partition("\n")[0]: part for part in sections(written.replace(peers_section(written), ""))[1:]}
+        new = made(name, quick)
+        kept = {title: there.get(title) for title in parts} | {new.partition("\n")[0]: new}
+        head = sections(PAGE)[0].format(cores=len(os.sched_getaffinity(0)), python=platform.python_version())
+        page = "\n".join([head, *(part for part in kept.values() if part)])
+        TARGET.write_text(with_section(page, peers_section(written)), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs, to see that everything runs")
-    quick = parser.parse_args().quick
-    by_stage = stages.measure(stages.QUICK_MEGABYTES if quick else stages.MEGABYTES)
-    page = PAGE.format(
-        cores=len(os.sched_getaffinity(0)),
-        python=platform.python_version(),
-        small_text_mb=by_stage["small_text_mb"],
-        text_mb=by_stage["text_mb"],
-        corpus=by_stage["corpus"],
-        stages=stage_table(by_stage),
-        minhash=table(minhash.measure(quick)),
-        taggers=table(taggers.measure(quick)),
-        dedupers=table(dedupers.measure(quick)),
-        contamination=table(contamination.measure(quick)),
-        quality=table(dedup_quality.measure(quick)[0]),
-        families=dedup_quality.compare_families(quick),
-        checks=dedup_quality.compare_checks(quick),
-        tokenize=table(tokenize.measure(quick)),
-        export=table(export.measure(quick)),
-        demo=table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
-        driver=table(
-            driver.measure(driver.QUICK_SHARDS if quick else driver.SHARDS)
-            | driver.speedup(*driver.QUICK_LARGE if quick else driver.LARGE)
-        ),
-        materialize_all=table(materialize_all.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES)),
-        command=table(command.measure(command.QUICK_RUNS if quick else command.RUNS)),
-        plan=table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS)),
-    )
-    written = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
-    TARGET.write_text(with_section(page, section(written)), encoding="utf-8")
+    parser.add_argument("--only", nargs="+", choices=MEASURES, help="make these sections anew and keep the others")
+    given = parser.parse_args()
+    _published(given.only or list(MEASURES), given.quick)
 
 
 if __name__ == "__main__":

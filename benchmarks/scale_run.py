@@ -1,8 +1,14 @@
-"""Where the scale benchmark keeps its arrays: shards of documents in one folder, and scratch files that are counted."""
+"""Where the scale benchmark keeps its arrays: shards of documents in one folder, and scratch files that are counted.
+
+The parts of a stage run in processes of their own, so many at once as there are workers, which share the memory.
+"""
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+import resource
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,7 +18,9 @@ from numpy.typing import NDArray
 from benchmarks.related import BITS, Related
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Numbering
+from corpus_assets.dedup.documents.ranges import DocumentRanges
 from resources.formats.arrays import ArrayWriter
+from resources.spill import Buckets
 
 SHARD_ROWS = 100_000
 
@@ -48,8 +56,9 @@ class Scratch(io.FileIO):
 class Run:
     """The documents of one run, cut into shards, and its folder."""
 
-    def __init__(self, folder: Path, documents: int, memory: int) -> None:
-        self.folder, self.memory = folder, memory
+    def __init__(self, folder: Path, documents: int, memory: int, *, workers: int, ranges: int) -> None:
+        self.folder, self.memory, self.workers = folder, memory // workers, workers
+        self.ranges = DocumentRanges(documents, ranges)
         self.related = Related(documents)
         starts = [*range(0, documents, SHARD_ROWS), documents]
         sizes = np.diff(starts).tolist()
@@ -76,6 +85,33 @@ class Run:
                 writer.append(block)
             return writer.finish().rows
 
+    def write_by_range(self, name: str, rows: Buckets) -> int:
+        """Store rows range by range as one file, and where each range starts; the number of rows."""
+        starts = np.cumsum([0, *(rows.size(number) for number in range(len(rows)))])
+        with (self.folder / f"{name}.npy").open("wb") as file:
+            writer = ArrayWriter(file, rows.dtype)
+            for number in range(len(rows)):
+                for block in rows.rows(number):
+                    writer.append(block)
+            writer.finish()
+        self.save(f"{name}.starts", starts)
+        return int(starts[-1])
+
+    def of_range(self, name: str, number: int, rows: int = 1 << 17) -> Iterator[Array]:
+        """The stored rows of one range, some at a time."""
+        first, after = self.load(f"{name}.starts")[number : number + 2].tolist()
+        array = self.load(name)
+        for start in range(first, after, rows):
+            yield np.array(array[start : min(start + rows, after)])
+
+    def each(self, part: Callable[["Run", int], dict[str, int]], count: int) -> dict[str, int]:
+        """Run the parts of a stage; the sums of what they count, the most memory and scratch of a part."""
+        with ProcessPoolExecutor(self.workers, mp_context=get_context("fork")) as pool:
+            found = list(pool.map(_measured, [part] * count, [self] * count, range(count)))
+        Scratch.most = max(Scratch.most, *(scratch for _, scratch, _ in found)) * self.workers
+        sums = {name: sum(counted[name] for counted, _, _ in found) for name in found[0][0]}
+        return sums | {"peak_rss_mb": max(memory for _, _, memory in found)}
+
     def blocks(self, name: str, rows: int = 1 << 20) -> Iterator[Array]:
         """The rows of a stored array, some at a time."""
         array = self.load(name)
@@ -84,7 +120,11 @@ class Run:
 
     def pairs(self) -> Iterator[Array]:
         """All pairs that count."""
-        return (block for name in ("exact", "verified") for block in self.blocks(name))
+        return (block for name in ("exact", "verified") for block in self.blocks_of(name))
+
+    def blocks_of(self, name: str) -> Iterator[Array]:
+        """The pairs of all ranges."""
+        return (block for number in range(self.ranges.count) for block in self.blocks(f"{name}-{number:03}"))
 
     def remove(self, pattern: str) -> None:
         for path in self.folder.glob(pattern):
@@ -102,3 +142,9 @@ class Run:
     def disk(self) -> int:
         """Bytes stored, without scratch files."""
         return sum(path.stat().st_size for path in self.folder.iterdir())
+
+
+def _measured(part: Callable[[Run, int], dict[str, int]], run: Run, number: int) -> tuple[dict[str, int], int, int]:
+    """What a part counts, and the most scratch and memory of its process so far."""
+    counted = part(run, number)
+    return counted, Scratch.most, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

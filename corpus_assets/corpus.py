@@ -28,6 +28,7 @@ from resources.stage.settings import Settings
 from resources.storage import open_storage
 from resources.storage.holders import Process, this_process
 from resources.storage.ownership import claim, owns, require_owner
+from resources.storage.s3_client import S3Settings
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 
@@ -70,6 +71,11 @@ class Corpus:
         """The configured engine; its workers start with the first job and stay."""
         return open_engine(self.settings.values["engine"], self.folder)
 
+    def close(self) -> None:
+        """Stops the workers, if the engine was ever opened."""
+        if "engine" in self.__dict__:
+            self.engine.close()
+
     def listing(self) -> Listing:
         """Returns the raw files that are there now."""
         folders = [_folder(source, "source", f"sources.{source['name']}") for source in self.settings.values["sources"]]
@@ -89,7 +95,7 @@ class Corpus:
 
     def jobs(self, planner: Planner) -> Jobs:
         """Returns what makes the jobs of partitions, as a planner sees them."""
-        return Jobs(planner, self.builder, self.config.engine.memory, self.engine.workers_per_machine)
+        return Jobs(planner, self.builder, self.config.engine.memory, self.engine)
 
     @cached_property
     def builder(self) -> Process:
@@ -292,7 +298,9 @@ def restamp(corpus: Corpus, planner: Planner, decision: Decision) -> None:
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
     name, globs, links = files["name"], _globs(files["glob"]), files["follow_links"]
-    return SourceFolder(name, files["location"], globs, files["format"], key, what, links)
+    return SourceFolder(
+        name, files["location"], globs, files["format"], key, what, links, S3Settings(**(files.get("s3") or {}))
+    )
 
 
 def _globs(glob: str | list[str]) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from resources.engine.interface import Engine
+from resources.engine.memory import share_of
 from resources.planning.planner import Planner
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage
@@ -23,22 +25,21 @@ class _Shared:
 class Jobs:
     """Makes jobs as a planner sees their partitions.
 
-    builder: who builds. memory: bytes that all jobs of a machine may use together. sharing: how many of them run there
-    at the same time.
+    builder: who builds. memory: bytes that the workers of a machine may take together. engine: runs the jobs.
     """
 
-    def __init__(self, planner: Planner, builder: Process, memory: int, sharing: int) -> None:
+    def __init__(self, planner: Planner, builder: Process, memory: int, engine: Engine) -> None:
         self._planner = planner
         self._builder = builder
         self._memory = memory
-        self._sharing = sharing
+        self._engine = engine
         self._shared: dict[str, _Shared] = {}
 
     def job(self, stage: Stage, key: str | None, expired: str = "") -> Job:
         """Returns the job of one partition. expired: see `Job`."""
         shared = self._shared.get(stage.name) or self._shared.setdefault(stage.name, self._share(stage))
         # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
-        sharing = 1 if stage.partitioning is Partitioning.NONE else self._sharing
+        sharing = 1 if stage.partitioning is Partitioning.NONE else self._engine.workers_per_machine
         return Job(
             stage=shared.stage,
             partition=key,
@@ -47,7 +48,7 @@ class Jobs:
             expected={edge.asset: tuple(self._planner.keys_read(edge, key)) for edge in stage.inputs},
             states={edge.asset: self._planner.state(edge.asset) for edge in stage.inputs},
             storage=self._planner.storage,
-            memory=self._memory // sharing,
+            memory=share_of(self._memory, sharing, self._engine.own_memory),
             local_files=shared.local_files,
             run_options=shared.run_options,
             builder=self._builder,

@@ -22,12 +22,13 @@ from docs.attributes_page import attributes_page
 FOLDER = Path(__file__).parent
 SIZES = {"memory", "sample", "longest_row", "size", "size_limit"}
 INNER = {
+    "S3Access": "`sources[].s3`, `datasets[].input.s3` and `benchmarks[].s3`",
+    "S3Section": "`storage.s3`",
+    "CacheSection": "`storage.cache`",
     "Csv": "`sources[].csv` and `datasets[].input.csv`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",
-    "S3Section": "`storage.s3`",
-    "CacheSection": "`storage.cache`",
     "HoldoutCount": "`holdout` as a count",
     "TaggerOptions": "`attributes[].options.TAGGER`",
     "Ngrams": "`dedupers[].ngram`",
@@ -202,6 +203,8 @@ With `--json` a command prints one JSON object on standard output, and nothing e
 - `corpus doctor --json`: `{"ok", "findings": [{"subject", "found", "advice", "broken"}]}`; like without,
   the command exits with 1 when something is broken
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
+- `corpus copy --json`: `{"from", "to", "copied", "already_there", "gone", "files", "bytes", "removed",
+  "errors": [...]}` ([copying.md](copying.md))
 
 A build writes all its errors to a file in `errors/` of the DAGSTER_HOME (`.dagster_home` beside corpus.yaml), and says
 which; the last 20 files are kept. What happened when is in `logs/` beside it

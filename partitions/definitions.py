@@ -1,4 +1,4 @@
-"""Partition definitions: shards come and go with the raw files; bands and chunks follow from the configuration."""
+"""Partition definitions: shards come and go with the raw files; bands, ranges and chunks follow from corpus.yaml."""
 
 from collections.abc import Sequence
 
@@ -16,5 +16,5 @@ def shards(dataset: str | None = None) -> dg.DynamicPartitionsDefinition:
 
 
 def static(keys: Sequence[str]) -> dg.StaticPartitionsDefinition:
-    """Returns the partitions of bands or chunks, by their keys."""
+    """Returns the partitions of bands, ranges or chunks, by their keys."""
     return dg.StaticPartitionsDefinition(list(keys))

@@ -94,6 +94,10 @@ class StoreAccessError(StorageError, OSError):
         return (type(self), (self.problem, self.number))
 
 
+class EngineError(CorpusError):
+    """The engine cannot do its work: a machine of a cluster is unfit for it."""
+
+
 class JobTimeoutError(BaseException):
     """A job took longer than it may. It is no `Exception`, so that no handler of a stage takes it for a bad row."""
 

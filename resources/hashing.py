@@ -49,6 +49,11 @@ def content_digest(*parts: bytes | bytearray) -> str:
     return hasher.hexdigest()
 
 
+def sized_hasher(size: int) -> xxhash.xxh3_128:
+    """Returns a hasher that gives the `content_digest` of one part of that many bytes, once it has been given them."""
+    return xxhash.xxh3_128(struct.pack("<Q", size))
+
+
 def value_digest(value: Any) -> str:
     """Returns the `content_digest` of a plain value as JSON; the order of its keys does not matter."""
     return content_digest(msgspec.json.encode(value, order="deterministic"))

@@ -211,6 +211,18 @@ class Ledger:
                 seen = Seen(entry.bytes, entry.version, record)
                 self._known(record.asset)[record.partition or UNPARTITIONED] = seen
 
+    def adopt(self, asset: str, records: Mapping[str | None, Record], changed: int) -> None:
+        """Takes note of all records of an asset, which the caller wrote and holds the store alone: one listing.
+
+        changed: how many of them are new; a few are left to the next look.
+        """
+        if _is_much(changed, len(records)):
+            for entry in self._list(asset):
+                key = _partition_of(entry.path)
+                if (record := records.get(None if key == UNPARTITIONED else key)) is not None:
+                    self.committed(record, entry)
+            self.save(asset, changed)
+
     def save(self, asset: str, changed: int) -> None:
         """Writes the snapshot of an asset if much of it has changed. changed: number of its new records."""
         with self._looking:

@@ -4,7 +4,8 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from resources.errors import StorageError, is_of_the_file
@@ -15,12 +16,17 @@ LEADS_OUTSIDE = "is a link that leads outside the folder; `follow_links: true` r
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file below a folder: its path from there, its size, its stamp, and why it cannot be read, if so."""
+    """A file below a folder: its path from there, its size, its stamp, and why it cannot be read, if so.
+
+    url: where a web server has it; its query may be a secret. commit: the state of a repository that it is of.
+    """
 
     path: str
     bytes: int
     modified: str
     problem: str | None
+    url: str = field(default="", repr=False, compare=False)
+    commit: str = field(default="", compare=False)
 
 
 def printable(path: str) -> str:
@@ -130,3 +136,10 @@ def glob_pattern(pattern: str) -> re.Pattern[str]:
         special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
         out.append(special.get(token) or re.escape(token))
     return re.compile("".join(out), re.DOTALL)
+
+
+def fixed_folder(globs: Iterable[str]) -> str:
+    """Returns the folder, with `/` at its end, below which all files of some patterns must lie; empty for the top."""
+    folders = [list(takewhile(lambda name: not set(name) & set("*?"), glob.split("/")[:-1])) for glob in globs]
+    same = takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))
+    return "".join(f"{names[0]}/" for names in same)

@@ -21,13 +21,18 @@ def shard_name(path: str) -> str:
     `-`: in a key, where `/` is `--`, the two could not be told apart.
     """
     stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
-    *folders, last = (re.sub(r"[^a-z0-9._-]", "-", name.lower()) or "-" for name in stem.split("/"))
+    *folders, last = (_plain(name) for name in stem.split("/"))
     # A folder with the name of one of our files would be in that file's place.
     plain = "/".join([*(name.replace(".", "-") if data_suffix(name) else name for name in folders), last])
     bare = all(part.strip("-") == part for part in plain.split("/")) and not plain.endswith(".")
     if plain == stem and bare and "--" not in plain and len(plain) <= MAX_NAME:
         return plain
     return with_hash(plain[:MAX_NAME].rstrip("/"), path)
+
+
+def _plain(name: str) -> str:
+    """Returns a name in the characters of the store; keys of objects may have parts that would mean other folders."""
+    return "-" if name in ("", ".", "..") else re.sub(r"[^a-z0-9._-]", "-", name.lower())
 
 
 def with_hash(name: str, path: str) -> str:

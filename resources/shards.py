@@ -2,17 +2,17 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import BinaryIO
 
 import xxhash
 
-from resources.errors import BadFileError, ConfigError, StorageError, file_fault
+from resources.errors import BadFileError, ConfigError
 from resources.hashing import content_digest
-from resources.raw_files import FoundFile, printable, same_stamp, stamp, walk
+from resources.raw_files import FoundFile, printable, same_stamp
+from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
 from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
 
 __all__ = [
@@ -31,29 +31,13 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class SourceFolder:
-    """The folder of one source's raw files, and the patterns of the files below it that belong to the source.
-
-    `key`: the key of corpus.yaml that names the folder, for messages. `what`: `source`, or `dataset` for its own files.
-    `follow_links`: read files outside the folder to which links in it lead.
-    """
-
-    name: str
-    location: str
-    globs: tuple[str, ...]
-    format: str
-    key: str = ""
-    what: str = "source"
-    follow_links: bool = False
-
-
-@dataclass(frozen=True)
 class Shard:
     """One raw file. `name` is its path in the store (unique in its source), `key` its partition key.
 
     `modified` is a token that changes when the file is rewritten, touched or replaced. `members` are the files that a
     text list names, relative to the list, and `lines` where it names them. A file that exists but cannot be read at all
-    carries its `problem`.
+    carries its `problem`. `place` is where it lies, a folder of this machine by default; `url` and `commit` are those
+    of a `FoundFile`.
     """
 
     key: str
@@ -66,39 +50,46 @@ class Shard:
     members: tuple[str, ...] = ()
     problem: str | None = None
     lines: tuple[int, ...] = ()
+    place: RawPlace | None = field(default=None, repr=False)
+    url: str = field(default="", repr=False, compare=False)
+    commit: str = field(default="", compare=False)
 
     @property
     def label(self) -> str:
         """The file as messages name it; always printable."""
         return f"{self.source}/{printable(self.path)}"
 
+    @property
+    def full_path(self) -> str:
+        """The file with all that leads to it, for a person."""
+        return self._place.address(self._found)
+
+    @property
+    def _place(self) -> RawPlace:
+        return self.place or LocalFolder(self.location)
+
+    @property
+    def _found(self) -> FoundFile:
+        return FoundFile(self.path, self.bytes, self.modified, self.problem, self.url, self.commit)
+
     def open(self) -> BinaryIO:
-        """Opens the raw bytes; `BadFileError` if the file cannot be opened."""
+        """Opens the raw bytes; `BadFileError` if that cannot be done, `StorageError` if its place cannot be asked."""
         if self.problem:
             raise BadFileError(self.label, self.problem)
-        return _open(Path(self.location, self.path), self.label)
+        return self._place.open(self._found, self.label)
 
     def open_member(self, member: str) -> BinaryIO:
         """Opens a file that a text list names; it must lie below the source's folder."""
-        path = self.member_path(member)
-        try:
-            return path.open("rb")
-        except OSError as error:
-            raise file_fault(f"{self.label} {self._line_of(member)}", error) from None
+        (found,) = self._members([member])
+        return self._place.open(found, f"{self.label} {self._line_of(member)}")
 
-    def member_path(self, member: str) -> Path:
-        """Returns the path of a listed file; `BadFileError` if it is not a file below the source's folder."""
-        try:
-            path = Path(self.location, self.path).parent.joinpath(member).resolve()
-            inside = path.is_relative_to(Path(self.location).resolve())
-            is_file = inside and path.is_file()
-        except (OSError, RuntimeError, ValueError):
-            raise BadFileError(self.label, f"{self._line_of(member)} is no path that can be read") from None
-        if not inside:
-            raise BadFileError(self.label, f"{self._line_of(member)} leaves the source's folder")
-        if not is_file:
-            raise BadFileError(self.label, f"{self._line_of(member)} names no file")
-        return path
+    def _members(self, names: Sequence[str]) -> list[FoundFile]:
+        """Returns listed files as they are now; `BadFileError` if one is not a file below the source's folder."""
+        found = self._place.members(self._found, names)
+        for name, file in zip(names, found, strict=True):
+            if file.problem:
+                raise BadFileError(self.label, f"{self._line_of(name)} {file.problem}")
+        return found
 
     def _line_of(self, member: str) -> str:
         """Returns the line of a listed file. Messages say no more of it: a list may be any file, by mistake or not."""
@@ -106,16 +97,26 @@ class Shard:
         return f"line {known[member]}" if member in known else "a path that it does not list"
 
     def changed(self) -> bool:
-        """Returns whether the file, or a file that it names, changed on disk since it was listed."""
+        """Returns whether the file, or a file that it names, changed since it was listed.
+
+        Not asked of a file that was opened in the version that was listed, or not at all.
+        """
         try:
-            size, modified = _size_and_stamp(self)
+            return self.stamped() != (self.bytes, self.modified)
         except (BadFileError, OSError):
             return True
-        return (size, modified) != (self.bytes, self.modified)
+
+    def stamped(self) -> tuple[int, str]:
+        """Returns size and modification token as they are now, together with those of the files that it lists."""
+        return self._place.stamped(self._found, self._members(self.members) if self.members else ())
 
     def seen(self) -> dict[str, int | str]:
-        """Returns size and modification token, by which the plan knows without reading whether the file changed."""
-        return {"bytes": self.bytes, "modified": self.modified}
+        """Returns size and modification token, by which the plan knows without reading whether the file changed.
+
+        With them the version, where a place has several: the commit.
+        """
+        seen: dict[str, int | str] = {"bytes": self.bytes, "modified": self.modified}
+        return {**seen, "commit": self.commit} if self.commit else seen
 
     def is_as(self, seen: Mapping[str, object]) -> bool:
         """Returns whether size and modification token are those that were recorded with `seen`."""
@@ -182,7 +183,7 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
     shards: list[Shard] = []
     ignored: list[tuple[str, str]] = []
     empty: list[str] = []
-    owners: dict[Path, SourceFolder] = {}
+    owners: dict[str, SourceFolder] = {}
     for folder in folders:
         found = list(_files(folder, ignored))
         if not found:
@@ -194,11 +195,10 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
     return Listing(tuple(shards), tuple(ignored), tuple(empty))
 
 
-def _require_own(folder: SourceFolder, found: Iterable[FoundFile], owners: dict[Path, SourceFolder]) -> None:
+def _require_own(folder: SourceFolder, found: Sequence[FoundFile], owners: dict[str, SourceFolder]) -> None:
     """Raises `ConfigError` for a file that belongs to an earlier source too: its documents would all be duplicates."""
-    top = Path(folder.location).resolve()
-    for file in found:
-        if (other := owners.setdefault(top / file.path, folder)) is not folder:
+    for file, identity in zip(found, place_of(folder).identities(found), strict=True):
+        if (other := owners.setdefault(identity, folder)) is not folder:
             raise ConfigError(
                 f"sources {other.name} and {folder.name} both take {printable(file.path)!r} in {folder.location!r}; "
                 "give them different locations, or globs that share no file"
@@ -216,15 +216,7 @@ def _require_different_keys(shards: Iterable[Shard]) -> None:
 
 
 def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
-    top = Path(folder.location)
-    where = folder.key or f"sources.{folder.name}"
-    try:
-        is_folder = top.is_dir()
-    except OSError as error:
-        raise StorageError(f"{where}.location: {folder.location!r} cannot be looked at: {error.strerror}") from None
-    if not is_folder:
-        raise ConfigError(f"{where}.location: {folder.location!r} is not a folder")
-    for found in walk(top, folder.name, folder.globs, ignored, follow_links=folder.follow_links):
+    for found in place_of(folder).files(folder, ignored):
         label = f"{folder.name}/{printable(found.path)}"
         if found.path.rpartition("/")[2].startswith("."):
             ignored.append((label, "hidden file"))
@@ -236,11 +228,22 @@ def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[Fou
 
 def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> Iterator[Shard]:
     names = [shard_name(file.path) for file in found]
-    taken = Counter(names)
+    taken, place = Counter(names), place_of(folder)
     for file, plain in zip(found, names, strict=True):
         name = plain if taken[plain] == 1 else with_hash(plain, file.path)
-        key = f"{folder.name}--{name.replace('/', '--')}"
-        shard = Shard(key, folder.name, name, folder.location, file.path, file.bytes, file.modified, (), file.problem)
+        shard = Shard(
+            f"{folder.name}--{name.replace('/', '--')}",
+            folder.name,
+            name,
+            folder.location,
+            file.path,
+            file.bytes,
+            file.modified,
+            problem=file.problem,
+            place=place,
+            url=file.url,
+            commit=file.commit,
+        )
         yield _with_members(shard, members) if folder.format == "txt_list" else shard
 
 
@@ -249,31 +252,13 @@ def _with_members(shard: Shard, members: Members) -> Shard:
     try:
         found = members(shard.label, shard.open)
         paths, lines = (path for _, path in found), (line for line, _ in found)
-        listed = _replace(shard, members=tuple(paths), lines=tuple(lines))
-        size, modified = _size_and_stamp(listed)
+        listed = replace(shard, members=tuple(paths), lines=tuple(lines))
+        size, modified = listed.stamped()
     except BadFileError as error:
-        return _replace(shard, problem=error.problem)
+        return replace(shard, problem=error.problem)
     except OSError as error:
-        return _replace(shard, problem=f"lists a file that cannot be read: {error.strerror}")
-    return _replace(listed, bytes=size, modified=modified)
-
-
-def _size_and_stamp(shard: Shard) -> tuple[int, str]:
-    """Returns size and modification token of a file as it is now, together with those of the files that it lists."""
-    info = Path(shard.location, shard.path).stat()
-    members = [shard.member_path(member).stat() for member in shard.members]
-    return info.st_size + sum(member.st_size for member in members), stamp(info, members)
-
-
-def _replace(shard: Shard, **changes: object) -> Shard:
-    return Shard(**{**shard.__dict__, **changes})
-
-
-def _open(path: Path, label: str) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise file_fault(label, error) from None
+        return replace(shard, problem=f"lists a file that cannot be read: {error.strerror}")
+    return replace(listed, bytes=size, modified=modified)
 
 
 def _stream_digest(file: BinaryIO) -> str:

@@ -47,12 +47,12 @@ class Buckets:
     def __init__(self, count: int, dtype: DTypeLike, memory: int, spill: Spill) -> None:
         if not 0 <= count <= _MOST_BUCKETS:
             raise ValueError(f"{count} buckets; valid: 0 to 2^32")
+        self.dtype = np.dtype(dtype)
         self._spill = spill
         self._file: BinaryIO | None = None
-        self._dtype = np.dtype(dtype)
-        self._block = max(min(memory // 16, _BLOCK_BYTES) // self._dtype.itemsize, 1)
-        limit = min(max(memory // (self._dtype.itemsize + _INDEX_BYTES), 1), _MOST_BUCKETS - 1)
-        self._rows = np.empty(limit, dtype=self._dtype)
+        self._block = max(min(memory // 16, _BLOCK_BYTES) // self.dtype.itemsize, 1)
+        limit = min(max(memory // (self.dtype.itemsize + _INDEX_BYTES), 1), _MOST_BUCKETS - 1)
+        self._rows = np.empty(limit, dtype=self.dtype)
         # Numbers of 16 bits are sorted in linear time.
         self._numbers = np.empty(limit, dtype=np.uint16 if count <= 1 << 16 else np.uint32)
         self._held = 0
@@ -104,7 +104,7 @@ class Buckets:
         *on_file, held = self._runs
         for run in on_file:
             for low, high in self._blocks(run, number):
-                yield self._read(run.start + low * self._dtype.itemsize, high - low)
+                yield self._read(run.start + low * self.dtype.itemsize, high - low)
         for low, high in self._blocks(held, number):
             yield self._rows[order[low:high]]
 
@@ -140,7 +140,7 @@ class Buckets:
         self._held = 0
 
     def _read(self, start: int, count: int) -> Rows:
-        rows = np.empty(count, dtype=self._dtype)
+        rows = np.empty(count, dtype=self.dtype)
         file = cast(BufferedIOBase, self._file)
         file.seek(start)
         if (got := file.readinto(rows.view(np.uint8).data)) != rows.nbytes:

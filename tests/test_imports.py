@@ -11,7 +11,12 @@ from tests.house import PACKAGES, TOP, circles, file_edges, folder_edges, import
 STAGES = sorted(path.parent.name for path in TOP.glob("corpus_assets/*/assets.py"))
 FACES = {"assets.py", "checks.py"}
 WRITES_FILES = {"raw/sample.py", "raw/sample_sources.py"}
-OF_ALL_STAGES = ("corpus_assets.config", "corpus_assets.dataset_names", "corpus_assets.checking")
+OF_ALL_STAGES = (
+    "corpus_assets.config",
+    "corpus_assets.dataset_names",
+    "corpus_assets.checking",
+    "corpus_assets.numbers",
+)
 FROM_NEIGHBOURS = {
     "export": (
         "corpus_assets.mix.shuffle",
@@ -22,7 +27,7 @@ FROM_NEIGHBOURS = {
     ),
     "tokenize": ("corpus_assets.packing.",),
     "mix": ("corpus_assets.licences.documents",),
-    "card": ("corpus_assets.licences.", "corpus_assets.html.numbers"),
+    "card": ("corpus_assets.licences.",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
         f"corpus_assets.raw.{name}"
@@ -122,6 +127,7 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
     }
     assert {name for name in known if name.startswith("resources")} == {
         "resources.errors",
+        "resources.raw_addresses",
         "resources.storage.s3_address",
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from corpus_assets.card.facts import Facts, Written
-from corpus_assets.html.numbers import count, share, size
+from corpus_assets.numbers import count, share, size
 
 _SIZES = ((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M"), (1e7, "1M<n<10M"))
 _LARGER = ((1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B"), (1e11, "10B<n<100B"), (1e12, "100B<n<1T"))

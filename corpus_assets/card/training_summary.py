@@ -7,7 +7,7 @@ only a person can say comes from `card`, or is marked.
 from collections.abc import Iterator, Sequence
 
 from corpus_assets.card.facts import Facts, SourceFacts, Written
-from corpus_assets.html.numbers import count, share, size
+from corpus_assets.numbers import count, share, size
 
 _KINDS = (
     ("2.1", "Publicly available datasets", ("public_dataset",)),

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from corpus_assets.cli.console import MAX_SHOWN, print_line
 from corpus_assets.cli.memory import resident
-from corpus_assets.cli.words import duration, size
+from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.build_report import Progress
 from corpus_assets.orchestration.work import Work, dropped_words
 from resources.stage.declaration import Stage

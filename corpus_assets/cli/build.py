@@ -21,8 +21,8 @@ from corpus_assets.cli.console import (
 )
 from corpus_assets.cli.events import Events
 from corpus_assets.cli.memory import memory_words
-from corpus_assets.cli.words import duration
 from corpus_assets.corpus import Corpus
+from corpus_assets.numbers import duration
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_log import LEVELS, BuildLog, Level
 from corpus_assets.orchestration.build_report import Progress, Report, Several

@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 from packaging.requirements import Requirement
 
-from corpus_assets.cli.words import duration, size
 from corpus_assets.corpus import Corpus
+from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.tokenize.encode.fast_libraries import LIBRARIES, UnusableError, encoded_by
 from resources.cache_folder import cache_base
@@ -54,7 +54,8 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
         yield _memory(None)
         return
     yield Finding("configuration", str(corpus.file))
-    yield _memory(corpus.config.engine.memory)
+    yield _memory(corpus.config.engine.memory if corpus.config.engine.kind == "local" else None)
+    yield _engine(corpus)
     if isinstance(corpus.storage, local.LocalStorage):
         yield _folder("storage", Path(corpus.storage.place), "storage.root")
     yield _folder("dagster home", dagster_home(corpus.home), "DAGSTER_HOME")
@@ -138,6 +139,33 @@ def _memory_limits() -> Iterator[int]:
             yield int((CGROUP / name).read_text())
         except (OSError, ValueError):
             continue
+
+
+def _engine(corpus: Corpus) -> Finding:
+    """Opens the engine; of a Ray cluster every machine proves that it has our code and sees the store."""
+    kind = corpus.config.engine.kind
+    try:
+        engine = corpus.engine
+        found = f"{kind}, {engine.workers} worker{'s' if engine.workers != 1 else ''}"
+        return _on_cluster(corpus, found) if kind == "ray" else Finding("engine", found)
+    except CorpusError as error:
+        return Finding("engine", str(error), "correct engine in corpus.yaml, or start what it names", broken=True)
+    finally:
+        corpus.close()
+
+
+def _on_cluster(corpus: Corpus, said: str) -> Finding:
+    from resources.engine.ray import RayEngine
+    from resources.engine.ray_cluster import machines
+
+    assert isinstance(corpus.engine, RayEngine)
+    found = machines()
+    memory = size(min((one.memory for one in found), default=0))
+    said += f"; ray {version('ray')}, {len(found)} machines with {sum(one.cores for one in found)} cores"
+    unfit = corpus.engine.unfit(corpus.storage)
+    if unfit:
+        return Finding("engine", f"{said}; {unfit[0]}", "until then builds are refused", broken=True)
+    return Finding("engine", f"{said} and at least {memory} of memory each, all of which see the store")
 
 
 def _folder(subject: str, folder: Path, key: str) -> Finding:

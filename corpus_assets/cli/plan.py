@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from corpus_assets.cli.console import NOT_FRESH, output, print_causes, print_json, print_notes, selected
-from corpus_assets.cli.words import duration, size
 from corpus_assets.corpus import Corpus
+from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, causes
 from resources.planning.planner import Plan, Status
 

@@ -9,7 +9,7 @@ from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.corpus import Corpus
 from corpus_assets.unowned import unowned_files
 from resources.errors import LedgerError, StorageError
-from resources.formats.known import format_of
+from resources.formats.known import fault_of
 from resources.hashing import value_digest
 from resources.ledger import ALL, FileRecord, Ledger, Record, partition_name, record_path
 from resources.planning.changes import really_read
@@ -156,20 +156,12 @@ def _presence(file: FileRecord, size: int | None) -> str | None:
 def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
     """Yields the files whose content is not what the record says, and its counters that are not."""
     for file in record.files:
-        if problem := _content(storage, file):
+        if problem := fault_of(storage.open, file.path, file.digest):
             yield Problem(record.asset, record.partition, file.path, problem)
     for name, value in record.counters.items():
         if (found := value_digest(value)) != record.segments.get(name):
             problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"
             yield Problem(record.asset, record.partition, record_path(record.asset, record.partition), problem)
-
-
-def _content(storage: Storage, file: FileRecord) -> str | None:
-    try:
-        found = format_of(file.path).digest(storage.open, file.path)
-    except Exception as error:  # libraries raise almost anything over a damaged file
-        return f"cannot be read: {type(error).__name__}: {error}"
-    return None if found == file.digest else f"content digest is {found}, its record says {file.digest}"
 
 
 def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> list[str]:

@@ -72,7 +72,7 @@ def shard_key(look: Look, name: str, source: str | None = None) -> str:
     """
     shards = [shard for shard in look.planner.listing.shards if source in (None, shard.source)]
     named = [shard.key for shard in shards if shard.key == name]
-    ends = [shard.key for shard in shards if f"/{shard.location}/{shard.path}".endswith(f"/{name.lstrip('/')}")]
+    ends = [shard.key for shard in shards if f"/{shard.full_path}".endswith(f"/{name.lstrip('/')}")]
     found = named or [shard.key for shard in shards if shard.label == name] or ends
     if len(found) == 1:
         return found[0]

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.dataset_files import PromptKey
-from corpus_assets.config.section import Bytes, LocalPath, Name, Section
+from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
+from corpus_assets.config.section import Bytes, Location, Name, Section
 from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
 
 LEVELS = {"strict": 8, "default": 13, "loose": 20}
@@ -27,9 +28,8 @@ class Benchmark(Section):
     name: Annotated[Name, AfterValidator(_set_name)] = Field(
         description="short name, unlike those of sources and datasets; part of every attribute key"
     )
-    location: LocalPath = Field(
-        description="folder of the files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
-    )
+    location: Location = Field(description=LOCATION.format("the files"))
+    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Literal[
         "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
@@ -62,6 +62,7 @@ class Benchmark(Section):
 
     @model_validator(mode="after")
     def _unlike_keys(self) -> "Benchmark":
+        require_object_store(self.location, self.s3)
         keys = [*self.text_keys, self.id_key]
         if "" in keys or len(set(keys)) < len(keys):
             raise ValueError(f"keys are {', '.join(map(repr, keys))}; valid: non-empty, each one used once")

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
-from corpus_assets.config.section import Bytes, LocalPath, Section
+from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
+from corpus_assets.config.section import Bytes, Location, Section
 from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
 
 Shape = Literal["text", "pair", "conversation", "preference"]
@@ -26,9 +27,8 @@ PromptKey = Annotated[
 class Files(Section):
     """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
 
-    location: LocalPath = Field(
-        description="folder of the files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
-    )
+    location: Location = Field(description=LOCATION.format("the files"))
+    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Format = Field("auto", description="`auto` goes by suffix and content")
     csv: Csv = Csv()
@@ -56,6 +56,11 @@ class Files(Section):
     follow_links: FollowLinks = False
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Files":
+        require_object_store(self.location, self.s3)
+        return self
 
     @property
     def prompt_keys(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ Rule = Literal["source", "longest", "newest", "first"]
 
 MAX_BANDS = 1000
 MAX_PERMUTATIONS = 4096
+MAX_RANGES = 1000
+DEFAULT_RANGES = 16
 DEFAULT_WORDS = 5
 UNCHECKED_RESEMBLANCE = 0.5
 
@@ -147,6 +149,13 @@ class Dedup(Section):
         "(`exact`), or `two_sided`: by its sketches when they are far from the threshold, else by its texts",
     )
     threshold: float = Field(0.8, gt=0, le=1, description="Jaccard similarity from which a verified pair counts")
+    ranges: int = Field(
+        DEFAULT_RANGES,
+        ge=1,
+        le=MAX_RANGES,
+        description="parts into which texts are cut by digest, and documents by number, so that many workers look for "
+        "equal texts and check candidates at once; the clusters are the same for any number",
+    )
     keep: Annotated[list[Rule], BeforeValidator(_as_list)] = Field(
         default_factory=_first,
         min_length=1,

@@ -17,6 +17,7 @@ from corpus_assets.config.profiles import PROFILES
 from corpus_assets.config.section import expanded
 from corpus_assets.config.strict_yaml import load_yaml
 from resources.errors import ConfigError
+from resources.raw_addresses import scheme_of
 
 MAX_CONFIG_BYTES = 4 << 20
 STORE = "corpus"
@@ -102,28 +103,35 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
 
 def _check_places(config: CorpusConfig, file: Path) -> None:
     """Raises `ConfigError` if the store lies below a folder of raw files, or such a folder below the store."""
-    if config.storage.kind == "s3":
-        return
-    root = (file.parent / expanded(config.storage.root)).resolve()
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {
         f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
     }
     given |= {f"benchmarks.{place}": benchmark.location for place, benchmark in enumerate(config.benchmarks)}
     for place, folder in given.items():
-        location = (file.parent / expanded(folder)).resolve()
-        if location.is_relative_to(root) or root.is_relative_to(location):
+        if _overlap(file.parent, config.storage.root, folder):
             raise ConfigError(
                 f"{file}: cannot be used\n  {place}.location: received {folder!r}, which overlaps "
                 f"storage.root {config.storage.root!r}; valid are two folders of which neither holds the other"
             )
 
 
+def _overlap(folder: Path, one: str, other: str) -> bool:
+    """Returns whether one of two places holds the other: folders, or addresses of one scheme."""
+    if scheme_of(one) != scheme_of(other):
+        return False
+    if scheme_of(one):
+        first, second = f"{one.rstrip('/')}/", f"{other.rstrip('/')}/"
+        return first.startswith(second) or second.startswith(first)
+    top, below = (Path(folder / expanded(place)).resolve() for place in (one, other))
+    return below.is_relative_to(top) or top.is_relative_to(below)
+
+
 def _require_different_sources(config: CorpusConfig, file: Path) -> None:
     """Raises `ConfigError` if two sources take the same files. Other overlaps are found when files are listed."""
-    known: dict[tuple[Path, str], int] = {}
+    known: dict[tuple[Path | str, str], int] = {}
     for place, source in enumerate(config.sources):
-        top = (file.parent / expanded(source.location)).resolve()
+        top = source.location if scheme_of(source.location) else (file.parent / expanded(source.location)).resolve()
         for glob in [source.glob] if isinstance(source.glob, str) else source.glob:
             if (other := known.setdefault((top, glob), place)) != place:
                 raise ConfigError(

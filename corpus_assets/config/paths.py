@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from corpus_assets.config.attributes import Attributes, TaggerOptions
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.section import Section, expanded
+from corpus_assets.config.section import Section, below, expanded
 from resources.config_files import is_template
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
@@ -69,4 +69,4 @@ def _absolute(section: S, folder: Path) -> S:
         return section
     found = {name: getattr(section, name, None) for name in _PATHS}
     paths = {name: value for name, value in found.items() if value and not is_template(value)}
-    return section.model_copy(update={name: str(folder / expanded(value)) for name, value in paths.items()})
+    return section.model_copy(update={name: below(folder, value) for name, value in paths.items()})

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from resources.raw_addresses import check_location, scheme_of
+
 _UNITS = {
     "": 1,
     "kib": 2**10,
@@ -33,9 +35,14 @@ def _byte_count(value: Any) -> Any:
 
 def local_path(value: str) -> str:
     """Returns a path; `ValueError` for the address of something that is no folder of this machine."""
-    if match := re.match(r"([a-zA-Z][a-zA-Z0-9+.-]*):/", value):
-        raise ValueError(f"a folder of this machine, or one mounted there; {match[1]}: is not read")
+    if scheme := scheme_of(value):
+        raise ValueError(f"a folder of this machine, or one mounted there; {scheme}: is not read")
     return value
+
+
+def below(folder: Path, location: str) -> str:
+    """Returns a location, which is below a folder if it is a relative path; an address as it is."""
+    return location if scheme_of(location) else str(folder / expanded(location))
 
 
 def expanded(path: str) -> str:
@@ -55,6 +62,7 @@ def _name(value: str) -> str:
 Bytes = Annotated[int, BeforeValidator(_byte_count), Field(gt=0)]
 Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
 LocalPath = Annotated[str, Field(min_length=1), AfterValidator(local_path)]
+Location = Annotated[str, Field(min_length=1), AfterValidator(check_location)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 

@@ -1,11 +1,13 @@
 """The sections of `corpus.yaml`, each a strict, immutable model; `corpus_config.py` puts them together."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
-from corpus_assets.config.section import Bytes, LocalPath, Name, Section, Share
+from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
+from corpus_assets.config.section import Bytes, Location, Name, Section, Share
 
 
 class HoldoutCount(Section):
@@ -48,9 +50,8 @@ class Source(Section):
     """One source: a folder of raw files that share a format and a purpose."""
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: LocalPath = Field(
-        description="folder of the raw files; relative paths start at that of corpus.yaml; `~` and `$HOME` are read"
-    )
+    location: Location = Field(description=LOCATION.format("the raw files"))
+    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
     glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
     format: Format = Field(
         "auto",
@@ -98,6 +99,7 @@ class Source(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> "Source":
+        require_object_store(self.location, self.s3)
         if self.ids == "given" and self.format in ("txt", "txt_list"):
             raise ValueError(f"ids: given cannot be with format {self.format}, which has no ids; valid: auto, derived")
         keys = [key for key in (self.text_key, self.id_key, self.metadata_key) if key is not None]
@@ -181,15 +183,37 @@ class EngineSection(Section):
 
     kind: str = Field(
         "local",
-        description="`local`: a pool of processes on this machine; or `module:function` of an engine of your own",
+        description="`local`: a pool of processes on this machine; `ray`: a Ray cluster (docs/clusters.md); or "
+        "`module:function` of an engine of your own",
     )
-    workers: Workers = Field("auto", description="processes; `auto` = one per core; 0 = none (debugging)")
+    workers: Workers = Field(
+        "auto", description="processes; `auto` = one per core, of all machines of a cluster; 0 = none (debugging)"
+    )
     memory: Annotated[Bytes, AfterValidator(_enough)] = Field(
-        2 << 30, description="working memory for all workers of a machine together, such as `4 GiB`; at least 16 MiB"
+        2 << 30,
+        description="memory of a machine for all workers on it together, such as `4 GiB`; what each takes before it "
+        "holds data is part of it (docs/scale.md); at least 16 MiB",
     )
     job_timeout: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="seconds that one partition may take; one that takes longer fails, and the others go on (no effect "
         "with `workers: 0`)",
     )
+    address: str = Field(
+        "auto",
+        description="of the Ray cluster: `auto` for that of this machine or of `RAY_ADDRESS`, `HOST:PORT`, or `local` "
+        "for one that starts and ends with the build",
+    )
+    retries: int = Field(3, ge=0, le=100, description="how often Ray is given a task again whose machine was lost")
     options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
+
+    @model_validator(mode="after")
+    def _of_a_cluster(self) -> "EngineSection":
+        if self.kind == "ray":
+            if not re.fullmatch(r"auto|local|[^\s/:]+:\d{1,5}", self.address):
+                raise ValueError(f"address is {self.address!r}; valid with kind ray: auto, local or HOST:PORT")
+            if self.workers == 0:
+                raise ValueError("workers is 0; valid with kind ray: auto, or at least 1")
+        elif given := sorted({"address", "retries"} & self.model_fields_set):
+            raise ValueError(f"{' and '.join(given)}: only with kind ray")
+        return self

@@ -5,13 +5,14 @@ from typing import Any
 
 from corpus_assets.dedup import compiled
 from corpus_assets.dedup.band_keys import band_keys
+from corpus_assets.dedup.candidate_pairs import candidate_pairs
 from corpus_assets.dedup.clusters.worst import MIN_JUDGED, broken_floors
 from corpus_assets.dedup.components import components
 from corpus_assets.dedup.duplicate_pairs import duplicate_pairs
 from corpus_assets.dedup.duplicates import duplicates
 from corpus_assets.dedup.exact_duplicates import exact_duplicates
 from corpus_assets.dedup.minhashes import minhashes
-from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, PAIR_THRESHOLD, SCHEME
+from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, PAIR_THRESHOLD, SCHEME, SKETCHED
 from corpus_assets.dedup.signatures.scheme import CLEANING
 from corpus_assets.dedup.verified_pairs import verified_pairs
 from resources.formats.attributes import FLAGS
@@ -36,6 +37,11 @@ def pairing_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
     They are if pairs are checked, since the first document of a bucket may turn out unlike a later one.
     """
     return source_order(settings) | {NEIGHBOURS: settings["dedup"]["verify"] != "none"}
+
+
+def sketched_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns whether candidates are checked, for which they carry a sketch."""
+    return {SKETCHED: settings["dedup"]["verify"] != "none"}
 
 
 def guard_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,6 +88,8 @@ def loss_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> 
                 yield f"source {source}: {removed} of {documents} documents are duplicates of others"
 
 
+PAIRS = {"first": "uint32: number of the earlier document", "later": "uint32: number of the other"}
+
 STAGES = [
     Stage(
         name="minhashes",
@@ -105,35 +113,44 @@ STAGES = [
         kinds=("numba",),
     ),
     Stage(
-        name="exact_duplicates",
-        group="dedup",
-        unit_in="documents",
-        unit_out="pairs",
-        description="Documents with equal texts, found by digest: each later one with the first of its kind.",
-        partitioning=Partitioning.NONE,
-        compute=exact_duplicates,
-        code_version="1",
-        io="arrays",
-        inputs=(every("normalized_documents", segment=TEXTS), every("short_documents", segment=FLAGS)),
-        parameters=("dedup.exact_first", "dedup.short_documents"),
-        derived_parameters=source_order,
-        columns={"first": "uint32: number of the earlier document", "later": "uint32: number of the other"},
-        kinds=("numpy",),
-    ),
-    Stage(
         name="band_keys",
         group="dedup",
         unit_in="documents",
         unit_out="documents",
-        description="One 64-bit key per band and document; short and featureless documents take no part.",
+        description="Keys by which documents meet: one of 64 bits per band and document, and the digest of each text. "
+        "Short documents take no part, featureless ones in no band.",
         partitioning=Partitioning.SHARD,
         compute=band_keys,
+        code_version="3",
+        io="arrays",
+        inputs=(
+            same("minhashes", segment=SIGNATURES),
+            same("short_documents", segment=FLAGS),
+            same("normalized_documents", segment=TEXTS),
+        ),
+        parameters=("minhash.bands", "minhash.rows", "dedup.short_documents", "dedup.ranges"),
+        derived_parameters=featureless_rule,
+        columns={
+            "key": "uint64[bands]: hash of the rows of each band of the signature",
+            "digest": "uint8[32]: SHA-256 of a text; texts lie by range of digest",
+            "row": "uint32: of the document that has the text",
+        },
+        kinds=("numpy",),
+    ),
+    Stage(
+        name="exact_duplicates",
+        group="dedup",
+        unit_in="documents",
+        unit_out="pairs",
+        description="Documents with equal texts of one range of digests: each later one with the first of its kind.",
+        partitioning=Partitioning.RANGE,
+        compute=exact_duplicates,
         code_version="2",
         io="arrays",
-        inputs=(same("minhashes", segment=SIGNATURES), same("short_documents", segment=FLAGS)),
-        parameters=("minhash.bands", "minhash.rows", "dedup.short_documents"),
-        derived_parameters=featureless_rule,
-        columns={"key": "uint64[bands]: hash of the rows of each band of the signature"},
+        inputs=(own_segment("band_keys", folded=True), every("short_documents", segment=FLAGS, folded=True)),
+        parameters=("dedup.exact_first", "dedup.ranges"),
+        derived_parameters=source_order,
+        columns=PAIRS,
         kinds=("numpy",),
     ),
     Stage(
@@ -145,31 +162,53 @@ STAGES = [
         "copies of equal texts take no part.",
         partitioning=Partitioning.BAND,
         compute=duplicate_pairs,
-        code_version="2",
+        code_version="3",
         io="arrays",
-        inputs=(own_segment("band_keys"), same("exact_duplicates")),
+        inputs=(own_segment("band_keys"), every("exact_duplicates")),
+        parameters=("dedup.ranges",),
         derived_parameters=pairing_rule,
-        columns={"first": "uint32: number of the earlier document", "later": "uint32: number of the other"},
+        columns=PAIRS,
         kinds=("numba",),
+    ),
+    Stage(
+        name="candidate_pairs",
+        group="dedup",
+        unit_in="pairs",
+        unit_out="pairs",
+        description="Candidate pairs of all bands, each once, of one range of later documents; each with the sketch of "
+        "its later document, for the check.",
+        partitioning=Partitioning.RANGE,
+        compute=candidate_pairs,
+        code_version="1",
+        io="arrays",
+        inputs=(own_segment("duplicate_pairs"), every("minhashes", segment=SKETCH, folded=True)),
+        parameters=("dedup.ranges",),
+        derived_parameters=sketched_rule,
+        columns={
+            "pair": "uint32[2]: numbers of the earlier and the later document",
+            "sketch": "uint64[bits / 64]: of the later document",
+        },
+        kinds=("numpy",),
     ),
     Stage(
         name="verified_pairs",
         group="dedup",
         unit_in="pairs",
         unit_out="pairs",
-        description="Candidate pairs of all bands, each once, whose signatures or texts are similar enough.",
-        partitioning=Partitioning.NONE,
+        description="Candidate pairs of one range of first documents whose sketches or texts are similar enough.",
+        partitioning=Partitioning.RANGE,
         compute=verified_pairs,
-        code_version="1",
+        code_version="2",
         io="arrays",
         inputs=(
-            every("duplicate_pairs"),
-            every("minhashes", segment=SKETCH),
-            every("normalized_documents", segment=TEXTS),
+            own_segment("candidate_pairs"),
+            every("minhashes", segment=SKETCH, folded=True),
+            every("normalized_documents", segment=TEXTS, folded=True),
         ),
-        parameters=("dedup.verify", "dedup.threshold"),
+        parameters=("dedup.verify", "dedup.threshold", "dedup.ranges"),
+        derived_parameters=sketched_rule,
         kernels=compiled.of_verified_pairs,
-        columns={"first": "uint32: number of the earlier document", "later": "uint32: number of the other"},
+        columns=PAIRS,
         kinds=("numba",),
     ),
     Stage(
@@ -183,8 +222,8 @@ STAGES = [
         code_version="2",
         io="arrays",
         inputs=(
-            same("exact_duplicates"),
-            same("verified_pairs"),
+            every("exact_duplicates"),
+            every("verified_pairs"),
             every("minhashes", segment=SKETCH),
             every("normalized_documents", segment=NAMES),
             every("short_documents", segment=FLAGS),

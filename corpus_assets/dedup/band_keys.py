@@ -1,20 +1,28 @@
-"""The asset `band_keys`: one key per band and document of a shard."""
+"""The asset `band_keys`: the keys by which the documents of a shard meet others, one per band, and their digests."""
 
-from corpus_assets.dedup.shared import FEATURELESS, takes_part
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.dedup.documents.ranges import by_digest
+from corpus_assets.dedup.shared import DIGESTS, FEATURELESS, save_starts, takes_part
 from corpus_assets.dedup.signatures.bands import band_keys as make_band_keys
 from corpus_assets.dedup.signatures.minhash import featureless
 from resources.hashing import content_digest
-from resources.stage.settings import band_key
+from resources.stage.settings import band_key, range_key
 from resources.stage.task import Task
 
 
 def band_keys(task: Task) -> None:
-    """Writes a shard's band keys, shape (bands, rows); documents that take no part have the key 0."""
+    """Writes a shard's band keys, shape (bands, rows), and the digests of its texts by range.
+
+    Documents that take no part have the key 0, and no digest.
+    """
     signed = task.input("minhashes")
     signatures = signed.array(".signatures.npy")
-    taking_part = takes_part(task, task.input("short_documents"))
-    if not task[FEATURELESS]:
-        taking_part &= ~featureless(signatures)
+    eligible = takes_part(task, task.input("short_documents"))
+    taking_part = eligible if task[FEATURELESS] else eligible & ~featureless(signatures)
     keys = make_band_keys(signatures, task["minhash.bands"], task["minhash.rows"], taking_part)
     path = f"minhashes/{task.shard.source}/{task.shard.name}"
     scheme = {key: value for key, value in signed.json(".scheme.json").items() if key != "sketch"}
@@ -23,4 +31,14 @@ def band_keys(task: Task) -> None:
     task.save_json(f"{path}.bands.scheme.json", scheme | layout, rows=1)
     for band, row in enumerate(keys):
         task.segments[band_key(band)] = content_digest(row.tobytes())
+    _save_digests(task, path, eligible)
     task.count(rows_in=len(signatures), rows_out=len(signatures), take_part=int(taking_part.sum()))
+
+
+def _save_digests(task: Task, path: str, eligible: NDArray[np.bool_]) -> None:
+    digests = task.input("normalized_documents").array(".texts.npy")["digest"]
+    table, starts = by_digest(digests, eligible, task["dedup.ranges"])
+    task.save_array(f"{path}{DIGESTS}", table)
+    save_starts(task, starts)
+    for number, (start, stop) in enumerate(pairwise(starts)):
+        task.segments[range_key(number)] = content_digest(table[start:stop].tobytes())

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,13 @@ def components(task: Task) -> None:
     """Joins the pairs into clusters, chooses the document to keep of each, and examines the suspicious ones."""
     documents = task.inputs("normalized_documents")
     numbering = numbering_of(documents)
-    paired = [task.input("exact_duplicates"), task.input("verified_pairs")]
-    require_numbering(numbering, paired, "shards.json")
+    paired = [task.inputs("exact_duplicates"), task.inputs("verified_pairs")]
+    require_numbering(numbering, [found for ranges in paired for found in ranges], ".shards.json")
     sets = UnionFind(numbering.total)
-    for block in _pairs(paired):
+    for block in chain.from_iterable(map(_pairs, paired)):
         sets.add(block)
     settled = Settled(sets, task["dedup.keep"], _facts(task, numbering))
-    worst = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, [found]) for found in paired)))
+    worst = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, found) for found in paired)))
     removed = _write_clusters(task, numbering, settled)
     eligible = numbering.by_source_of_shard(
         int(takes_part(task, shard).sum()) for shard in task.inputs("short_documents")
@@ -59,8 +60,14 @@ def components(task: Task) -> None:
 
 
 def _pairs(paired: Sequence[Partition]) -> Iterator[Edges]:
-    """Yields the pairs of exact and of verified duplicates, in blocks."""
-    return (block for found in paired for block in blocks_of(found.array("pairs.npy")))
+    """Yields the pairs of all ranges, in blocks."""
+    return (block for found in paired for block in blocks_of(found.array(".npy")))
+
+
+def _by_later(numbering: Numbering, exact: Sequence[Partition]) -> Edges:
+    """Returns the pairs of equal texts of all ranges in memory, ascending by the later document."""
+    pairs = np.concatenate([np.empty((0, 2), numbering.dtype), *_pairs(exact)])
+    return pairs[np.argsort(pairs[:, 1])]
 
 
 def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -> Worst:
@@ -126,7 +133,7 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
     hashes = _write_ids(task, numbering, kept_documents)
     removed: Counter[str] = Counter()
     marks = ShardMarks(numbering)
-    numbers = ClusterNumbers(numbering, task.input("exact_duplicates").array("pairs.npy"))
+    numbers = ClusterNumbers(numbering, _by_later(numbering, task.inputs("exact_duplicates")))
     rows = clusters = largest = 0
     with task.array("components/clusters.npy", numbering.dtype, (3,)) as out:
         for members, kept, sizes in settled.blocks():

@@ -1,48 +1,79 @@
-"""The asset `duplicate_pairs`: candidate pairs of one band over all shards."""
+"""The asset `duplicate_pairs`: candidate pairs of one band over all shards, by range of the later document."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.documents.numbering import Numbering
+from corpus_assets.dedup.documents.numbering import Numbering, pair_type
 from corpus_assets.dedup.pairs.equal_keys import star_pairs
-from corpus_assets.dedup.shared import NEIGHBOURS, stored_numbering, stored_scheme
+from corpus_assets.dedup.shared import (
+    NEIGHBOURS,
+    blocks_of,
+    ranges_of,
+    require_numbering,
+    save_by_range,
+    stored_numbering,
+    stored_scheme,
+)
 from corpus_assets.dedup.signatures.bands import NO_KEY
+from corpus_assets.dedup.similarity.jaccard import occurring, wanted
 from resources.errors import LedgerError
+from resources.formats.arrays import HEADER_BYTES
+from resources.spill import Buckets
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
+_KEY_BYTES = 8
+
 
 def duplicate_pairs(task: Task) -> None:
-    """Writes the candidate pairs of one band over all shards, as document numbers, and the numbering they use."""
-    band = task.key
-    shards = task.inputs("band_keys")
+    """Writes the candidate pairs of one band over all shards, as document numbers, and the numbering they use.
+
+    Each range of later documents is a segment, in which pairs are ordered by key, later and first document.
+    """
+    band, shards = task.key, task.inputs("band_keys")
     stored_scheme(shards)
-    exact = task.input("exact_duplicates")
-    numbering = stored_numbering(exact)
-    keys = _keys_of_band(shards, int(band.removeprefix("band-")), numbering, exact.array("pairs.npy")[:, 1])
-    chain = task[NEIGHBOURS]
-    pairs = star_pairs(keys, memory=task.memory, spill=task.scratch, dtype=numbering.dtype, chain=chain)
-    with task.array(f"duplicate_pairs/{band}.npy", numbering.dtype, (2,)) as out:
+    exact = task.inputs("exact_duplicates")
+    numbering = stored_numbering(exact[0])
+    require_numbering(numbering, exact, ".shards.json")
+    keys = _keys_of_band(shards, band, numbering, _copies(exact, numbering.total))
+    half, chain = task.memory // 2, task[NEIGHBOURS]
+    pairs = star_pairs(keys, memory=half, spill=task.scratch, dtype=numbering.dtype, chain=chain)
+    ranges = ranges_of(task, numbering)
+    with Buckets(ranges.count, pair_type(numbering.dtype), half, task.scratch) as rows:
         for block in pairs:
-            out.append(block)
+            rows.append(ranges.of(block[:, 1]), np.ascontiguousarray(block).view(rows.dtype).reshape(-1))
+        edges = save_by_range(task, f"duplicate_pairs/{band}.npy", rows, numbering.dtype, (2,))
     task.save_json(f"duplicate_pairs/{band}.shards.json", numbering.table(), rows=len(shards))
-    edges = out.written.rows
     task.count(rows_in=numbering.total, rows_out=edges, pairs=edges)
 
 
+def _copies(exact: Sequence[Partition], total: int) -> NDArray[np.uint8]:
+    """Returns a bitmap of the documents whose text an earlier one has: total / 8 bytes."""
+    return wanted((block[:, 1:] for found in exact for block in blocks_of(found.array(".npy"))), total)
+
+
 def _keys_of_band(
-    shards: Sequence[Partition], band: int, numbering: Numbering, left_out: NDArray[np.unsignedinteger[Any]]
+    shards: Sequence[Partition], band: str, numbering: Numbering, left_out: NDArray[np.uint8]
 ) -> Iterator[NDArray[np.uint64]]:
-    """Yields each shard's keys of a band, one row of its file; documents left out (ascending) have no key."""
-    rows = {entry["shard"]: entry["rows"] for entry in numbering.table()}
-    if [shard.key for shard in shards] != list(rows):
+    """Yields each shard's keys of a band, one row of its file; the documents of the bitmap `left_out` have no key."""
+    if [shard.key for shard in shards] != list(numbering.shards):
         raise LedgerError("exact duplicates were found in other shards than the present ones; run `corpus build`")
-    for shard, name, no_key in zip(shards, rows, numbering.rows_by_shard(left_out), strict=True):
-        keys = shard.array_rows(".bands.npy", band, band + 1)[0]
-        if len(keys) != rows[name]:
-            raise LedgerError(f"{name} has keys of {len(keys)} documents, not of {rows[name]}; run `corpus build`")
-        keys[no_key] = NO_KEY
-        yield keys
+    place = int(band.removeprefix("band-"))
+    for shard, start, stop in zip(shards, numbering.starts, numbering.starts[1:], strict=False):
+        if stop > start:
+            keys = _row(shard, place, band, stop - start)
+            keys[occurring(left_out, start, stop)] = NO_KEY
+            yield keys
+
+
+def _row(shard: Partition, place: int, band: str, rows: int) -> NDArray[np.uint64]:
+    """Returns the keys of a band; `LedgerError` unless there are so many."""
+    file = shard.file(".bands.npy")
+    held = (file.bytes - HEADER_BYTES) // _KEY_BYTES // max(file.rows or 0, 1)
+    if held != rows:
+        raise LedgerError(f"{shard.key} has keys of {held} documents, not of {rows}; run `corpus build`")
+    blocks = shard.segment_blocks(".bands.npy", band, (np.uint64, (rows,)), place, place + 1)
+    keys: NDArray[np.uint64] = np.concatenate(list(blocks))[0]
+    return keys

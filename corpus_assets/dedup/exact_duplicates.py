@@ -1,36 +1,38 @@
-"""The asset `exact_duplicates`: pairs of documents with equal texts, over all shards."""
+"""The asset `exact_duplicates`: pairs of documents with equal texts, over all shards, of one range of digests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from corpus_assets.dedup.documents.numbering import Edges, ShardMarks, removal_rows
-from corpus_assets.dedup.pairs.equal_texts import exact_pairs
+from corpus_assets.dedup.documents.numbering import Documents, Edges, Numbering
+from corpus_assets.dedup.documents.ranges import digest_rows
+from corpus_assets.dedup.pairs.equal_texts import Digests, exact_pairs
 from corpus_assets.dedup.pairs.unique import unique_pairs
-from corpus_assets.dedup.shared import numbering_of, takes_part
+from corpus_assets.dedup.shared import DIGESTS, numbering_of, rows_of_range, segment_rows
+from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 _RANGE = 1 << 20
 
 
 def exact_duplicates(task: Task) -> None:
-    """Writes the pairs of documents with equal texts, each with the first of its kind; digests the later by shard."""
-    documents, short = task.inputs("normalized_documents"), task.inputs("short_documents")
-    numbering = numbering_of(documents)
+    """Writes the pairs of documents with equal texts whose digests lie in a range, each with the first of its kind."""
+    shards, numbering = task.inputs("band_keys"), numbering_of(task.inputs("short_documents"), ".short.npy")
     half, spill = task.memory // 2, task.scratch
-    shards = (
-        (np.ascontiguousarray(shard.array(".texts.npy")["digest"]), takes_part(task, attribute))
-        for shard, attribute in zip(documents, short, strict=True)
-    )
     found: Iterator[Edges] = iter(())
     if task["dedup.exact_first"]:
-        found = exact_pairs(shards, memory=half, spill=spill, dtype=numbering.dtype)
-    marks = ShardMarks(numbering)
-    with task.array("exact_duplicates/pairs.npy", numbering.dtype, (2,)) as out:
+        found = exact_pairs(_texts(shards, numbering, task.key), memory=half, spill=spill, dtype=numbering.dtype)
+    with task.array(f"exact_duplicates/{task.key}.npy", numbering.dtype, (2,)) as out:
         for _, pairs in unique_pairs(found, numbering.total, _RANGE, memory=half, spill=spill):
             out.append(pairs)
-            marks.add(pairs[:, 1], removal_rows(numbering, pairs[:, 1], pairs[:, 0]))
-    task.segments.update(marks.digests())
-    task.save_json("exact_duplicates/shards.json", numbering.table(), rows=len(documents))
+    task.save_json(f"exact_duplicates/{task.key}.shards.json", numbering.table(), rows=len(shards))
     count = out.written.rows
-    task.count(rows_in=numbering.total, rows_out=count, exact_duplicates=count)
+    task.count(rows_in=sum(stop - start for start, stop in (rows_of_range(shard, task.key) for shard in shards)))
+    task.count(rows_out=count, exact_duplicates=count)
+
+
+def _texts(shards: Sequence[Partition], numbering: Numbering, key: str) -> Iterator[tuple[Digests, Documents]]:
+    """Yields the digests of a range in blocks, shard by shard, and the numbers of the documents that have them."""
+    for shard, first, after in zip(shards, numbering.starts, numbering.starts[1:], strict=False):
+        for rows in segment_rows(shard, DIGESTS, key, digest_rows(after - first)):
+            yield rows["digest"], (rows["row"].astype(np.uint64) + np.uint64(first)).astype(numbering.dtype)

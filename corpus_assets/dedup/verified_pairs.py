@@ -1,27 +1,51 @@
-"""The asset `verified_pairs`: the pairs of all bands whose documents are similar enough."""
+"""The asset `verified_pairs`: the candidates of one range of first documents that are similar enough."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.documents.numbering import Numbering
-from corpus_assets.dedup.shared import blocks_of, numbering_of, require_numbering, sketches_of
+from corpus_assets.dedup.documents.numbering import Edges, Numbering
+from corpus_assets.dedup.shared import (
+    SKETCHED,
+    numbering_of,
+    range_number,
+    ranges_of,
+    require_numbering,
+    rows_of_range,
+    segment_rows,
+    sketches_of,
+)
 from corpus_assets.dedup.similarity.check import Verification
 from corpus_assets.dedup.similarity.jaccard import occurring
+from corpus_assets.dedup.similarity.sketch_join import compared, range_rows, row_type
 from resources.formats.documents import decode_document
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 
 def verified_pairs(task: Task) -> None:
-    """Writes the pairs of all bands, each once, whose documents are similar enough."""
-    bands, numbering = task.inputs("duplicate_pairs"), numbering_of(task.inputs("minhashes"), ".sketch.npy")
-    require_numbering(numbering, bands, ".shards.json")
+    """Writes the pairs whose first documents lie in a range and whose documents are similar enough."""
+    candidates, numbering = task.inputs("candidate_pairs"), numbering_of(task.inputs("minhashes"), ".sketch.npy")
+    require_numbering(numbering, candidates, ".shards.json")
+    with task.array(f"verified_pairs/{task.key}.npy", numbering.dtype, (2,)) as out:
+        for pairs in _checked(task, candidates, numbering):
+            out.append(pairs)
+    task.save_json(f"verified_pairs/{task.key}.shards.json", numbering.table(), rows=len(numbering.shards))
+    given = sum(stop - start for start, stop in (rows_of_range(found, task.key) for found in candidates))
+    count = out.written.rows
+    task.count(rows_in=given, rows_out=count, candidates=given, pairs=count, not_similar=given - count)
+
+
+def _checked(task: Task, candidates: Sequence[Partition], numbering: Numbering) -> Iterator[Edges]:
+    """Yields the pairs that count."""
     sketches, sketched = sketches_of(task, numbering)
-    checked = Verification(
+    row = row_type(numbering.total, sketched.bits // 64 if task[SKETCHED] else 0)
+    rows = (block for found in candidates for block in segment_rows(found, ".npy", task.key, row))
+    if task["dedup.verify"] == "none":
+        return (np.ascontiguousarray(block["pair"]) for block in rows)
+    check = Verification(
         total=numbering.total,
-        sketches=sketches.rows,
         texts=lambda bitmap: _texts(task.inputs("normalized_documents"), numbering, bitmap),
         bits=sketched.bits,
         scheme=sketched.scheme,
@@ -29,14 +53,10 @@ def verified_pairs(task: Task) -> None:
         memory=task.memory,
         spill=task.scratch,
     )
-    candidates = (block for band in bands for block in blocks_of(band.array(".npy")))
-    with task.array("verified_pairs/pairs.npy", numbering.dtype, (2,)) as out:
-        for pairs in checked.pairs(candidates, task["dedup.verify"]):
-            out.append(pairs)
-    task.save_json("verified_pairs/shards.json", numbering.table(), rows=len(numbering.shards))
-    count = out.written.rows
-    task.count(rows_in=checked.candidates, rows_out=count)
-    task.count(candidates=checked.candidates, pairs=count, not_similar=checked.candidates - count)
+    span = ranges_of(task, numbering).span(range_number(task.key))
+    at_once, half = range_rows(sketched.bits), task.memory // 2
+    found = compared(rows, sketches.rows, span, range_rows=at_once, row=row, memory=half, spill=task.scratch)
+    return check.pairs(found, task["dedup.verify"])
 
 
 def _texts(shards: Sequence[Partition], numbering: Numbering, bitmap: NDArray[np.uint8]) -> Iterator[tuple[int, str]]:

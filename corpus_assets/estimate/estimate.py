@@ -19,7 +19,7 @@ from corpus_assets.estimate.extrapolation import (
 )
 from corpus_assets.estimate.sample_builds import SOURCES, Measured, Stats
 from corpus_assets.estimate.sizes import Samples, Sizes
-from resources.engine.interface import OWN_MEMORY
+from resources.engine.memory import most_of
 from resources.planning.planner import Planner, Status
 from resources.stage.declaration import Partitioning, Stage
 
@@ -112,7 +112,7 @@ def estimated(corpus: Corpus, planner: Planner, samples: Samples) -> Estimate:
         driver=driver + max(0.0, samples.cold.driver - samples.small.driver),
         wall=_wall(stages, corpus.engine.workers, samples),
         stored=total(one.bytes for one in stages) + Guess(per_record * parts, per_record * parts),
-        memory=corpus.config.engine.memory + workers * OWN_MEMORY,
+        memory=most_of(corpus.config.engine.memory, workers, corpus.engine.own_memory),
         workers=workers,
     )
 

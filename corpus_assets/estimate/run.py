@@ -74,7 +74,7 @@ def run_estimate(corpus: Corpus, seconds: float, say: Callable[[str], None]) -> 
     chosen = some_files(planner.listing, names, MOST_READ)
     read = sum(shard.bytes for shard in shards if shard.source in names and shard.key in chosen)
     with TemporaryDirectory(prefix="corpus-estimate-") as name, own_home(Path(name)):
-        engine = LocalEngine(1) if corpus.config.engine.kind == "local" else corpus.engine
+        engine = LocalEngine(1) if corpus.config.engine.kind in ("local", "ray") else corpus.engine
         try:
             making = _Making(corpus, planner, Place(Path(name), Lasting(engine)), chosen, say)
             samples = making.samples(_SMALL / max(1, read), started + seconds)

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from corpus_assets.html import numbers
+from corpus_assets import numbers
 
 COLOURS = 8
 """Colours of series, `--c1` to `--c8` of the style; further series begin anew."""

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup
 
-from corpus_assets.html import numbers
+from corpus_assets import numbers
 
 STYLE, SCRIPT = "corpus.css", "corpus.js"
 FILTERS: Mapping[str, Callable[..., str]] = {

@@ -8,7 +8,7 @@ import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus, Step
-from corpus_assets.html.numbers import duration
+from corpus_assets.numbers import duration
 from corpus_assets.orchestration.definition import definition_metadata, description
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import note_outcomes
@@ -48,6 +48,8 @@ def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str]
         return shards(stage.shard_set)
     if stage.partitioning is Partitioning.BAND:
         return static(corpus.settings.bands())
+    if stage.partitioning is Partitioning.RANGE:
+        return static(corpus.settings.ranges())
     if stage.partitioning is Partitioning.CHUNK:
         return static(corpus.settings.chunks())
     return None

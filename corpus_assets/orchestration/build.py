@@ -78,7 +78,7 @@ def build(
                 if not builder.used_dagster:
                     _tell(corpus, instance, found)
         finally:
-            corpus.engine.close()
+            corpus.close()
     progress.done()
     report.seconds = round(time.monotonic() - started, 3)
     return report
@@ -115,9 +115,9 @@ def _check_before(planner: Planner, due: Iterable[Stage]) -> None:
             stage.check_before(planner.settings.values)
 
 
-def _kernels(corpus: Corpus, stages: Iterable[Stage]) -> list[str]:
+def _kernels(corpus: Corpus, stages: Sequence[Stage]) -> list[str]:
     """Returns the kernels that workers will call, in the order of the stages."""
-    if corpus.engine.workers == 0:  # This process calls them itself, one after the other.
+    if not stages or corpus.engine.workers == 0:  # This process calls them itself, one after the other.
         return []
     return kernels_of(stages, corpus.settings.values)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from corpus_assets.corpus import Corpus, restamp
 from corpus_assets.elsewhere import Elsewhere
+from corpus_assets.jobs import Jobs
 from corpus_assets.orchestration.background import Background
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.drop_reasons import drop_reasons
@@ -54,7 +55,6 @@ class Builder:
         self._before = freshness(planner)
         self._dagster = Background(partial(_connected, runner, _first_cause(planner, stages), self._before))
         self._checks = checks
-        self._jobs = corpus.jobs(planner)
         self._failures = KeptFailures(corpus.storage)
         self._frontier = Frontier(planner, stages)
         self._work: Work | None = None
@@ -65,6 +65,10 @@ class Builder:
         self._damaged: set[Key] = set()
         self._built: set[Key] = set()
         self._replaced: set[str] = set()
+
+    @cached_property
+    def _jobs(self) -> Jobs:
+        return self._corpus.jobs(self._planner)
 
     def run(self) -> None:
         """Computes all that can be computed."""

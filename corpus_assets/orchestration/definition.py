@@ -17,6 +17,7 @@ MAX_VALUE = 120
 _PARTITIONS = {
     Partitioning.SHARD: "One partition per raw file.",
     Partitioning.BAND: "One partition per band.",
+    Partitioning.RANGE: "One partition per range of keys or document numbers.",
     Partitioning.CHUNK: "One partition per chunk of the mix.",
     Partitioning.NONE: "It has no partitions.",
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from corpus_assets.html.numbers import count, share, size
+from corpus_assets.numbers import count, share, size
 from resources.stage.declaration import Partitioning, Stage
 
 Numbers = Mapping[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from corpus_assets.html.numbers import count, size
+from corpus_assets.numbers import count, size
 from corpus_assets.orchestration.figures import (
     COMPILED,
     DROPPED,

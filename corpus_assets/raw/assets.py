@@ -109,6 +109,7 @@ _NO_CONTENT = {
     "extractor",
     "sample",
     "location",
+    "s3",
     "glob",
     "licence",
     "licence_key",

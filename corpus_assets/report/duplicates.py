@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.report.differences import differences
+from corpus_assets.html.comparing import Pieces, compared
 from corpus_assets.report.model import Cluster, Duplicates
 from corpus_assets.report.records import Built
 from corpus_assets.report.texts import Place, beginning, read, shown
@@ -136,10 +136,14 @@ def _cluster(size: int, kept: Document, removed: Sequence[Document], how: str) -
     """Returns a cluster whose removed texts are marked where the kept one differs; the kept one beside the first."""
     original, cut = beginning(kept.text)
     pieces: list[tuple[str, str]] = [(original, "")]
-    compared = []
+    others = []
     for place, document in enumerate(removed):
         text, short = beginning(document.text)
-        left, right = differences(original, text)
+        left, right = map(_marked, compared(original, text))
         pieces = left if place == 0 else pieces
-        compared.append(shown(document, right, cut=short))
-    return Cluster(size, shown(kept, pieces, cut=cut), compared, how)
+        others.append(shown(document, right, cut=short))
+    return Cluster(size, shown(kept, pieces, cut=cut), others, how)
+
+
+def _marked(pieces: Pieces) -> list[tuple[str, str]]:
+    return [(text, "" if both else "only here") for text, both in pieces]

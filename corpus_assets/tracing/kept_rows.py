@@ -18,6 +18,7 @@ from corpus_assets.tracing.step import Status, Step
 from corpus_assets.tracing.tables import IDS, TEXTS, attribute_at, count_of, flag_at, id_at, rows_of_id
 from resources.formats.attributes import CLUSTER_SIZE
 from resources.stage.partition import Partition
+from resources.stage.settings import range_key
 
 _CHANGE = msgspec.json.Decoder(Change)
 _SHOWN = 10
@@ -174,7 +175,7 @@ def _how(details: dict[str, Any]) -> str:
 
 def _alike(look: Look, attribute: Partition, row: int, shard: str, kept_row: int) -> dict[str, Any]:
     own, kept = look.partition(look.documents, attribute.key), look.partition(look.documents, shard)
-    verified = look.partition("verified_pairs", None)
+    verified = look.partition("verified_pairs", range_key(0))
     threshold = verified.record.parameters.get(PAIR_THRESHOLD) if verified is not None else None
     if own is None or kept is None or row >= count_of(own) or kept_row >= count_of(kept):
         return {}

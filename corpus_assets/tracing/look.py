@@ -86,4 +86,4 @@ class Look:
         """Returns where a document or example comes from. number: of it in its shard; None if it is not known."""
         shard, made = self.planner.shard(key), self.partition(self.asset_of(key), key)
         row = None if made is None or number is None else raw_row(made, number)
-        return Origin(source, identifier, key, f"{shard.location}/{shard.path}" if shard else None, row)
+        return Origin(source, identifier, key, shard.full_path if shard else None, row)

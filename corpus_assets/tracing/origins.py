@@ -80,4 +80,4 @@ def _row_of(documents: Partition, identifier: str) -> int | None:
 
 
 def _file(corpus: Corpus, shard: str) -> str | None:
-    return next((f"{known.location}/{known.path}" for known in corpus.listing().shards if known.key == shard), None)
+    return next((known.full_path for known in corpus.listing().shards if known.key == shard), None)

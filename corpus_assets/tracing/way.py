@@ -52,7 +52,7 @@ def _raw(look: Look, made: Partition, row: int | None) -> Step:
     asset = "raw_source" if made.record.asset == READ else made.record.asset.removesuffix("_examples") + "_raw_source"
     shard = look.planner.shard(made.key)
     words = f"a row of {shard.label}" if shard else "the raw file is gone"
-    file = f"{shard.location}/{shard.path}" if shard else None
+    file = shard.full_path if shard else None
     return Step(
         asset, made.key, "here" if shard else "unknown", words, None, row, file, stale=look.state(asset, made.key)
     )

@@ -21,7 +21,12 @@ PER_PAGE = 100
 ROWS = 20
 MOST_INPUTS = 50
 _HIDDEN = {"seconds", "cpu_seconds", "dropped", "dropped_examples", "bytes", "text_bytes", "modified"}
-_UNITS = {Partitioning.SHARD: "raw file", Partitioning.BAND: "band", Partitioning.CHUNK: "chunk"}
+_UNITS = {
+    Partitioning.SHARD: "raw file",
+    Partitioning.BAND: "band",
+    Partitioning.RANGE: "range",
+    Partitioning.CHUNK: "chunk",
+}
 
 
 def stage_of(view: View, name: str) -> Stage:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.documents.numbering import Numbering, cluster_id, shard_source
 from corpus_assets.dedup.shared import stored_numbering
 from corpus_assets.dedup.signatures.sketches import estimate
+from corpus_assets.html.comparing import compared
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import TEXTS, count_of, id_at
 from corpus_assets.viewer.browse import pages
-from corpus_assets.viewer.comparing import compared
 from corpus_assets.viewer.lines import WHOLE, beginning, decoded
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing

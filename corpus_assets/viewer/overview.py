@@ -42,7 +42,7 @@ def _statuses(planner: Planner, stage: Stage) -> Counter[str]:
 
 
 def _tiles(view: View, planner: Planner, total: Counter[str]) -> list[tuple[str, str, str]]:
-    from corpus_assets.html.numbers import count, size
+    from corpus_assets.numbers import count, size
 
     stored = sum(file.bytes for stage in planner.graph for file in _files(planner.records(stage.name).values()))
     documents = _sum(view.records("normalized_documents").values(), "rows_out") if view.corpus.config.sources else None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
+from resources.engine.memory import OWN_MEMORY
 from resources.stage.job import Job, Outcome
 
 T = TypeVar("T")
@@ -32,21 +33,16 @@ PRELOADED = [
 """Modules that every worker needs; an engine may load them before it starts workers, which then share their memory."""
 
 
-OWN_MEMORY = 300 << 20
-"""Bytes that a worker takes beside its share of `engine.memory`: libraries and compiled kernels (docs/scale.md).
-
-They are no part of the share, which bounds the data that a stage holds.
-"""
-
-
 class Engine(Protocol):
     """Runs jobs somewhere. What they write depends only on the jobs.
 
     workers: how many jobs run at the same time. workers_per_machine: how many of them share a machine's memory.
+    own_memory: bytes that each takes before it holds data.
     """
 
     workers: int
     workers_per_machine: int
+    own_memory: int = OWN_MEMORY
 
     def prepare(self) -> None:
         """Begins what takes time before the first job, and does not wait for it; there will be jobs."""

@@ -10,14 +10,10 @@ from typing import Any
 from typing_extensions import override
 
 from resources.engine.interface import Engine, R, T
+from resources.engine.pace import IN_HAND, Pace
 from resources.engine.time_limit import too_long, within
 from resources.engine.workers import Worker, WorkerDiedError, new_event, prepare, ready
 from resources.stage.job import Job, Outcome, run_job
-
-_IN_HAND = 0.25
-"""Seconds of work that a worker is given ahead: jobs of milliseconds in batches, longer ones one by one."""
-
-_PACE = 0.2  # Weight of the newest job in the time that one of its stage is expected to take.
 
 
 class LocalEngine(Engine):
@@ -34,7 +30,7 @@ class LocalEngine(Engine):
         self._job_timeout = job_timeout
         self._work = within(job_timeout, work) if job_timeout and workers else work
         self._pool: list[Worker] = []
-        self._pace: dict[str, float] = {}
+        self._pace = Pace()
         # Set by a worker that was interrupted: it is no fault of its job, so nothing is run again.
         self._interrupted = new_event()
 
@@ -68,7 +64,7 @@ class LocalEngine(Engine):
                     suspects += self._bury(worker)
                     continue
                 for job, outcome, error, seconds in answers:
-                    self._note_pace(job, seconds)
+                    self._pace.note(job, seconds)
                     if error is not None:
                         raise error
                     yield outcome
@@ -88,18 +84,17 @@ class LocalEngine(Engine):
         given: dict[Worker, list[tuple[Job, float]]] = {}
         load = {worker: worker.load for worker in self._pool}
         # One that is silent for longer than all it holds should take is at a long job.
-        hungry = {worker for worker in self._pool if load[worker] <= _IN_HAND / 2 and worker.silent <= _IN_HAND}
+        hungry = {worker for worker in self._pool if load[worker] <= IN_HAND / 2 and worker.silent <= IN_HAND}
         while (hungry or len(self._pool) < self.workers) and (job := next(queue, None)) is not None:
             if not any(not load[worker] for worker in hungry) and len(self._pool) < self.workers:
                 self._pool.append(self._new_worker())
                 load[self._pool[-1]] = 0.0
                 hungry.add(self._pool[-1])
             worker = min(hungry, key=load.__getitem__)
-            # A first job of its stage is given alone: it may be long.
-            seconds = self._pace.get(job.stage.name, _IN_HAND)
+            seconds = self._pace.expected(job)
             given.setdefault(worker, []).append((job, seconds))
             load[worker] += seconds
-            if load[worker] >= _IN_HAND:
+            if load[worker] >= IN_HAND:
                 hungry.discard(worker)
         for worker, batch in given.items():
             worker.give(self._work, [job for job, _ in batch], [seconds for _, seconds in batch])
@@ -108,10 +103,6 @@ class LocalEngine(Engine):
         if not self._pool:
             atexit.register(self.close)  # Else Python would wait for a worker that waits for jobs.
         return Worker(self._interrupted)
-
-    def _note_pace(self, job: Job, seconds: float) -> None:
-        known = self._pace.get(job.stage.name, seconds)
-        self._pace[job.stage.name] = known + _PACE * (seconds - known)
 
     def _one_by_one(self, suspects: Iterable[Job]) -> Iterator[Outcome]:
         """Yields the outcomes of jobs that are given to a process alone, which tells whose fault its death is."""

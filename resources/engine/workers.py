@@ -7,7 +7,6 @@ reports to Dagster. So work goes to a worker in batches, and it answers in batch
 import contextlib
 import multiprocessing
 import os
-import pickle
 import signal
 import threading
 import time
@@ -21,6 +20,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from resources.collector import calm_collector
+from resources.engine.attempt import attempt
 from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT
 
 INTERRUPTED = 130
@@ -150,7 +150,7 @@ def _serve(connection: Connection, interrupted: Event) -> None:
             connection.send(done)
             done, told = [], time.monotonic()
         started = time.monotonic()
-        found = _attempt(function, item)
+        found = attempt(function, item)
         now = time.monotonic()
         done.append((*found, now - started))
         if work.empty() or now - told >= _TELL_EVERY:
@@ -181,15 +181,3 @@ def _receive(connection: Connection, work: "SimpleQueue[Any]") -> None:
 def _messages(connection: Connection) -> Iterator[tuple[Callable[[Any], Any], Sequence[Any], Sequence[float]]]:
     while (message := connection.recv()) is not None:
         yield message
-
-
-def _attempt(function: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | None]:
-    """Returns what a function makes of an item, or else the error that it raises."""
-    try:
-        return function(item), None
-    except Exception as error:
-        try:
-            pickle.dumps(error)
-        except Exception:
-            return None, RuntimeError(f"{type(error).__name__}: {error}")
-        return None, error

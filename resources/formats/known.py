@@ -1,7 +1,7 @@
 """All file formats of the store in one list."""
 
 from resources.formats.arrays import ARRAYS
-from resources.formats.file_format import PLAIN, FileFormat
+from resources.formats.file_format import PLAIN, FileFormat, Open
 from resources.formats.hdf5 import HDF5
 from resources.formats.lines import LINES
 from resources.formats.segments import SEGMENTED_LINES
@@ -16,3 +16,12 @@ def format_of(path: str) -> FileFormat:
     """Returns the format of a stored file, by its suffix; files for trainers are theirs, but for lines."""
     known = (LINES,) if path.startswith(FOR_TRAINERS) else FORMATS
     return next((found for found in known if path.endswith(found.suffix)), PLAIN)
+
+
+def fault_of(opening: Open, path: str, digest: str) -> str | None:
+    """Reads a whole file; returns in words why its content is not that of a digest, or None if it is."""
+    try:
+        found = format_of(path).digest(opening, path)
+    except Exception as error:  # libraries raise almost anything over a damaged file
+        return f"cannot be read: {type(error).__name__}: {error}"
+    return None if found == digest else f"content digest is {found}, its record says {digest}"

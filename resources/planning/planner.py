@@ -248,7 +248,7 @@ class Planner:
         return Decision(stage.name, key, Status.FRESH, rewritten=True)
 
     def orphans(self) -> list[tuple[str, str | None]]:
-        """Returns the partitions that have a record, but whose shard, band, chunk or asset is gone."""
+        """Returns the partitions that have a record, but whose shard, band, range, chunk or asset is gone."""
         found = []
         for asset in sorted(self.ledger.assets()):
             known = set(self.partitions(self.graph[asset])) if asset in self.graph.stages else set()
@@ -262,6 +262,8 @@ def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[s
         return list(listing.keys(settings.sources() if stage.shard_set is None else [stage.shard_set]))
     if stage.partitioning is Partitioning.BAND:
         return list(settings.bands())
+    if stage.partitioning is Partitioning.RANGE:
+        return list(settings.ranges())
     if stage.partitioning is Partitioning.CHUNK:
         return list(settings.chunks())
     return [None]

@@ -25,6 +25,7 @@ class Partitioning(Enum):
 
     SHARD = "shard"
     BAND = "band"
+    RANGE = "range"
     CHUNK = "chunk"
     NONE = "none"
 
@@ -91,9 +92,12 @@ def every(asset: str, *, tracked: bool = True, segment: str | None = None, folde
     return Input(asset, Reads.ALL, tracked, segment, folded=folded)
 
 
-def own_segment(asset: str) -> Input:
-    """Returns an edge that reads, from all partitions, the segment named like the partition being built."""
-    return Input(asset, Reads.OWN_SEGMENT)
+def own_segment(asset: str, *, folded: bool = False) -> Input:
+    """Returns an edge that reads, from all partitions, the segment named like the partition being built.
+
+    folded: their digests are one entry of the recipe.
+    """
+    return Input(asset, Reads.OWN_SEGMENT, folded=folded)
 
 
 def reading_instead(stage: Stage, asset: str, other: str) -> Stage:

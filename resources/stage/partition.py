@@ -6,10 +6,10 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from resources.errors import LedgerError
-from resources.formats.arrays import chosen_rows, read_rows, whole
+from resources.formats.arrays import HEADER_BYTES, chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
@@ -20,6 +20,8 @@ from resources.ledger import FileRecord, Record, partition_name
 from resources.shards import Shard
 from resources.stage.soundness import SMALL, CheckedFiles
 from resources.storage.interface import Storage
+
+_SEGMENT_BYTES = 1 << 22
 
 
 class Partition:
@@ -142,6 +144,21 @@ class Partition:
             return chosen_rows(whole(self._files.content(file), file.path), file.path, start, stop).copy()
         self._files.require_sound(file)
         return read_rows(lambda offset, size: self._files.read(file, offset, size), file.path, start, stop)
+
+    def segment_blocks(
+        self, suffix: str, segment: str, row: DTypeLike, start: int, stop: int
+    ) -> Iterator[NDArray[Any]]:
+        """Yields rows `start` to `stop` of a `.npy` file in blocks; they are all that a named segment holds.
+
+        row: type of one row. Reads no other part of a large file; the rows are checked at their end, against the
+        digest of the segment.
+        """
+        file, size = self.file(suffix), np.dtype(row).itemsize
+        block = max(_SEGMENT_BYTES // size, 1) * size
+        for content in self._files.segment_bytes(
+            file, segment, HEADER_BYTES + start * size, (stop - start) * size, block
+        ):
+            yield np.frombuffer(content, row)
 
     def content(self, suffix: str) -> bytes:
         """Returns the whole of a file as it is stored, once it is checked."""

@@ -85,6 +85,10 @@ class Settings:
         """Returns the partition keys of the bands."""
         return [band_key(band) for band in range(self.get("minhash.bands"))]
 
+    def ranges(self) -> list[str]:
+        """Returns the partition keys of the ranges."""
+        return [range_key(number) for number in range(self.get("dedup.ranges"))]
+
     def chunks(self) -> list[str]:
         """Returns the partition keys of the chunks."""
         return [chunk_key(chunk) for chunk in range(self.get("mix.chunks"))]
@@ -93,6 +97,11 @@ class Settings:
 def band_key(band: int) -> str:
     """Returns the partition key of a band."""
     return f"band-{band:02d}"
+
+
+def range_key(number: int) -> str:
+    """Returns the partition key of a range."""
+    return f"range-{number:03d}"
 
 
 def chunk_key(chunk: int) -> str:

@@ -11,6 +11,7 @@ from resources.errors import CorpusError, DamagedFileError
 from resources.formats.known import format_of
 from resources.formats.members import Member
 from resources.formats.members import read as read_member
+from resources.hashing import sized_hasher
 from resources.ledger import FileRecord, Record
 from resources.stage.small_files import SmallFiles
 from resources.storage.interface import Storage
@@ -116,6 +117,21 @@ class CheckedFiles:
             raise self.damaged(file, str(error)) from None
         if begun:
             del self._begun[file.path]
+
+    def segment_bytes(self, file: FileRecord, segment: str, offset: int, size: int, block: int) -> Iterator[bytes]:
+        """Yields `size` bytes of a file in blocks, and compares them at their end with the digest of that segment."""
+        read = self.content(file).__getitem__ if file.bytes <= SMALL else None
+        hasher = sized_hasher(size)
+        for start in range(offset, offset + size, block):
+            stop = min(start + block, offset + size)
+            content = read(slice(start, stop)) if read else self.read(file, start, stop - start)
+            if len(content) != stop - start:
+                raise self.damaged(file, f"is cut off: {len(content)} of {stop - start} bytes at {start}")
+            hasher.update(content)
+            yield content
+        if self._compared and (found := hasher.hexdigest()) != self._record.digest_of(segment):
+            told = self._record.digest_of(segment)
+            raise self.damaged(file, f"content digest of segment {segment} is {found}, its record says {told}")
 
     def member(self, file: FileRecord, stored: bytes, described: np.void) -> Member:
         """Returns a member of a file, checked against its row in the table of members, which is checked itself."""

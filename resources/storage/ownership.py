@@ -1,6 +1,7 @@
 """Who owns a store: the configuration that first built on it. Another one would take its partitions for orphans."""
 
 import os
+import secrets
 from pathlib import Path
 
 import msgspec
@@ -16,11 +17,12 @@ class Owner(msgspec.Struct, frozen=True):
     """The owner of a store.
 
     name: name of the corpus. config: path of its configuration, relative to the store if that is a folder, so that both
-    may be moved together.
+    may be moved together. nonce: tells this store from every other one; empty if it was claimed by an older version.
     """
 
     name: str
     config: str
+    nonce: str = ""
 
 
 def owner_of(storage: Storage) -> Owner | None:
@@ -30,6 +32,12 @@ def owner_of(storage: Storage) -> Owner | None:
             return msgspec.json.decode(file.read(), type=Owner)
     except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
         return None
+
+
+def nonce_of(storage: Storage) -> str | None:
+    """Returns what tells a store from every other one; None if nobody has built on it."""
+    owner = owner_of(storage)
+    return owner.nonce or None if owner else None
 
 
 def require_owner(storage: Storage, name: str, config: Path) -> None:
@@ -62,8 +70,9 @@ def claim(storage: Storage, name: str, config: Path) -> None:
 
 def take_over(storage: Storage, name: str, config: Path) -> None:
     """Makes a configuration the owner of a store, whoever owned it. The caller holds the store."""
-    owner = Owner(name, _places(storage, config)[0])
-    if owner_of(storage) != owner:
+    before = owner_of(storage)
+    owner = Owner(name, _places(storage, config)[0], (before and before.nonce) or secrets.token_hex(16))
+    if before != owner:
         storage.write(OWNER, msgspec.json.format(msgspec.json.encode(owner), indent=1) + b"\n")
 
 

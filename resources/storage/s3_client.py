@@ -35,7 +35,7 @@ class S3Settings(msgspec.Struct, frozen=True):
 
     endpoint: address of a compatible store; None for Amazon's. region, profile: None for those of the environment.
     addressing: where the bucket's name goes. concurrency: requests of one process at once. part_size: bytes of one
-    request for a part of a larger object.
+    request for a part of a larger object. anonymous: ask without credentials.
     """
 
     endpoint: str | None = None
@@ -44,6 +44,7 @@ class S3Settings(msgspec.Struct, frozen=True):
     addressing: Literal["auto", "path", "virtual"] = "auto"
     concurrency: int = 8
     part_size: int = 8 << 20
+    anonymous: bool = False
 
 
 class Traffic(NamedTuple):
@@ -99,6 +100,7 @@ def client(settings: S3Settings) -> Any:
 
 def _client(settings: S3Settings) -> Any:
     import boto3
+    from botocore import UNSIGNED
     from botocore.config import Config
 
     config = Config(
@@ -109,6 +111,7 @@ def _client(settings: S3Settings) -> Any:
         read_timeout=_READ_SECONDS,
         max_pool_connections=settings.concurrency + 4,
         s3={"addressing_style": settings.addressing},
+        signature_version=UNSIGNED if settings.anonymous else None,
         user_agent_extra="corpus-assets",
     )
     with translated("the object store"):

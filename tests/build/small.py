@@ -38,6 +38,7 @@ CONFIG: dict[str, Any] = {
     ],
     "short_documents": {"threshold": 60},
     "minhash": {"permutations": 64, "width": 5, "bands": 3, "rows": 8},
+    "dedup": {"ranges": 2},
     "mix": {"chunks": 3},
     "split": {"holdout": 0.2},
     "tokenizer": {"kind": "train", "vocabulary": 300, "sample": 20000},

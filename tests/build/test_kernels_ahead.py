@@ -8,10 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.packing.first_fit import first_fit
 from resources import compiling
 from resources.formats.documents import Document
 from resources.kernel_cache import KernelCache
@@ -20,10 +22,13 @@ from resources.tagger import Text
 from tests.build.small import drive, opened, prose, write_config, write_raw, write_small
 from tests.build.test_datasets import CHANGES, DATASETS, write_own
 from tests.contamination.planted import FACTS, write_items
+from tests.export.test_every_format import FORMATS
+from tests.export.test_every_format import dataset as exported_dataset
 from tests.house import sources
 
 pytestmark = pytest.mark.slow
 CHAINED = {**DATASETS[3], "name": "nearest", "packing": "nearest_previous"}
+EXPORTED = [*map(exported_dataset, FORMATS), {**exported_dataset("amber"), "name": "unwrapped", "wrap": False}]
 DEDUPLICATIONS: list[dict[str, Any]] = [
     {"minhash.family": "affine32", "dedup.verify": "exact", "dedup.guard.action": "report"},
     {"minhash.family": "legacy", "dedup.verify": "signature", "dedup.guard.action": "off"},
@@ -84,13 +89,14 @@ def built(kernels: dict[str, Any], folder: Path, *selected: str) -> Calls:
 def test_stages_call_what_they_name(tmp_path: Path, kernels: dict[str, Any]) -> None:
     write_own(tmp_path)
     entries = {"dedupers": DEDUPERS, "benchmarks": [FACTS]}
-    write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED], **entries})
+    write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED, *EXPORTED], **entries})
     write_items(tmp_path, "facts/test.jsonl", [{"id": str(n), "text": prose(n, n)} for n in range(8, 40)])
     write_raw(tmp_path, "books/accents.jsonl", [{"id": f"é{n}", "text": f"Élan, {prose(n)}"} for n in range(8)])
     reached = built(kernels, tmp_path)
     for changes in DEDUPLICATIONS:
         write_config(tmp_path, changes)
         reached |= built(kernels, tmp_path, "+components")
+    reached |= called(kernels, partial(first_fit, np.array([0, 3, 1]), open_packs=8))  # `corpus packing` calls it.
     ahead = {name for name, kernel in kernels.items() if hasattr(kernel, "ahead")}
     of_taggers_alone = {name for name in ahead - reached if ".attributes.kernels." in name}
     assert reached == ahead - of_taggers_alone, "a kernel that no stage calls"

@@ -60,9 +60,11 @@ def test_one_changed_document_touches_its_chain_its_bands_and_its_chunks(work: W
         assert built.of(asset) == {ONE}, asset
     assert not built.of("duplicates") - {ONE}
     after = work.before
-    bands = changed_segments(of(before, "band_keys")[ONE], of(after, "band_keys")[ONE])
+    keys = changed_segments(of(before, "band_keys")[ONE], of(after, "band_keys")[ONE])
+    bands = {key for key in keys if key.startswith("band-")}
     chunks = changed_segments(of(before, "mixed_pass1")[ONE], of(after, "mixed_pass1")[ONE])
     assert built.of("duplicate_pairs") == bands
+    assert built.of("exact_duplicates") == {key for key in keys if key.startswith("range-")}
     assert built.of("mixed_pass2") == chunks
     assert len(chunks) == 1
     for asset in ("train", "holdout"):

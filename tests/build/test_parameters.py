@@ -12,6 +12,7 @@ from tests.build.small import CONFIG, Key, Work, drive, opened, prose, reported_
 SHARDS = ["books--one", "books--three", "books--two", "web--b", "web--deep--a", "notes--list", "notes--single"]
 BOOKS, WEB, NOTES = SHARDS[:3], SHARDS[3:5], SHARDS[5:]
 BANDS = ["band-00", "band-01", "band-02"]
+RANGES = ["range-000", "range-001"]
 CHUNKS = ["chunk-0000", "chunk-0001", "chunk-0002"]
 WHOLE = [None]
 
@@ -27,14 +28,14 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     (
         {"dedup.short_documents": "include"},
         "dedup.short_documents exclude -> include",
-        {"exact_duplicates": WHOLE, "band_keys": SHARDS, "components": WHOLE},
+        {"band_keys": SHARDS, "components": WHOLE},
     ),
-    ({"dedup.exact_first": False}, "dedup.exact_first True -> False", {"exact_duplicates": WHOLE}),
-    ({"dedup.verify": "exact"}, "dedup.verify two_sided -> exact", {"verified_pairs": WHOLE}),
+    ({"dedup.exact_first": False}, "dedup.exact_first True -> False", {"exact_duplicates": RANGES}),
+    ({"dedup.verify": "exact"}, "dedup.verify two_sided -> exact", {"verified_pairs": RANGES}),
     (
         {"dedup.threshold": 0.95},
         "dedup.threshold 0.8 -> 0.95",
-        {"verified_pairs": WHOLE, "components": WHOLE},
+        {"verified_pairs": RANGES, "components": WHOLE},
     ),
     ({"dedup.keep": "longest"}, "dedup.keep ['first'] -> ['longest']", {"components": WHOLE}),
     ({"dedup.keep": ["source", "longest"]}, "dedup.keep ['first'] -> ['source', 'longest']", {"components": WHOLE}),
@@ -112,6 +113,20 @@ def test_more_bands_and_more_chunks_are_new_partitions(work: Work) -> None:
     assert plan["mixed_pass1", "books--one"] == ("stale", "mix.chunks 3 -> 5")
     built = work.rebuild()
     assert not built.assets() & {"raw_source", "normalized_documents", "short_documents", "minhashes"}
+
+
+def test_another_number_of_ranges_gives_the_same_clusters(work: Work) -> None:
+    write_config(work.folder, {"dedup.ranges": 3})
+    plan = work.plan()
+    assert plan["band_keys", "books--one"] == ("stale", "dedup.ranges 2 -> 3")
+    assert plan["exact_duplicates", "range-002"][0] == plan["verified_pairs", "range-002"][0] == "missing"
+    built = work.rebuild()
+    by_range = {"exact_duplicates", "candidate_pairs", "verified_pairs"}
+    assert built.assets() == {"band_keys", "duplicate_pairs", "components", *by_range}
+    write_config(work.folder, {})
+    assert not work.rebuild().assets() & {"duplicates", "mixed_pass1"}
+    orphans = opened(work.folder).planner().plan().orphans
+    assert set(orphans) == {(asset, "range-002") for asset in by_range}
 
 
 def test_fewer_chunks_leave_orphans_that_nothing_reads(work: Work) -> None:

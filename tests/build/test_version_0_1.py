@@ -1,7 +1,8 @@
-"""A corpus built by version 0.1 is all fresh: the golden plan behind every move and every new name.
+"""A corpus built by version 0.1 is all fresh but for its pairs: the golden plan behind every move and every new name.
 
 `version_0_1/` holds its configuration, raw files, a module with stages of the user's own, and all commit records.
-Three defaults are others since: `compat: version-0.1` in its configuration keeps those that it was built with.
+Three defaults are others since: `compat: version-0.1` in its configuration keeps those that it was built with. The
+stages from band keys to components have other partitions since: they are computed once more, with the same clusters.
 """
 
 import json
@@ -14,10 +15,12 @@ from typing import Any
 import pytest
 
 from corpus_assets.corpus import Corpus
-from resources.ledger import recipe_digest
+from resources.ledger import Record, recipe_digest
 from tests.build.small import drive, opened, statuses, write_raw
 
 BEFORE = Path(__file__).parent / "version_0_1"
+BY_RANGE = {"exact_duplicates", "candidate_pairs", "verified_pairs"}
+RENEWED = {"band_keys", "duplicate_pairs", "components", *BY_RANGE}
 OLD_NAMES = ("tokens/train", "sequences/pairs", "data_params/fim-x", "examples/questions", "tokenizers/questions")
 
 
@@ -27,7 +30,7 @@ def old_records() -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The corpus as version 0.1 left it; its files have their sizes and nothing in them."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "my_stages", raising=False)
@@ -46,6 +49,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop("my_stages", None)
 
 
+@pytest.fixture
+def folder(left: Path) -> Path:
+    """The same after the stages from band keys to components were computed once more: with the same clusters."""
+    corpus = opened(left)
+    for stage in (corpus.graph[name] for name in corpus.graph.stages if name in RENEWED):
+        planner = corpus.planner()
+        for key in planner.partitions(stage):
+            before = corpus.ledger.read(stage.name, key)
+            parameters, inputs = planner.parameters(stage, key), planner.inputs(stage, key)
+            record = Record(
+                asset=stage.name,
+                partition=key,
+                recipe=recipe_digest(stage.name, stage.code_version, parameters, inputs),
+                digest=before.digest if before else str(key),
+                inputs=inputs,
+                parameters=parameters,
+                code_version=stage.code_version,
+                files=before.files if before else [],
+                segments=(before.segments if before else {}) | dict.fromkeys(corpus.settings.ranges(), "of a range"),
+                statistics=before.statistics if before else {},
+            )
+            corpus.ledger.write(record)
+    return left
+
+
 def ledger_folders(folder: Path) -> set[str]:
     ledger = folder / "corpus" / "ledger"
     return {str(file.parent.relative_to(ledger)) for file in ledger.rglob("*.json") if ".snapshots" not in file.parts}
@@ -60,12 +88,19 @@ def test_the_fixture_is_of_that_version() -> None:
         assert recipe_digest(*made_from) == record["recipe"]
 
 
-def test_all_is_fresh_and_no_record_is_an_orphan(folder: Path) -> None:
+def test_pairs_are_computed_once_more_and_nothing_else_unless_clusters_change(left: Path) -> None:
+    found = statuses(opened(left).planner().plan())
+    assert {asset for (asset, _), (status, _) in found.items() if status != "waiting"} == RENEWED - {"components"}
+    assert {reason for (asset, _), (_, reason) in found.items() if asset == "band_keys"} == {"code version 2 -> 3"}
+
+
+def test_all_is_fresh_and_only_pairs_of_the_whole_corpus_are_orphans(folder: Path) -> None:
     before = ledger_folders(folder)
     plan = opened(folder).planner().plan()
     assert statuses(plan) == {}
-    assert plan.orphans == []
-    assert len(plan.decisions) == len(old_records()) + 1  # It had no report.
+    assert plan.orphans == [("exact_duplicates", None), ("verified_pairs", None)]
+    by_range = len(BY_RANGE) * len(opened(folder).settings.ranges())
+    assert len(plan.decisions) == len(old_records()) - 2 + by_range + 1  # It had no report.
     assert ledger_folders(folder) == before
 
 
@@ -115,7 +150,7 @@ def test_the_defaults_of_today_are_others_and_the_plan_says_so(folder: Path) -> 
     found = statuses(opened(folder).planner().plan())
     reasons = "; ".join(reason for _, reason in found.values())
     assert "minhash.family affine32 -> oph" in reasons
-    assert not {"normalized_documents", "short_documents", "exact_duplicates"} & {asset for asset, _ in found}
+    assert not {"normalized_documents", "short_documents"} & {asset for asset, _ in found}
 
 
 def reconfigure(folder: Path, change: dict[str, Any]) -> None:

@@ -15,12 +15,10 @@ from corpus_assets.cli.bars import BarPerStage, whole_words
 from corpus_assets.cli.build import _show
 from corpus_assets.cli.console import output
 from corpus_assets.cli.memory import in_words
-from corpus_assets.cli.words import size
 from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.error_log import write_error_log
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.orchestration.work import Work
-from resources.engine.interface import OWN_MEMORY
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened, raw_rows
 from tests.faults.command import last_json, run
@@ -52,14 +50,16 @@ def test_errors_are_whole_and_all_of_them_are_in_the_log(work: SmallCorpus) -> N
     assert write_error_log(corpus.folder, Report()) is None
 
 
-def test_the_memory_of_a_build_counts_what_each_worker_takes_beside_its_share() -> None:
-    said = in_words(2, 2_000_000_000, 8_000_000_000)
-    own = 2 * OWN_MEMORY
-    assert said.startswith(f"memory: up to {size(2_000_000_000 + own)} (2.0 GB by engine.memory, 2 workers with about")
-    assert "but this machine" not in said
-    assert in_words(1, 2_000_000_000, 2_000_000_000).endswith(
-        "but this machine has 2.0 GB; lower engine.workers or engine.memory"
+def test_the_memory_of_a_build_counts_what_each_worker_takes_before_it_holds_data() -> None:
+    said = in_words(2, 2_000_000_000, 300_000_000, 8_000_000_000)
+    assert said == "memory: up to 2.0 GB (2 workers, each with about 300.0 MB of its own and 700.0 MB for data)"
+    assert in_words(1, 2_000_000_000, 300_000_000, 1_000_000_000).endswith(
+        "but this machine has 1.0 GB; lower engine.workers or engine.memory"
     )
+    scarce = in_words(10, 2_000_000_000, 300_000_000, 8_000_000_000)
+    assert scarce.startswith("memory: up to 3.7 GB (10 workers, each")
+    assert scarce.endswith("; engine.memory is only 2.0 GB: raise it, or lower engine.workers")
+    assert in_words(2, 2_000_000_000, 300_000_000, None).startswith("memory: up to 2.0 GB on each machine (")
 
 
 def test_a_build_says_its_memory_once_and_only_when_it_computes(work: SmallCorpus) -> None:
@@ -137,4 +137,4 @@ def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
     shutil.rmtree(work.folder / "corpus")
     corpus = opened(work.folder)
     found = Work(corpus.planner(), list(corpus.graph), 2)
-    assert re.fullmatch(r"0 running, 0 bytes/s, [\d.]+ [MG]B of memory", whole_words(found))
+    assert re.fullmatch(r"0 running, 0 B/s, [\d.]+ [MG]B of memory", whole_words(found))

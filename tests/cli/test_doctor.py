@@ -27,7 +27,17 @@ def test_a_machine_that_can_build(work: Work, capsys: pytest.CaptureFixture[str]
     report = json.loads(capsys.readouterr().out)
     assert report["ok"]
     subjects = {finding["subject"] for finding in report["findings"]}
-    assert subjects >= {"python", "packages", "gigatoken", "cores", "memory", "storage", "dagster home", "kernels"}
+    assert subjects >= {
+        "engine",
+        "python",
+        "packages",
+        "gigatoken",
+        "cores",
+        "memory",
+        "storage",
+        "dagster home",
+        "kernels",
+    }
     assert doctor.run(work.folder / "corpus.yaml", as_json=False) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(subjects)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from corpus_assets.html import numbers
+from corpus_assets import numbers
 from corpus_assets.html.pages import SCRIPT, STYLE, _environment, inline, static
 
 HOSTILE = "<script>alert(1)</script>\"'&"

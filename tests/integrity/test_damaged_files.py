@@ -49,9 +49,11 @@ def test_band_keys_are_never_made_from_damaged_signatures(work: Work) -> None:
         ("normalized_documents", ".jsonl.gz", "minhashes"),
         ("normalized_documents", ".lengths.npy", "short_documents"),
         ("mixed_pass2", ".members.npy", "holdout"),
-        ("normalized_documents", ".texts.npy", "exact_duplicates"),
+        ("normalized_documents", ".texts.npy", "band_keys"),
         ("minhashes", ".scheme.json", "band_keys"),
         ("band_keys", ".bands.npy", "duplicate_pairs"),
+        ("band_keys", ".digests.npy", "exact_duplicates"),
+        ("duplicate_pairs", ".npy", "candidate_pairs"),
         ("mixed_pass1", ".index.json", "mixed_pass2"),
         ("mixed_pass1", ".rows.npy", "mixed_pass2"),
         ("mixed_pass1", ".jsonl.zst", "mixed_pass2"),
@@ -102,9 +104,9 @@ def test_a_damaged_input_that_cannot_be_made_again_fails_its_readers_by_name(
 
 def test_many_damaged_inputs_of_one_partition_are_all_made_again(work: Work) -> None:
     corpus = opened(work.folder)
-    shards = list(corpus.ledger.records("normalized_documents"))
+    shards = list(corpus.ledger.records("band_keys"))
     for number, key in enumerate(shards):
-        flip(corpus, path_of(corpus, "normalized_documents", key, ".texts.npy"), random.Random(number))
+        flip(corpus, path_of(corpus, "band_keys", key, ".digests.npy"), random.Random(number))
     corpus = opened(work.folder)
     step = corpus.step(corpus.graph["exact_duplicates"], force=True)
     step.run()

@@ -136,7 +136,10 @@ def test_the_command_works_on_a_store_of_ones_own(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"engine": {"kind": "ray"}}, "engine.kind: received 'ray'; valid: 'local', or module:function of your own"),
+        (
+            {"engine": {"kind": "spark"}},
+            "engine.kind: received 'spark'; valid: 'local', 'ray', or module:function of your",
+        ),
         ({"storage": {"kind": "tape"}}, "storage.kind: received 'tape'; valid: 'local', 's3', or module"),
         ({"engine": {"kind": "my_engin:open_threads"}}, "engine.kind: module 'my_engin' cannot be imported: "),
         ({"storage": {"kind": "my_store:open"}}, "storage.kind: module 'my_store' has no 'open'"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from corpus_assets.viewer.comparing import compared
+from corpus_assets.html.comparing import compared
 from resources.stage.partition import Partition
 from tests.build.small import opened
 

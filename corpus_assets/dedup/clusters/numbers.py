@@ -12,7 +12,7 @@ from corpus_assets.dedup.documents.numbering import Documents, Edges, Numbering
 class ClusterNumbers:
     """Counts blocks of cluster members.
 
-    exact: the pairs (n, 2) of the first document with a text and a later one, ascending by the later; may be mapped.
+    exact: the pairs (n, 2) of the first document with a text and a later one, ascending by the later.
     """
 
     def __init__(self, numbering: Numbering, exact: Edges) -> None:

@@ -18,6 +18,9 @@ Documents = NDArray[np.unsignedinteger]
 Edges = NDArray[np.unsignedinteger]
 """Pairs of document numbers, shape (pairs, 2)."""
 
+Span = tuple[int, int]
+"""The first of consecutive document numbers, and the one after the last."""
+
 Clusters = NDArray[np.unsignedinteger]
 """Rows of (member, kept, size of the cluster), sorted by member; shape (members, 3), of the numbers' own type."""
 
@@ -25,6 +28,11 @@ Clusters = NDArray[np.unsignedinteger]
 def document_dtype(total: int) -> np.dtype[Any]:
     """Returns the type of the numbers of `total` documents: uint32 while `total` is under 2^32, else uint64."""
     return np.dtype(np.uint32) if total < 1 << 32 else np.dtype(np.uint64)
+
+
+def pair_type(numbers: np.dtype[Any]) -> np.dtype[Any]:
+    """Returns the type of a pair of document numbers as one value."""
+    return np.dtype([("pair", numbers, (2,))])
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class TooManyDocumentsError(CorpusError):
 
 @dataclass(frozen=True)
 class KeyedRows:
-    """Keys (n, words) and the numbers (n,) of the documents that have them, in ascending order of numbers."""
+    """Keys (n, words) and the numbers (n,) of the documents that have them; those of equal keys ascend."""
 
     words: Words
     documents: Documents
@@ -74,12 +74,13 @@ def star_pairs(
     open for reading and writing. They are closed here, so that temporary files vanish. `TooManyDocumentsError` if there
     are more documents than `dtype` can number.
     """
-    keyed = ((shard[:, None], None) for shard in shards)
-    return equal_rows(keyed, memory=memory, spill=spill, dtype=dtype, chain=chain)
+    record, limits = _record(1, dtype), _limits(memory, 1, dtype, spill, chain)
+    numbered = _numbered(_together(shards, limits.block), limits.block, record["document"])
+    return _pairs(_joined(numbered, limits.block), limits, record)
 
 
 def equal_rows(
-    shards: Iterable[tuple[Words, NDArray[np.bool_] | None]],
+    rows: Iterable[tuple[Words, Documents]],
     *,
     memory: int,
     spill: Spill,
@@ -87,55 +88,61 @@ def equal_rows(
     dtype: DTypeLike = np.uint32,
     chain: bool = False,
 ) -> Iterator[Edges]:
-    """Yields the edges of `star_pairs` for keys of several words: shards are (keys (n, words), takes part (n,)).
+    """Yields the edges of `star_pairs` for keys of several words: blocks of (keys (n, words), document numbers (n,)).
 
-    With None instead of the second array, rows whose first word is `NO_KEY` take no part.
+    The numbers of documents with equal keys ascend through all blocks; whatever key they have, documents take part.
     """
-    record = np.dtype([("words", "<u8", (words,)), ("document", np.dtype(dtype).newbyteorder("<"))])
-    limits = _Limits.of(memory, record.itemsize, spill, chain)
-    numbered = _numbered(_together(shards, limits.block), limits.block, record["document"])
-    return _pairs(_joined(numbered, limits.block), limits, record)
+    limits = _limits(memory, words, dtype, spill, chain)
+    return _pairs(_joined(_blocks(rows, limits.block), limits.block), limits, _record(words, dtype))
 
 
-def _together(
-    shards: Iterable[tuple[Words, NDArray[np.bool_] | None]], most: int
-) -> Iterator[tuple[Words, NDArray[np.bool_] | None]]:
-    """Yields the rows of small shards together, `most` at a time; those of larger ones alone."""
-    held: list[tuple[Words, NDArray[np.bool_] | None]] = []
+def _record(words: int, dtype: DTypeLike) -> np.dtype[Any]:
+    """Returns the type of a row on file."""
+    return np.dtype([("words", "<u8", (words,)), ("document", np.dtype(dtype).newbyteorder("<"))])
+
+
+def _limits(memory: int, words: int, dtype: DTypeLike, spill: Spill, chain: bool) -> _Limits:
+    return _Limits.of(memory, _record(words, dtype).itemsize, spill, chain)
+
+
+def _blocks(rows: Iterable[tuple[Words, Documents]], most: int) -> Iterator[KeyedRows]:
+    """Yields the rows in blocks of at most `most`."""
+    for words, documents in rows:
+        for start in range(0, len(words), most):
+            yield KeyedRows(words[start : start + most], documents[start : start + most])
+
+
+def _together(shards: Iterable[Words], most: int) -> Iterator[Words]:
+    """Yields the keys of small shards together, `most` at a time; those of larger ones alone."""
+    held: list[Words] = []
     rows = 0
     for shard in shards:
-        if held and rows + len(shard[0]) > most:
+        if held and rows + len(shard) > most:
             yield _as_one(held)
             held, rows = [], 0
         held.append(shard)
-        rows += len(shard[0])
+        rows += len(shard)
     if held:
         yield _as_one(held)
 
 
-def _as_one(shards: Sequence[tuple[Words, NDArray[np.bool_] | None]]) -> tuple[Words, NDArray[np.bool_] | None]:
-    if len(shards) == 1:
-        return shards[0]
-    taking = [taking for _, taking in shards if taking is not None]
-    return np.concatenate([words for words, _ in shards]), np.concatenate(taking) if taking else None
+def _as_one(shards: Sequence[Words]) -> Words:
+    return shards[0] if len(shards) == 1 else np.concatenate(shards)
 
 
-def _numbered(
-    shards: Iterable[tuple[Words, NDArray[np.bool_] | None]], block: int, dtype: np.dtype[Any]
-) -> Iterator[KeyedRows]:
+def _numbered(shards: Iterable[Words], block: int, dtype: np.dtype[Any]) -> Iterator[KeyedRows]:
     """Yields the rows that take part, in blocks of document order."""
     first = 0
-    for words, takes_part in shards:
-        if first + len(words) > np.iinfo(dtype).max + 1:
+    for shard in shards:
+        if first + len(shard) > np.iinfo(dtype).max + 1:
             raise TooManyDocumentsError(
-                f"{first + len(words)} documents or more; at most {np.iinfo(dtype).max + 1} can be numbered"
+                f"{first + len(shard)} documents or more; at most {np.iinfo(dtype).max + 1} can be numbered"
             )
-        for start in range(0, len(words), block):
-            keys = np.asarray(words[start : start + block])
-            taking = keys[:, 0] != NO_KEY if takes_part is None else takes_part[start : start + block]
-            rows = np.flatnonzero(taking)
-            yield KeyedRows(keys[rows], (rows.astype(np.uint64) + np.uint64(first + start)).astype(dtype))
-        first += len(words)
+        for start in range(0, len(shard), block):
+            keys = np.asarray(shard[start : start + block])
+            rows = np.flatnonzero(keys != NO_KEY)
+            yield KeyedRows(keys[rows, None], (rows.astype(np.uint64) + np.uint64(first + start)).astype(dtype))
+        first += len(shard)
 
 
 def _joined(blocks: Iterable[KeyedRows], least: int) -> Iterator[KeyedRows]:

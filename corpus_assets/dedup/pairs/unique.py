@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.documents.numbering import Edges, document_dtype
+from corpus_assets.dedup.documents.numbering import Edges, Span, document_dtype
 from resources.spill import Buckets, Spill
 
 _KEY_BITS = 64
@@ -16,10 +16,14 @@ _WORKING_BYTES = 40
 
 @dataclass(frozen=True)
 class _Coding:
-    """A pair within a range of later documents as one integer that sorts by later, then by first document."""
+    """A pair within a range of later documents as one integer that sorts by later, then by first document.
+
+    start: the first number of the first range.
+    """
 
     total: int
     range_rows: int
+    start: int = 0
 
     def __post_init__(self) -> None:
         if self.range_rows < 1:
@@ -37,11 +41,13 @@ class _Coding:
     def pack(self, pairs: Edges) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint64]]:
         """Returns the range of each pair, and its key within the range."""
         first, later = pairs[:, 0], pairs[:, 1]
-        if len(pairs) and not ((first < later).all() and int(later.max()) < self.total):
-            wrong = pairs[(first >= later) | (later >= self.total)][0].tolist()
-            raise ValueError(f"pair {wrong}: valid is [first, later], first before later, of {self.total} documents")
+        if len(pairs) and not ((first < later).all() and self.start <= later.min() and later.max() < self.total):
+            wrong = pairs[(first >= later) | (later < self.start) | (later >= self.total)][0].tolist()
+            documents = f"documents {self.start} to {self.total}" if self.start else f"{self.total} documents"
+            raise ValueError(f"pair {wrong}: valid is [first, later], first before later, of {documents}")
         # Documents are fewer than 2^32 where they are named by 32 bits, and a range is no longer than the corpus.
         rows = later.dtype.type(min(self.range_rows, max(self.total, 1)))
+        later = later - later.dtype.type(self.start)
         numbers = later // rows
         keys = (later - numbers * rows).astype(np.uint64)
         keys <<= np.uint64(self.bits)
@@ -52,12 +58,12 @@ class _Coding:
         """Returns the pairs (n, 2) of keys in the range of that number."""
         pairs = np.empty((len(keys), 2), dtype=document_dtype(self.total))
         pairs[:, 0] = keys & np.uint64((1 << self.bits) - 1)
-        pairs[:, 1] = (keys >> np.uint64(self.bits)) + np.uint64(number * self.range_rows)
+        pairs[:, 1] = (keys >> np.uint64(self.bits)) + np.uint64(self.start + number * self.range_rows)
         return pairs
 
 
 def unique_pairs(
-    blocks: Iterable[Edges], total: int, range_rows: int, memory: int, spill: Spill
+    blocks: Iterable[Edges], total: int, range_rows: int, *, memory: int, spill: Spill, span: Span | None = None
 ) -> Iterator[tuple[int, Edges]]:
     """Yields each pair of `blocks` (m, 2) once, as (range, pairs (k, 2)), sorted by later, then first document.
 
@@ -65,9 +71,12 @@ def unique_pairs(
     r * `range_rows` to (r + 1) * `range_rows`. Ranges ascend; one may come in several blocks, so that the pairs,
     concatenated, are sorted as a whole; they depend neither on `memory` (bytes of working set) nor on how `blocks` are
     cut or ordered. `dtype` of the pairs as of all document numbers.
+
+    span: first number, and the one after the last, of which all later documents are; ranges are counted from its start.
     """
-    coding = _Coding(total, range_rows)
-    with Buckets(-(-total // range_rows), np.uint64, memory // 2, spill) as buckets:
+    start, stop = span or (0, total)
+    coding = _Coding(total, range_rows, start)
+    with Buckets(-(-(stop - start) // range_rows), np.uint64, memory // 2, spill) as buckets:
         for block in blocks:
             buckets.append(*coding.pack(block))
         for number in range(len(buckets)):

@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges, document_dtype
-from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.signatures.sketches import Agreements, least_agreement
 from corpus_assets.dedup.similarity.jaccard import exact_similarities, wanted
-from corpus_assets.dedup.similarity.sketch_join import Load, agreements, range_rows
 from resources.spill import Spill
 
 Texts = Callable[[NDArray[np.uint8]], Iterable[tuple[int, str]]]
 """(document number, text) of the documents a bitmap of `wanted` has, numbers ascending."""
 
-Check = Literal["none", "signature", "two_sided", "exact"]
+Check = Literal["signature", "two_sided", "exact"]
 
 _HOPELESS = 5
 """Standard errors below the threshold at which a pair is not worth its texts: so far off once in three million."""
@@ -41,42 +39,31 @@ def surely_above(threshold: float, bits: int) -> float:
     return away(threshold, bits, _OPEN)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Verification:
-    """One pass over the candidates of `total` documents. `candidates` counts the different ones as they go by."""
+    """The check of candidates among `total` documents by sketches of so many bits, and by texts."""
 
     total: int
-    sketches: Load
     bits: int
     texts: Texts
     scheme: SignatureScheme
     threshold: float
     memory: int
     spill: Spill
-    candidates: int = 0
 
-    def pairs(self, candidates: Iterable[Edges], how: Check) -> Iterator[Edges]:
-        """Yields blocks of the pairs (k, 2) that pass, in an order that depends only on the pairs and the scheme."""
-        if how == "none":
-            return (pairs for _, pairs in self._unique(candidates))
+    def pairs(self, compared: Iterable[tuple[Edges, Agreements]], how: Check) -> Iterator[Edges]:
+        """Yields blocks of the pairs (k, 2) that pass; those that their sketches decide come in the given order.
+
+        `compared` are different pairs and in how many bits (k,) their sketches agree.
+        """
         if how == "signature":
             least = least_agreement(self.threshold, self.bits)
-            return (pairs[agree >= least] for pairs, agree in self._agreements(candidates))
+            return (pairs[agree >= least] for pairs, agree in compared)
         if how == "exact":
-            return self._by_text(candidates, -_HOPELESS, None)
-        return self._by_text(candidates, -_OPEN, _OPEN)
+            return self._by_text(compared, -_HOPELESS, None)
+        return self._by_text(compared, -_OPEN, _OPEN)
 
-    def _unique(self, candidates: Iterable[Edges]) -> Iterator[tuple[int, Edges]]:
-        rows = range_rows(self.bits)
-        for number, pairs in unique_pairs(candidates, self.total, rows, memory=self.memory // 2, spill=self.spill):
-            self.candidates += len(pairs)
-            yield number, pairs
-
-    def _agreements(self, candidates: Iterable[Edges]) -> Iterator[tuple[Edges, Agreements]]:
-        rows, half = range_rows(self.bits), self.memory // 2
-        return agreements(self._unique(candidates), self.sketches, self.total, rows, memory=half, spill=self.spill)
-
-    def _by_text(self, candidates: Iterable[Edges], low: float, high: float | None) -> Iterator[Edges]:
+    def _by_text(self, compared: Iterable[tuple[Edges, Agreements]], low: float, high: float | None) -> Iterator[Edges]:
         """Reads the texts of pairs whose estimate is from `low` to below `high` standard errors off the threshold.
 
         Pairs above pass, those below do not; without `high` no pair passes by its sketches.
@@ -86,7 +73,7 @@ class Verification:
         if high is not None:
             enough = least_agreement(away(self.threshold, self.bits, high), self.bits)
         with self.spill() as file:
-            for pairs, agree in self._agreements(candidates):
+            for pairs, agree in compared:
                 yield pairs[agree >= enough]
                 file.write(np.ascontiguousarray(pairs[(agree >= least) & (agree < enough)]).tobytes())
             texts = self.texts(wanted(self._stored(file), self.total))

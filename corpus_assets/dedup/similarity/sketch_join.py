@@ -1,13 +1,14 @@
 """Check of candidate pairs against the sketches of both documents: a join on disk with sequential reads."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.documents.numbering import Edges, document_dtype
+from corpus_assets.dedup.documents.numbering import Edges, Span, document_dtype
 from corpus_assets.dedup.signatures.sketches import WORD_BITS, Agreements, Sketches, Words, agreeing, as_words
-from resources.spill import Buckets, Spill, cut
+from resources.spill import Buckets, Rows, Spill, cut
 
 Load = Callable[[int, int], Sketches]
 
@@ -18,6 +19,60 @@ _BLOCK_PAIRS = 1 << 15
 def range_rows(bits: int) -> int:
     """Returns how many sketches are held at once. It depends on their bits alone, since it orders the output."""
     return max(8 * RANGE_BYTES // bits, 1)
+
+
+def row_type(total: int, words: int) -> np.dtype[Any]:
+    """Returns the type of (pair, sketch of its later document) among `total` documents; sketches of so many words."""
+    return np.dtype([("pair", document_dtype(total), (2,)), ("sketch", np.uint64, (words,))])
+
+
+def with_sketches(
+    pairs: Iterable[tuple[int, Edges]], sketches: Load, span: Span, *, range_rows: int, row: np.dtype[Any]
+) -> Iterator[Rows]:
+    """Yields blocks of `row` (k,): each pair with the sketch of its later document, in the order of the pairs.
+
+    `pairs` are (range, pairs whose column 1 lies in that range of `range_rows` documents), a range's blocks one after
+    the other; ranges are counted from the start of `span`, and nothing outside of it is asked of `sketches(start,
+    stop)`. Rows without room for a sketch get none, and none is read. `ValueError` as in `agreements`.
+    """
+    held = _Range(sketches, span, range_rows)
+    for number, block in pairs:
+        for some in cut([block], _BLOCK_PAIRS):
+            rows = np.empty(len(some), dtype=row)
+            rows["pair"] = some
+            if row["sketch"].shape[0]:
+                later = held.rows(number, some[:, 1])
+                rows["sketch"] = held.sketches[later]
+            yield rows
+
+
+def compared(
+    rows: Iterable[Rows],
+    sketches: Load,
+    span: Span,
+    *,
+    range_rows: int,
+    row: np.dtype[Any],
+    memory: int,
+    spill: Spill,
+) -> Iterator[tuple[Edges, Agreements]]:
+    """Yields blocks of the pairs (k, 2) of `with_sketches`, and in how many bits (k,) both documents' sketches agree.
+
+    Column 0 lies in `span` for all pairs. Output is ordered by its range, within it as the rows came. Holds the
+    sketches of one range, and `memory` bytes.
+    """
+    held, (start, stop) = _Range(sketches, span, range_rows), span
+    skip = row.itemsize * 8 // WORD_BITS - row["sketch"].shape[0]
+    size = max(min(memory // (8 * row.itemsize), _BLOCK_PAIRS), 1)
+    with Buckets(-(-(stop - start) // range_rows), row, memory // 2, spill) as buckets:
+        for some in cut(rows, size):
+            others = some["pair"][:, 0].astype(np.int64) - start
+            buckets.append(others // range_rows, some)
+        for number in range(len(buckets)):
+            for some in buckets.rows(number):
+                found = np.ascontiguousarray(some["pair"])
+                places = held.rows(number, found[:, 0])
+                yield found, agreeing(some.view(np.uint64).reshape(len(some), -1), skip, held.sketches, places)
 
 
 def agreements(
@@ -34,31 +89,17 @@ def agreements(
     Holds the sketches of one range, and `memory` bytes. `ValueError` for a pair outside its range or the corpus, or
     sketches of a wrong shape or number of bits.
     """
-    held = _Range(sketches, total, range_rows)
-    words = as_words(sketches(0, 0)).shape[1]
-    dtype = np.dtype([("pair", document_dtype(total), (2,)), ("sketch", np.uint64, (words,))])
-    skip = dtype.itemsize * 8 // WORD_BITS - words
-    size = max(min(memory // (8 * dtype.itemsize), _BLOCK_PAIRS), 1)
-    with Buckets(-(-total // range_rows), dtype, memory // 2, spill) as buckets:
-        for number, block in pairs:
-            for some in cut([block], size):
-                later = held.rows(number, some[:, 1])
-                rows = np.empty(len(some), dtype=dtype)
-                rows["pair"], rows["sketch"] = some, held.sketches[later]
-                buckets.append(some[:, 0] // some.dtype.type(min(range_rows, total)), rows)
-        for number in range(len(buckets)):
-            for rows in buckets.rows(number):
-                found = np.ascontiguousarray(rows["pair"])
-                others = held.rows(number, found[:, 0])
-                yield found, agreeing(rows.view(np.uint64).reshape(len(rows), -1), skip, held.sketches, others)
+    row, everything = row_type(total, as_words(sketches(0, 0)).shape[1]), (0, total)
+    rows = with_sketches(pairs, sketches, everything, range_rows=range_rows, row=row)
+    return compared(rows, sketches, everything, range_rows=range_rows, row=row, memory=memory, spill=spill)
 
 
 class _Range:
     """The sketches of one range at a time: writable and contiguous, so that the kernel is compiled for one type."""
 
-    def __init__(self, load: Load, total: int, range_rows: int) -> None:
+    def __init__(self, load: Load, span: Span, range_rows: int) -> None:
         self._load = load
-        self._total = total
+        self._first, self._stop = span
         self._range_rows = range_rows
         self._number = -1
         self.sketches: Words = np.empty((0, 0), dtype=np.uint64)
@@ -67,7 +108,7 @@ class _Range:
         """Returns where documents of a range lie in `sketches`; loads that range unless it is held."""
         if number != self._number:
             self._move(number)
-        rows = documents.astype(np.int64) - number * self._range_rows
+        rows = documents.astype(np.int64) - (self._first + number * self._range_rows)
         if not 0 <= int(rows.min()) <= int(rows.max()) < len(self.sketches):
             raise ValueError(f"documents {documents.min()} to {documents.max()} are not all of range {number}")
         return rows
@@ -75,8 +116,8 @@ class _Range:
     def _move(self, number: int) -> None:
         # The range before is released first: two of them would double the memory.
         self.sketches = np.empty((0, 0), dtype=np.uint64)
-        start = number * self._range_rows
-        stop = min(start + self._range_rows, self._total)
+        start = self._first + number * self._range_rows
+        stop = min(start + self._range_rows, self._stop)
         self.sketches = as_words(np.array(self._load(start, stop), dtype=np.uint8, order="C"))
         if len(self.sketches) != stop - start:
             raise ValueError(f"{len(self.sketches)} sketches were given for documents {start} to {stop}")

@@ -169,6 +169,8 @@ def read(file: BinaryIO, build: Build[AmberExport]) -> Iterator[NDArray[Any]]:
         yield np.array(_LINE.decode(line).token_ids, np.int64)
 
 
+_KERNELS = ("gather", "json_lines", "starts_without_wrap")
+
 AMBER = Format(
     section=AmberExport,
     words="Windows as JSON lines, mixed as Amber's",
@@ -178,7 +180,7 @@ AMBER = Format(
     empty=True,
     spread=True,
     parameters=("mix.chunks",),
-    kernels=tuple(f"corpus_assets.export.kernels.windows.{name}" for name in ("gather", "json_lines")),
+    kernels=tuple(f"corpus_assets.export.kernels.windows.{name}" for name in _KERNELS),
     locate=locate,
     lines_of=lines_of,
 )

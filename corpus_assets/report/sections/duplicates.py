@@ -1,6 +1,7 @@
 """Near-duplicates: share of each source, who duplicates whom, sizes of clusters, and texts side by side."""
 
-from corpus_assets.html import charts, numbers
+from corpus_assets import numbers
+from corpus_assets.html import charts
 from corpus_assets.report.model import Duplicates, Model
 from corpus_assets.report.sections.blocks import (
     MOST_ROWS,

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from corpus_assets.html import charts, numbers
+from corpus_assets import numbers
+from corpus_assets.html import charts
 from corpus_assets.report.model import Model, Step
 from corpus_assets.report.sections.blocks import (
     MOST_COLUMNS,

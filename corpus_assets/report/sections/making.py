@@ -2,7 +2,7 @@
 
 import msgspec
 
-from corpus_assets.html import numbers
+from corpus_assets import numbers
 from corpus_assets.report.model import Model
 from corpus_assets.report.sections.blocks import MOST_ROWS, Block, Lines, Note, Section, Table, largest
 from corpus_assets.report.timings import Timing, Timings

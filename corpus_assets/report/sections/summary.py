@@ -1,6 +1,6 @@
 """The numbers that are seen first."""
 
-from corpus_assets.html import numbers
+from corpus_assets import numbers
 from corpus_assets.report.model import Model
 from corpus_assets.report.sections.blocks import Block, Note, Section, Tiles
 from corpus_assets.report.sections.sources import train_dataset

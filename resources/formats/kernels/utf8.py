@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, inlined, kernel, read_only
+from resources.jit import inlined, kernel
 
 
 @inlined
@@ -41,7 +41,6 @@ def encoded(point: int, text: NDArray[np.uint8], length: int) -> int:
     return length + 4
 
 
-@ahead(read_only("uint8"))
 @kernel
 def is_utf8(text: NDArray[np.uint8]) -> bool:
     """Returns whether bytes are UTF-8 (RFC 3629)."""

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.pairs.equal_texts import DIGEST_BYTES, exact_pairs
+from corpus_assets.dedup.documents.ranges import DIGEST_BYTES, by_digest
+from corpus_assets.dedup.pairs.equal_texts import exact_pairs
 
 MUCH = 1 << 30
 # Digests that agree in their first 8 bytes, or in all but one, or are no digest anyone has seen.
@@ -26,9 +27,13 @@ DIGESTS = st.lists(
 def pairs(
     digests: NDArray[np.uint8], takes_part: NDArray[np.bool_], memory: int = MUCH, shards: int = 1
 ) -> list[list[int]]:
-    given_shards = zip(np.array_split(digests, shards), np.array_split(takes_part, shards), strict=True)
-    blocks = exact_pairs(given_shards, memory=memory, spill=io.BytesIO)
-    return [edge for block in blocks for edge in block.tolist()]
+    """The pairs of those that take part, given in the order of their digests within each shard."""
+    blocks = []
+    for rows in np.array_split(np.arange(len(digests), dtype=np.uint32), shards):
+        table, _ = by_digest(digests[rows], takes_part[rows], 1)
+        blocks.append((table["digest"], table["row"] + rows[:1].sum(dtype=np.uint32)))
+    found = exact_pairs(blocks, memory=memory, spill=io.BytesIO)
+    return [edge for block in found for edge in block.tolist()]
 
 
 def array(digests: list[bytes]) -> NDArray[np.uint8]:
@@ -51,7 +56,7 @@ def test_a_star_per_digest_in_the_order_of_digests(
 def test_texts_through_files() -> None:
     texts = [str(number % 3000) for number in range(20_000)]
     digests = array([sha256(text.encode()).digest() for text in texts])
-    everyone = np.ones(len(digests), dtype=np.bool_)
+    everyone = np.arange(len(digests), dtype=np.uint64)
     blocks = exact_pairs([(digests, everyone)], memory=1 << 18, spill=TemporaryFile, dtype=np.uint64)
     found = np.concatenate(list(blocks))
     assert found.dtype == np.uint64

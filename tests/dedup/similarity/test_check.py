@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.signatures.minhash import sign_and_sketch
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.similarity.check import Check, Verification, away, surely_above
 from corpus_assets.dedup.similarity.jaccard import occurring
+from corpus_assets.dedup.similarity.sketch_join import agreements
 from resources.formats.texts import batches
 from tests.resources.test_spill import Files
 
@@ -40,13 +42,12 @@ class Texts:
         return ((number, self.found[number]) for number in self.read)
 
 
-def checked(how: Check) -> tuple[list[int], Texts, Verification]:
+def checked(how: Check) -> tuple[list[int], Texts]:
     """The later documents of the pairs with the first text that count."""
     given = Texts(texts())
     sketches = np.concatenate([block for _, block in sign_and_sketch(batches(given.found, 1024), SCHEME, BITS)])
     verification = Verification(
         total=len(sketches),
-        sketches=lambda start, stop: sketches[start:stop],
         bits=BITS,
         texts=given,
         scheme=SCHEME,
@@ -56,24 +57,21 @@ def checked(how: Check) -> tuple[list[int], Texts, Verification]:
     )
     later = np.arange(1, len(sketches), dtype=np.uint32)
     pairs = np.stack([np.zeros_like(later), later], axis=1)
-    found = np.concatenate(list(verification.pairs([pairs, pairs], how)))
-    return found[:, 1].tolist(), given, verification
-
-
-def test_all_candidates_count_without_a_check() -> None:
-    found, given, verification = checked("none")
-    assert found == list(range(1, len(EDITS) + 1))
-    assert (verification.candidates, given.read) == (len(EDITS), [])
+    unique = unique_pairs([pairs, pairs], len(sketches), 3, memory=1 << 20, spill=Files())
+    agreed = agreements(
+        unique, lambda start, stop: sketches[start:stop], len(sketches), 3, memory=1 << 20, spill=Files()
+    )
+    found = np.concatenate(list(verification.pairs(agreed, how)))
+    return found[:, 1].tolist(), given
 
 
 def test_sketches_tell_the_similar_from_the_others() -> None:
-    found, given, verification = checked("signature")
-    assert found == [1, 2, 3, 4]
-    assert (verification.candidates, given.read) == (len(EDITS), [])
+    found, given = checked("signature")
+    assert (found, given.read) == ([1, 2, 3, 4], [])
 
 
 def test_texts_decide_and_those_of_hopeless_pairs_are_not_read() -> None:
-    found, given, _ = checked("exact")
+    found, given = checked("exact")
     similarity = [
         len(shingles(given.found[0]) & shingles(text)) / len(shingles(given.found[0]) | shingles(text))
         for text in given.found[1:]
@@ -84,7 +82,7 @@ def test_texts_decide_and_those_of_hopeless_pairs_are_not_read() -> None:
 
 
 def test_texts_are_read_only_where_sketches_leave_a_pair_open() -> None:
-    found, given, _ = checked("two_sided")
+    found, given = checked("two_sided")
     assert found == checked("exact")[0]
     assert not {1, 6, 7} & set(given.read)
     assert given.read

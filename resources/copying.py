@@ -1,0 +1,136 @@
+"""Copies partitions from one store to another: the files first, each compared with its record, then the record."""
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any, BinaryIO, cast
+
+import msgspec
+from typing_extensions import override
+
+from resources.errors import CorpusError, DamagedFileError
+from resources.formats.file_format import blocks_of
+from resources.formats.known import fault_of
+from resources.ledger import Ledger
+from resources.records import FileRecord, Record
+from resources.storage.interface import Unpublished
+
+_VERSION = re.compile(r"@[0-9a-f]{16}/")
+
+
+def plain_path(path: str) -> str:
+    """Returns the path of a file as it is without the folder of its version, which some stores put into it."""
+    return _VERSION.sub("", path)
+
+
+def with_plain_paths(record: Record) -> Record:
+    """Returns a record as a store without folders of versions has it."""
+    return _with_paths(record, plain_path)
+
+
+def _with_paths(record: Record, path_of: Callable[[str], str]) -> Record:
+    files = [msgspec.structs.replace(file, path=path_of(file.path)) for file in record.files]
+    return msgspec.structs.replace(record, files=files)
+
+
+class Copier:
+    """Copies partitions from the store of one ledger to that of another; may be called from several threads.
+
+    on_bytes: called with the number of bytes each time some were copied.
+    """
+
+    def __init__(self, source: Ledger, target: Ledger, on_bytes: Callable[[int], None]) -> None:
+        self._source = source
+        self._target = target
+        self._on_bytes = on_bytes
+
+    def copy(self, record: Record) -> Record | None:
+        """Copies a partition and commits it in the target; returns its record there.
+
+        One that is made again meanwhile is copied as it is then; None if the source has it no more.
+        `DamagedFileError` if a file does not hold what the record says; then nothing was changed.
+        """
+        current: Record | None = record
+        while current is not None:
+            try:
+                return self._copy(current)
+            except (CorpusError, OSError):
+                before, current = current, self._source.read(record.asset, record.partition)
+                if current == before:
+                    raise
+        return None
+
+    def _copy(self, record: Record) -> Record:
+        unpublished = self._target.storage.begin()
+        try:
+            copies = {file.path: self._transfer(record, file, unpublished) for file in record.files}
+            for file in record.files:
+                if problem := fault_of(lambda path: _reader(copies[path]), file.path, file.digest):
+                    raise _damaged(record, file, problem)
+            return self._commit(record, unpublished)
+        finally:
+            unpublished.discard()
+
+    def _transfer(self, record: Record, file: FileRecord, unpublished: Unpublished) -> BinaryIO:
+        """Copies the bytes of a file to where they are not visible yet, and returns that file."""
+        copy = unpublished.create(plain_path(file.path))
+        try:
+            with self._source.storage.open(file.path) as stored:
+                for block in blocks_of(stored):
+                    copy.write(block)
+                    self._on_bytes(len(block))
+        except FileNotFoundError:
+            raise _damaged(record, file, "is missing") from None
+        copy.flush()  # A full disk shows here, and is not taken for damage.
+        if (found := copy.tell()) != file.bytes:
+            raise _damaged(record, file, f"has {found} bytes, its record says {file.bytes}")
+        return copy
+
+    def _commit(self, record: Record, unpublished: Unpublished) -> Record:
+        unpublished.prepare()
+        self._target.forget(record.asset, record.partition)
+        unpublished.publish()
+        committed = _with_paths(record, lambda path: unpublished.stored(plain_path(path)))
+        self._target.write(committed)
+        return committed
+
+    def copy_record(self, record: Record, before: Record) -> Record:
+        """Copies the record of a partition whose files the target has, under the paths of its record `before`."""
+        places = {plain_path(file.path): file.path for file in before.files}
+        committed = _with_paths(record, lambda path: places[plain_path(path)])
+        self._target.write(committed)
+        return committed
+
+
+def _damaged(record: Record, file: FileRecord, problem: str) -> DamagedFileError:
+    return DamagedFileError(record.asset, record.partition, file.path, problem)
+
+
+class _Reread(io.RawIOBase):
+    """Reads a file again that is open for writing, and leaves it open."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        file.seek(0)
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def seekable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: Any) -> int:
+        block = self._file.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+    @override
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+
+def _reader(file: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Reread(file)))

@@ -1,0 +1,272 @@
+"""The engine on a Ray cluster: batches of jobs as tasks, each with a core and its share of a machine's memory.
+
+Ray places tasks, starts processes and finds lost machines; here is decided what is in a task, and what is tried again.
+"""
+
+import os
+import pickle
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from typing_extensions import override
+
+from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T
+from resources.engine.pace import IN_HAND, Pace
+from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines, on_machine
+from resources.engine.ray_task import Answer, Ground, ground_of, serve, warm_up
+from resources.engine.time_limit import too_long, within
+from resources.errors import ConfigError, EngineError
+from resources.stage.job import Job, Outcome, run_job
+from resources.storage.interface import Storage
+
+RETRIES = 3
+_GRACE = 10.0  # Seconds that tasks have to remove what they began, when nobody wants it any more.
+_LONGEST_PROOF = 60.0
+_PASSED_ON = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """A task that Ray was given. lost: how many machines were lost with it. alone: it shows whether its job kills."""
+
+    jobs: Sequence[Job]
+    since: float = 0.0
+    lost: int = 0
+    alone: bool = False
+
+
+class RayEngine(Engine):
+    """Tasks on a Ray cluster, which this process is connected to until `close`.
+
+    address: as `ray_cluster.connect` takes it. workers: tasks at the same time; None for one per core. memory: bytes of
+    each machine for the workers on it. job_timeout: seconds that a job may take. retries: how often a task is given
+    again whose machine was lost. `ConfigError` if there is no such cluster, or none of its machines has the memory.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        workers: int | None,
+        memory: int,
+        *,
+        work: Callable[[Job], Outcome] = run_job,
+        job_timeout: float | None = None,
+        retries: int = RETRIES,
+    ) -> None:
+        self._address = address
+        self._ours = connect(address)
+        cores = _cores(machines(), memory)
+        if not cores and not workers:
+            raise ConfigError(
+                "engine.workers: the Ray cluster has no cores now; valid: a number of workers to wait for"
+            )
+        self.workers = workers or sum(cores)
+        self.workers_per_machine = min(self.workers, max(cores, default=self.workers))
+        # If all cores are ours, some tasks wait at the cluster for the next free one.
+        self._most = self.workers if self.workers < sum(cores) else 2 * self.workers
+        self._job_timeout = job_timeout
+        self._work = within(job_timeout, work) if job_timeout else work
+        self._retries = retries
+        self._pace = Pace()
+        self._grounds: dict[Storage, Ground] = {}
+        self._flights: dict[Any, _Flight] = {}
+        self._again: deque[_Flight] = deque()
+        self._left: deque[Job] = deque()
+
+    @override
+    def prepare(self) -> None:
+        for _ in range(self.workers):
+            _remote(warm_up, 0).remote(PRELOADED)
+
+    @override
+    def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        """Yields one outcome per job. `EngineError` if a machine has other code, or does not see the store."""
+        queue = iter(jobs)
+        self._ours = connect(self._address) or self._ours
+        self._grounds = {}
+        try:
+            while self._launch(queue):
+                yield from self._landed()
+        finally:
+            self._cancel()
+
+    def _launch(self, queue: Iterator[Job]) -> bool:
+        """Gives Ray as many tasks as it may have; returns whether it has any."""
+        while self._again and len(self._flights) < self.workers:
+            self._give(self._again.popleft())
+        free = self._most - len(self._flights)
+        for batch in self._pace.batches(iter(lambda: self._next(queue), None), free):
+            self._give(_Flight(batch))
+        return bool(self._flights)
+
+    def _next(self, queue: Iterator[Job]) -> Job | None:
+        return self._left.popleft() if self._left else next(queue, None)
+
+    def _give(self, flight: _Flight) -> None:
+        memory = max(job.memory for job in flight.jobs) + self.own_memory
+        payload = pickle.dumps((self._work, flight.jobs))
+        ground = self._ground(flight.jobs[0].storage)
+        reference = _remote(serve, memory).remote(ground, payload, IN_HAND)
+        self._flights[reference] = replace(flight, since=time.monotonic())
+
+    def _ground(self, store: Storage) -> Ground:
+        if store not in self._grounds:
+            self._grounds[store] = ground_of(store)
+        return self._grounds[store]
+
+    def _landed(self) -> Iterator[Outcome]:
+        """Waits for a task; yields the outcomes of the jobs that it did."""
+        ray = load_ray()
+        [reference], _ = ray.wait(list(self._flights), num_returns=1)
+        flight = self._flights.pop(reference)
+        try:
+            answer = ray.get(reference)
+        except _lost_errors():
+            yield from self._lost(flight)
+        except _death_errors():
+            yield from self._died(flight)
+        except ray.exceptions.RayError as error:
+            raise EngineError(f"a task failed on the Ray cluster: {_in_words(error)}") from None
+        else:
+            yield from self._answered(flight, answer)
+
+    def _answered(self, flight: _Flight, answer: Answer) -> Iterator[Outcome]:
+        if answer.refused is not None:
+            raise EngineError(answer.refused)
+        self._left.extend(flight.jobs[len(answer.done) :])
+        for job, done in zip(flight.jobs, answer.done, strict=False):
+            self._pace.note(job, done.seconds)
+            if done.error is not None:
+                raise done.error
+            yield done.result
+
+    def _lost(self, flight: _Flight) -> Iterator[Outcome]:
+        """Has a task done again whose machine was lost, unless that happened too often."""
+        if flight.lost < self._retries:
+            self._again.append(replace(flight, lost=flight.lost + 1))
+            return
+        for job in flight.jobs:
+            times = f"{flight.lost + 1} machines were lost that computed it"
+            yield _failed(job, f"{job.name}: {times}; engine.retries is {self._retries}")
+
+    def _died(self, flight: _Flight) -> Iterator[Outcome]:
+        """Has the jobs of a worker that died done one by one, which tells whose fault it is; that one has failed."""
+        if not flight.alone:
+            self._again.extend(_Flight([job], alone=True) for job in flight.jobs)
+            return
+        [job] = flight.jobs
+        limit = self._job_timeout
+        if limit is not None and time.monotonic() - flight.since > limit:
+            yield _failed(job, too_long(limit))
+        else:
+            yield _failed(job, f"{job.name}: the worker process died (killed, or out of memory)")
+
+    @override
+    def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yields what a function makes of each item, in order; the cluster does it if it has done jobs before.
+
+        Should a worker or a machine be lost with an item, this process does it.
+        """
+        ground = next(iter(self._grounds.values()), None)
+        if ground is None or not load_ray().is_initialized():
+            yield from map(function, items)
+            return
+        given: deque[tuple[T, Any]] = deque()
+        for item in items:
+            payload = pickle.dumps((function, [item]))
+            given.append((item, _remote(serve, self.own_memory).remote(ground, payload, 0.0)))
+            if len(given) > self.workers:
+                yield self._spread(function, *given.popleft())
+        while given:
+            yield self._spread(function, *given.popleft())
+
+    def _spread(self, function: Callable[[T], R], item: T, reference: Any) -> R:
+        try:
+            answer: Answer = load_ray().get(reference)
+        except (*_lost_errors(), *_death_errors()):
+            return function(item)
+        if answer.refused is not None:
+            raise EngineError(answer.refused)
+        [done] = answer.done
+        if done.error is not None:
+            raise done.error
+        found: R = done.result
+        return found
+
+    def unfit(self, store: Storage) -> list[str]:
+        """Returns in words why machines cannot work on a store, by the proof that every worker gives."""
+        ground, payload = ground_of(store), pickle.dumps((str, []))
+        places = [{"num_cpus": 0, "scheduling_strategy": on_machine(machine)} for machine in machines()]
+        given = [_remote(serve, 0, **place).remote(ground, payload, 0.0) for place in places]
+        answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
+        return [answer.refused for answer in answers if answer.refused is not None]
+
+    def _cancel(self) -> None:
+        """Ends the tasks that are under way, and forgets what was to follow."""
+        flights, self._flights = list(self._flights), {}
+        self._again.clear()
+        self._left.clear()
+        if flights:
+            ray = load_ray()
+            for reference in flights:
+                ray.cancel(reference)
+            ray.wait(flights, num_returns=len(flights), timeout=_GRACE)
+
+    @override
+    def close(self) -> None:
+        self._cancel()
+        if self._ours:
+            self._ours = False
+            disconnect()
+
+
+def _cores(found: Sequence[Machine], memory: int) -> list[int]:
+    """Returns the cores of the machines that can be used; `ConfigError` if none of those that are there has the memory.
+
+    None at all may be there yet, where a cluster grows with its work.
+    """
+    cores = [machine.cores for machine in found if machine.memory >= memory]
+    if found and not cores:
+        most = max(machine.memory for machine in found)
+        raise ConfigError(
+            f"engine.memory: received {memory:,} bytes, but no machine of the Ray cluster gives out more than "
+            f"{most:,}; lower it, or start Ray with a larger --memory"
+        )
+    return cores
+
+
+def _remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
+    """Returns a function as a task of one core and so many bytes, which Ray itself never tries again. more: options."""
+    environment = WORKER_ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    options = {"num_cpus": 1, "memory": memory, "max_retries": 0, "runtime_env": {"env_vars": environment}, **more}
+    return load_ray().remote(**options)(function)
+
+
+def _lost_errors() -> tuple[type[Exception], ...]:
+    errors = load_ray().exceptions
+    return errors.NodeDiedError, errors.LocalRayletDiedError, errors.ObjectLostError
+
+
+def _death_errors() -> tuple[type[Exception], ...]:
+    errors = load_ray().exceptions
+    return errors.WorkerCrashedError, errors.OutOfMemoryError
+
+
+def _failed(job: Job, why: str) -> Outcome:
+    return Outcome(job.name, job.stage.name, job.partition, error=why)
+
+
+def _in_words(error: Exception) -> str:
+    """Returns the last line of what Ray says, which is the error itself after the traceback of its worker."""
+    lines = str(error).strip().splitlines()
+    return lines[-1] if lines else type(error).__name__
+
+
+def open_ray(section: Mapping[str, Any]) -> RayEngine:
+    """Returns the engine of `engine.kind: ray`."""
+    workers = None if section["workers"] == "auto" else section["workers"]
+    timeout, retries = section.get("job_timeout"), section["retries"]
+    return RayEngine(section["address"], workers, section["memory"], job_timeout=timeout, retries=retries)

@@ -1,0 +1,120 @@
+"""What runs in a worker of Ray: pieces of work, one after the other, until they have taken long enough.
+
+Before the first piece the worker proves that it has the driver's code and sees the driver's store.
+"""
+
+import pickle
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from resources.collector import calm_collector
+from resources.engine.attempt import attempt
+from resources.hashing import content_digest
+from resources.storage.interface import Storage
+from resources.storage.ownership import nonce_of
+
+_PACKAGES = ("corpus_assets", "partitions", "resources")
+
+
+class Ground(NamedTuple):
+    """What a worker must have in common with its driver.
+
+    paths: where modules are found. code: `code_digest` of the driver. store: the store, pickled, as its class may be of
+    the user's own. nonce: what the driver found there; None if it has none.
+    """
+
+    paths: tuple[str, ...]
+    code: str
+    store: bytes
+    nonce: str | None
+
+
+class Done(NamedTuple):
+    """What became of a piece of work: what the function returned or the error it raised, and its seconds."""
+
+    result: Any
+    error: Exception | None
+    seconds: float
+
+
+class Answer(NamedTuple):
+    """What became of the first pieces of a batch; the others were not begun. refused: why this machine did none."""
+
+    done: list[Done]
+    refused: str | None = None
+
+
+def ground_of(store: Storage) -> Ground:
+    """Returns what workers must have in common with this process."""
+    paths = tuple(dict.fromkeys(path for path in sys.path if Path(path).is_absolute()))
+    return Ground(paths, code_digest(), pickle.dumps(store), nonce_of(store))
+
+
+def serve(ground: Ground, payload: bytes, seconds: float) -> Answer:
+    """Calls a function with items until so many seconds are over; then no other is begun.
+
+    payload: the function and the items, pickled.
+    """
+    if refused := _refusal(ground):
+        return Answer([], refused)
+    function, items = pickle.loads(payload)  # It comes from our driver, by the way that Ray calls functions.
+    return Answer(_served(function, items, time.monotonic() + seconds))
+
+
+def _served(function: Callable[[Any], Any], items: Sequence[Any], until: float) -> list[Done]:
+    done: list[Done] = []
+    for item in items:
+        started = time.monotonic()
+        if done and started >= until:
+            break
+        result, error = attempt(function, item)
+        done.append(Done(result, error, time.monotonic() - started))
+    return done
+
+
+@cache
+def _refusal(ground: Ground) -> str | None:
+    """Returns why this machine cannot work for a driver; None if it can. Looks once per process."""
+    sys.path.extend(path for path in ground.paths if path not in sys.path)
+    calm_collector()
+    host = socket.gethostname()
+    if code_digest() != ground.code:
+        return f"machine {host} has other code than this one; install the same corpus-assets on all machines"
+    try:
+        store: Storage = pickle.loads(ground.store)
+        found = nonce_of(store)
+    except Exception as error:
+        return f"machine {host} cannot open the store: {type(error).__name__}: {error}"
+    if ground.nonce is not None and found != ground.nonce:
+        return (
+            f"machine {host} does not see the store {store.place}; valid: a folder that all machines of the cluster "
+            "share under the same path, or a store that they all reach, such as storage.root: s3://bucket/prefix"
+        )
+    return None
+
+
+@cache
+def code_digest() -> str:
+    """Returns a digest of this project's modules, as this process finds them."""
+    folders = [
+        Path(place)
+        for name in _PACKAGES
+        if (spec := find_spec(name))
+        for place in spec.submodule_search_locations or ()
+    ]
+    files = [(str(file.relative_to(folder.parent)), file) for folder in folders for file in folder.rglob("*.py")]
+    return content_digest(*(part for name, file in sorted(files) for part in (name.encode(), file.read_bytes())))
+
+
+def warm_up(modules: Sequence[str]) -> None:
+    """Loads what every worker needs, before the first batch."""
+    from importlib import import_module
+
+    for name in modules:
+        import_module(name)

@@ -1,0 +1,144 @@
+"""Requests over HTTP: one pool of connections per process, faults in our words, never with a query in them."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationValueError, MaxRetryError, NameResolutionError, SSLError, TimeoutError
+
+from resources.errors import StorageError
+from resources.raw_places.remote import CutError
+
+TRIES = 5
+BACKOFF = 0.2
+_LONGEST_BACKOFF = 5
+_REDIRECTS = 5
+_TIMEOUT = urllib3.Timeout(connect=10, read=60)
+_AGAIN = (408, 429, 500, 502, 503, 504)
+_POOLS: dict[str | None, urllib3.PoolManager] = {}
+os.register_at_fork(after_in_child=_POOLS.clear)  # Connections of the parent belong to it.
+
+
+class StatusError(StorageError):
+    """A server answers a request with a status that is no success."""
+
+    def __init__(self, problem: str, status: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.status = status
+
+    def __reduce__(self) -> tuple[type["StatusError"], tuple[str, int]]:
+        return (type(self), (self.problem, self.status))
+
+
+class HttpReply:
+    """The bytes of an answer (a `Reply`), as the server stores them. version: its ETag or date; empty without one."""
+
+    def __init__(self, response: Any) -> None:
+        headers = response.headers
+        span, _, total = headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
+        self.is_range = response.status == 206
+        self.first = int(span.partition("-")[0]) if self.is_range else 0
+        self.total = _number(total if self.is_range else headers.get("Content-Length"))
+        self.version = _version(headers)
+        self._response = response
+
+    def read(self, size: int) -> bytes:
+        """Returns up to `size` bytes."""
+        try:
+            block: bytes = self._response.read(size, decode_content=False)
+        except (HTTPError, OSError) as error:
+            raise CutError(_words(error)) from None
+        return block
+
+    def close(self) -> None:
+        """Closes the connection if bytes are left, else gives it back."""
+        self._response.close()
+        self._response.release_conn()
+
+
+def get(url: str, label: str, headers: Mapping[str, str] | None = None) -> HttpReply:
+    """Asks for a URL; busy servers and broken connections are tried again, redirects followed a few times.
+
+    Raises `StatusError` for an answer that is none of success, and `StorageError` if there is no answer. label: the
+    file in messages, which name the host and no more of the URL.
+    """
+    host = urlsplit(url).hostname or ""
+    what = f"{label}: {host}"
+    try:
+        response = _pool(url).request(
+            "GET",
+            url,
+            headers={"Accept-Encoding": "identity", "User-Agent": "corpus-assets", **(headers or {})},
+            retries=_retries(),
+            timeout=_TIMEOUT,
+            preload_content=False,
+        )
+    except (HTTPError, ValueError) as error:
+        raise StorageError(f"{what} cannot be read now: {_words(error)}") from None
+    return _checked(response, url, what)
+
+
+def _checked(response: Any, url: str, what: str) -> HttpReply:
+    """Returns an answer with bytes, if its end can be told."""
+    if response.status not in (200, 206):
+        response.close()
+        raise StatusError(f"{what} answers {response.status} {response.reason or ''}".rstrip(), response.status)
+    ends = "Content-Length" in response.headers or response.headers.get("Transfer-Encoding", "").lower() == "chunked"
+    downgraded = url.lower().startswith("https:") and str(response.geturl() or "").lower().startswith("http:")
+    if ends and not downgraded:
+        return HttpReply(response)
+    response.close()
+    raise StorageError(f"{what} " + ("leads from https to http" if downgraded else "does not say where the file ends"))
+
+
+def _retries() -> urllib3.Retry:
+    return urllib3.Retry(
+        total=None,
+        connect=TRIES,
+        read=TRIES,
+        status=TRIES,
+        other=0,
+        redirect=_REDIRECTS,
+        status_forcelist=_AGAIN,
+        backoff_factor=BACKOFF,
+        backoff_max=_LONGEST_BACKOFF,
+        raise_on_status=False,
+        respect_retry_after_header=False,
+    )
+
+
+def _pool(url: str) -> urllib3.PoolManager:
+    """Returns the pool of this process, or that of the proxy which the environment names for a URL."""
+    parts = urlsplit(url)
+    proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    if proxy not in _POOLS:
+        size: dict[str, Any] = {"num_pools": 32, "maxsize": 16}
+        _POOLS[proxy] = urllib3.ProxyManager(proxy, **size) if proxy else urllib3.PoolManager(**size)
+    return _POOLS[proxy]
+
+
+def _words(error: BaseException) -> str:
+    """Returns what happened, without the address that messages of the library hold."""
+    cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    known = {
+        NameResolutionError: "the name of the host is not known",
+        TimeoutError: "no answer in time",
+        SSLError: "no trusted connection (TLS)",
+        LocationValueError: "it leads to an address that is not http or https",
+    }
+    found = (words for kind, words in known.items() if isinstance(cause, kind))
+    return next(found, None) or ("too many redirects" if "redirects" in str(cause) else type(cause).__name__)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() else None
+
+
+def _version(headers: Mapping[str, str]) -> str:
+    if etag := headers.get("ETag", "").strip():
+        return f"etag/{etag}"
+    return f"date/{date}" if (date := headers.get("Last-Modified", "").strip()) else ""

@@ -1,0 +1,88 @@
+"""Places of raw files: how files are listed and opened where they lie."""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO, Protocol
+
+from resources.hashing import content_digest
+from resources.raw_files import FoundFile
+from resources.storage.s3_client import S3Settings
+
+LEAVES = "leaves the source's folder"
+NO_FILE = "names no file"
+NO_PATH = "is no path that can be read"
+
+
+@dataclass(frozen=True)
+class SourceFolder:
+    """The place of one source's raw files, and the patterns of the files below it that belong to the source.
+
+    `location`: a folder of this machine, or an address. `key`: the key of corpus.yaml that names it, for messages.
+    `what`: `source`, or `dataset` for its own files. `follow_links`: read files outside the folder to which links in it
+    lead. `s3`: how an object store is reached.
+    """
+
+    name: str
+    location: str
+    globs: tuple[str, ...]
+    format: str
+    key: str = ""
+    what: str = "source"
+    follow_links: bool = False
+    s3: S3Settings = field(default_factory=S3Settings)
+
+
+class RawPlace(Protocol):
+    """Where the raw files of a source lie. Hashable and picklable; workers on other machines open files by it."""
+
+    def __hash__(self) -> int: ...
+
+    def files(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> list[FoundFile]:
+        """Returns every file that a glob wants; `ignored` gets what is passed over, with the reason.
+
+        `ConfigError` or `StorageError` if it cannot be listed as a whole: a shorter listing would look like removed
+        files.
+        """
+
+    def open(self, file: FoundFile, label: str) -> BinaryIO:
+        """Opens a file for reading and seeking, in the version that was found, or not at all.
+
+        `BadFileError` for a fault of the file, `StorageError` for one of its place. label: the file in messages.
+        """
+
+    def members(self, file: FoundFile, names: Sequence[str]) -> list[FoundFile]:
+        """Returns the files that a text list names, as they are now, each with the problem that keeps it from reading.
+
+        They must lie below the source's folder.
+        """
+
+    def stamped(self, file: FoundFile, members: Sequence[FoundFile]) -> tuple[int, str]:
+        """Returns size and modification token of a file together with those of the files that it lists.
+
+        Where files are opened in the version that was found, those of the file itself are not looked up again.
+        """
+
+    def address(self, file: FoundFile) -> str:
+        """Returns the whole address of a file as a person names it, without anything secret."""
+
+    def identities(self, files: Iterable[FoundFile]) -> Iterator[str]:
+        """Yields of each file what two sources that take it have in common."""
+
+
+def member_path(file: FoundFile, name: str) -> FoundFile | str:
+    """Returns the path that a text list names, from the source's folder; a file with a problem if there can be none."""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
+    if "\0" in name:
+        return FoundFile(name, 0, "0", NO_PATH)
+    if name.startswith("/") or path == ".." or path.startswith("../"):
+        return FoundFile(name, 0, "0", LEAVES)
+    return path
+
+
+def together(file: FoundFile, members: Sequence[FoundFile]) -> tuple[int, str]:
+    """Returns size and token of a file and its members, from their own tokens."""
+    if not members:
+        return file.bytes, file.modified
+    tokens = (f"{one.bytes} {one.modified}".encode() for one in (file, *members))
+    return file.bytes + sum(one.bytes for one in members), f"list/{content_digest(*tokens)}"

@@ -1,0 +1,65 @@
+"""A folder of this machine, or one mounted there."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from resources.errors import ConfigError, StorageError, file_fault
+from resources.raw_files import FoundFile, stamp, walk
+from resources.raw_places.interface import LEAVES, NO_FILE, NO_PATH, SourceFolder
+
+
+@dataclass(frozen=True)
+class LocalFolder:
+    """Raw files below a folder (a `RawPlace`)."""
+
+    location: str
+
+    def files(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> list[FoundFile]:
+        """Returns every file that a glob wants."""
+        top, where = Path(self.location), folder.key or f"sources.{folder.name}"
+        try:
+            is_folder = top.is_dir()
+        except OSError as error:
+            raise StorageError(f"{where}.location: {self.location!r} cannot be looked at: {error.strerror}") from None
+        if not is_folder:
+            raise ConfigError(f"{where}.location: {self.location!r} is not a folder")
+        return list(walk(top, folder.name, folder.globs, ignored, follow_links=folder.follow_links))
+
+    def open(self, file: FoundFile, label: str) -> BinaryIO:
+        """Opens a file as it is now; whoever reads it looks afterwards whether it changed meanwhile."""
+        try:
+            return Path(self.location, file.path).open("rb")
+        except OSError as error:
+            raise file_fault(label, error) from None
+
+    def members(self, file: FoundFile, names: Sequence[str]) -> list[FoundFile]:
+        """Returns the files that a text list names, by their absolute paths."""
+        return [self._member(file, name) for name in names]
+
+    def _member(self, file: FoundFile, name: str) -> FoundFile:
+        try:
+            path = Path(self.location, file.path).parent.joinpath(name).resolve()
+            inside = path.is_relative_to(Path(self.location).resolve())
+            is_file = inside and path.is_file()
+        except (OSError, RuntimeError, ValueError):
+            return FoundFile(name, 0, "0", NO_PATH)
+        if not is_file:
+            return FoundFile(name, 0, "0", NO_FILE if inside else LEAVES)
+        return FoundFile(str(path), 0, "", None)
+
+    def stamped(self, file: FoundFile, members: Sequence[FoundFile]) -> tuple[int, str]:
+        """Returns size and token of a file and its members as they are now; `OSError` if one cannot be looked at."""
+        info = Path(self.location, file.path).stat()
+        found = [Path(member.path).stat() for member in members]
+        return info.st_size + sum(one.st_size for one in found), stamp(info, found)
+
+    def address(self, file: FoundFile) -> str:
+        """Returns the path of a file."""
+        return f"{self.location}/{file.path}"
+
+    def identities(self, files: Iterable[FoundFile]) -> Iterator[str]:
+        """Yields the paths of files without links above the folder."""
+        top = Path(self.location).resolve()
+        yield from (str(top / file.path) for file in files)

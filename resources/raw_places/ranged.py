@@ -1,0 +1,154 @@
+"""A file elsewhere as a seekable stream that reads ahead by ranges, in bounded memory."""
+
+import io
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, BinaryIO, cast
+
+from typing_extensions import override
+
+from resources.raw_places.remote import Remote, read_range
+
+PART = 8 << 20
+"""Bytes of one request of a file that is read in order."""
+AHEAD = 2
+BLOCK = 256 << 10
+"""Bytes of one request of a file that is read here and there; longer reads are one request each."""
+_BLOCKS = 16
+_HEAD = 64 << 10
+"""Who reads no more than this of a file looks at its beginning only."""
+
+
+class Parts:
+    """Bytes of a file that is read in order: the part at hand, and those after it on their way. At most 24 MiB."""
+
+    def __init__(self, remote: Remote, size: int) -> None:
+        self._remote = remote
+        self._size = size
+        self._parts: dict[int, bytes | Future[bytes]] = {}
+        self._threads: ThreadPoolExecutor | None = None
+
+    def piece(self, position: int, _: int) -> memoryview:
+        """Returns bytes from a position on, at least one and no more than the rest of a part."""
+        number, offset = divmod(position, PART)
+        wanted = range(number, number + 1 + (AHEAD if number or offset >= _HEAD else 0))
+        self._parts = {known: part for known, part in self._parts.items() if known in wanted}
+        if number not in self._parts:
+            self._parts[number] = self._read(number)
+        for later in wanted[1:]:
+            if later not in self._parts and later * PART < self._size:
+                self._parts[later] = self._pool().submit(self._read, later)
+        part = self._parts[number]
+        if isinstance(part, Future):
+            part = self._parts[number] = part.result()
+        return memoryview(part)[offset:]
+
+    def _read(self, number: int) -> bytes:
+        return read_range(self._remote, number * PART, min(PART, self._size - number * PART))
+
+    def _pool(self) -> ThreadPoolExecutor:
+        self._threads = self._threads or ThreadPoolExecutor(AHEAD, "read-ahead")
+        return self._threads
+
+    def close(self) -> None:
+        """Lets go of all parts, those on their way too."""
+        self._parts = {}
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class Blocks:
+    """Bytes of a file that is read here and there: small blocks, the last of which are kept. At most 4 MiB."""
+
+    def __init__(self, remote: Remote, size: int) -> None:
+        self._remote = remote
+        self._size = size
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+
+    def piece(self, position: int, wanted: int) -> memoryview:
+        """Returns bytes from a position on: all that are wanted if they are many, else the rest of a block."""
+        if wanted > BLOCK:
+            return memoryview(read_range(self._remote, position, min(wanted, self._size - position)))
+        number, offset = divmod(position, BLOCK)
+        if number not in self._blocks:
+            self._blocks[number] = read_range(self._remote, number * BLOCK, min(BLOCK, self._size - number * BLOCK))
+            if len(self._blocks) > _BLOCKS:
+                self._blocks.popitem(last=False)
+        self._blocks.move_to_end(number)
+        return memoryview(self._blocks[number])[offset:]
+
+    def close(self) -> None:
+        """Lets go of all blocks."""
+        self._blocks.clear()
+
+
+class RangedFile(io.RawIOBase):
+    """A binary stream over pieces of a file; a read gives all bytes that are asked for, or those up to the end."""
+
+    def __init__(self, pieces: Parts | Blocks, size: int) -> None:
+        self._pieces = pieces
+        self._size = size
+        self._position = 0
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def seekable(self) -> bool:
+        return True
+
+    @override
+    def tell(self) -> int:
+        return self._position
+
+    @override
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise ValueError(f"negative position {base + offset}")
+        self._position = base + offset
+        return self._position
+
+    @override
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        done = 0
+        while done < len(view) and self._position < self._size:
+            piece = self._pieces.piece(self._position, len(view) - done)[: len(view) - done]
+            view[done : done + len(piece)] = piece
+            done += len(piece)
+            self._position += len(piece)
+        return done
+
+    @override
+    def read(self, size: int | None = -1) -> bytes:
+        rest = max(self._size - self._position, 0)
+        found = bytearray(rest if size is None or size < 0 else min(size, rest))
+        self.readinto(found)
+        return bytes(found)
+
+    @override
+    def readall(self) -> bytes:
+        return self.read()
+
+    @override
+    def close(self) -> None:
+        if not self.closed:
+            self._pieces.close()
+        super().close()
+
+
+def first_request(path: str) -> int:
+    """Returns how many bytes the first request for a file asks for."""
+    return BLOCK if _is_read_here_and_there(path) else PART
+
+
+def _is_read_here_and_there(path: str) -> bool:
+    return path.lower().endswith(".parquet")
+
+
+def ranged(remote: Remote, path: str, size: int) -> BinaryIO:
+    """Returns a stream over a file of known size; parquet files are read here and there, all others in order."""
+    kind = Blocks if _is_read_here_and_there(path) else Parts
+    return cast(BinaryIO, RangedFile(kind(remote, size), size))

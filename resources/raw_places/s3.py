@@ -1,0 +1,147 @@
+"""Raw files in a bucket of Amazon S3 or a compatible store."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from resources.errors import StorageError, StoreAccessError
+from resources.raw_files import FoundFile, fixed_folder, glob_pattern, printable
+from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
+from resources.raw_places.ranged import ranged
+from resources.raw_places.remote import CutError, changed
+from resources.storage.s3_address import parse_address
+from resources.storage.s3_client import (
+    ConditionError,
+    S3Settings,
+    client,
+    received,
+    translated,
+)
+
+_TOKEN = "s3/"
+
+
+@dataclass(frozen=True)
+class S3Folder:
+    """Raw files below a prefix of a bucket (a `RawPlace`). The token of a file is its ETag."""
+
+    location: str
+    settings: S3Settings = field(default_factory=S3Settings)
+
+    def files(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> list[FoundFile]:
+        """Returns every object that a glob wants; 1,000 objects are one request."""
+        where = folder.key or f"sources.{folder.name}"
+        patterns = [glob_pattern(glob) for glob in folder.globs]
+        try:
+            return [
+                found for found in self._below(folder, ignored) if any(one.fullmatch(found.path) for one in patterns)
+            ]
+        except (StorageError, FileNotFoundError) as error:
+            raise StorageError(f"{where}.location: {self.location!r} cannot be listed: {error}") from None
+
+    def _below(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
+        top = parse_address(self.location)
+        cut = len(top.key(""))
+        with translated(str(top)):
+            pages = client(self.settings).get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=top.bucket, Prefix=top.key(fixed_folder(folder.globs))):
+                for entry in page.get("Contents", ()):
+                    if not (path := entry["Key"][cut:]).endswith("/") and path:
+                        yield FoundFile(path, entry["Size"], _token(entry["ETag"]), None)
+                    elif entry["Size"]:  # Without content it is the mark that some tools make for a folder.
+                        ignored.append((f"{folder.name}/{printable(path)}", "the mark of a folder"))
+
+    def open(self, file: FoundFile, label: str) -> BinaryIO:
+        """Opens an object for reading by ranges, each of them of the version that was found."""
+        return ranged(S3Object(self, file, label), file.path, file.bytes) if file.bytes else BytesIO()
+
+    def members(self, file: FoundFile, names: Sequence[str]) -> list[FoundFile]:
+        """Returns the objects that a text list names; each is one request."""
+        with ThreadPoolExecutor(self.settings.concurrency) as threads:
+            return list(threads.map(lambda name: self._member(member_path(file, name)), names))
+
+    def _member(self, path: FoundFile | str) -> FoundFile:
+        if isinstance(path, FoundFile):
+            return path
+        top = parse_address(self.location)
+        try:
+            with translated(f"{top}/{path}"):
+                found = client(self.settings).head_object(Bucket=top.bucket, Key=top.key(path))
+        except FileNotFoundError:
+            return FoundFile(path, 0, "0", NO_FILE)
+        return FoundFile(path, found["ContentLength"], _token(found["ETag"]), None)
+
+    def stamped(self, file: FoundFile, members: Sequence[FoundFile]) -> tuple[int, str]:
+        """Returns size and token of an object and its members."""
+        return together(file, members)
+
+    def address(self, file: FoundFile) -> str:
+        """Returns the address of an object."""
+        return f"{parse_address(self.location)}/{file.path}"
+
+    def identities(self, files: Iterable[FoundFile]) -> Iterator[str]:
+        """Yields the addresses of objects, with that of their store."""
+        yield from (f"{self.settings.endpoint or ''} {self.address(file)}" for file in files)
+
+
+@dataclass(frozen=True)
+class S3Object:
+    """One version of one object (a `Remote`)."""
+
+    place: S3Folder
+    file: FoundFile
+    label: str
+    is_known: bool = True
+
+    def get(self, first: int, end: int | None) -> "S3Reply":
+        """Asks for a range, on the condition that the object is as it was listed."""
+        top = parse_address(self.place.location)
+        given: dict[str, Any] = {"Bucket": top.bucket, "Key": top.key(self.file.path)}
+        given["Range"] = f"bytes={first}-{self.file.bytes - 1 if end is None else end - 1}"
+        given["IfMatch"] = f'"{self.file.modified.removeprefix(_TOKEN)}"'
+        try:
+            with translated(str(top)):
+                found = client(self.place.settings).get_object(**given)
+        except ConditionError:
+            raise changed(self.label) from None
+        except FileNotFoundError:
+            raise StorageError(f"{self.label} is not there any more; build again") from None
+        except StoreAccessError as error:
+            # As an OSError, libraries would take it for damaged content.
+            raise StorageError(f"{self.label}: cannot be read now: {error}") from None
+        reply = S3Reply(found, self.label)
+        if _token(found["ETag"]) != self.file.modified or reply.total != self.file.bytes:
+            reply.close()
+            raise changed(self.label)
+        return reply
+
+
+class S3Reply:
+    """The answer of the store (a `Reply`)."""
+
+    def __init__(self, found: Any, label: str) -> None:
+        span, _, total = found.get("ContentRange", "").removeprefix("bytes ").partition("/")
+        self.first = int(span.partition("-")[0] or 0)
+        self.total = int(total) if total else found["ContentLength"]
+        self._body = found["Body"]
+        self._label = label
+
+    def read(self, size: int) -> bytes:
+        """Returns up to `size` bytes."""
+        try:
+            with translated(self._label):
+                block: bytes = self._body.read(size)
+        except (StorageError, OSError) as error:
+            raise CutError(type(error).__name__ if not isinstance(error, StorageError) else "no more bytes") from None
+        received(len(block))
+        return block
+
+    def close(self) -> None:
+        """Closes the connection if bytes are left, else gives it back."""
+        self._body.close()
+
+
+def _token(etag: str) -> str:
+    return _TOKEN + etag.strip('"')

@@ -1,0 +1,140 @@
+"""A file on a server that gives no ranges: one stream from its beginning, begun again for every step back."""
+
+import io
+import time
+from typing import Any
+
+from typing_extensions import override
+
+from resources.raw_places.remote import CutError, Remote, Reply, broken_off, changed, pauses
+
+_HEAD = 64 << 10
+"""Bytes at the beginning that are kept, so that a look at them costs no second stream."""
+_STEP = 1 << 20
+
+
+class StreamedFile(io.RawIOBase):
+    """A binary stream over whole bodies. Its size, if the server does not say it, is found by reading to the end.
+
+    A stream that breaks off is begun again and read up to that place, if the server says which version it is of.
+    """
+
+    def __init__(self, remote: Remote, reply: Reply) -> None:
+        self._remote = remote
+        self._reply = reply
+        self._size = reply.total
+        self._head = b""
+        self._read_up_to = 0
+        self._position = 0
+        self._cuts = pauses()
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def seekable(self) -> bool:
+        return True
+
+    @override
+    def tell(self) -> int:
+        return self._position
+
+    @override
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = self._end() if whence == io.SEEK_END else self._position if whence == io.SEEK_CUR else 0
+        if base + offset < 0:
+            raise ValueError(f"negative position {base + offset}")
+        self._position = base + offset
+        return self._position
+
+    def _end(self) -> int:
+        if self._size is None:
+            while self._next(_STEP):
+                pass
+        assert self._size is not None
+        return self._size
+
+    @override
+    def readinto(self, buffer: Any) -> int:
+        block = self.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+    @override
+    def read(self, size: int | None = -1) -> bytes:
+        found = bytearray()
+        while (size is None or size < 0 or len(found) < size) and (block := self._some(_left(size, len(found)))):
+            found += block
+            self._position += len(block)
+        return bytes(found)
+
+    @override
+    def readall(self) -> bytes:
+        return self.read()
+
+    def _some(self, most: int) -> bytes:
+        """Returns bytes from the position on, at most so many; none at the end."""
+        if self._position < len(self._head):
+            return self._head[self._position : self._position + most]
+        if self._position < self._read_up_to:
+            self._begin_again()
+        while self._read_up_to < self._position:
+            if not self._next(min(_STEP, self._position - self._read_up_to)):
+                return b""
+        return self._next(most)
+
+    def _next(self, most: int) -> bytes:
+        """Returns the next bytes of the stream, at most so many; none at the end."""
+        place = self._read_up_to
+        while True:
+            try:
+                self._skip_to(place)
+                block = self._reply.read(most)
+                break
+            except CutError as cut:
+                self._mend(place, str(cut))
+        if not block:
+            self._require_whole(place)
+            return b""
+        if place == len(self._head) < _HEAD:
+            self._head += block[: _HEAD - len(self._head)]
+        self._read_up_to = place + len(block)
+        return block
+
+    def _skip_to(self, place: int) -> None:
+        while self._read_up_to < place:
+            block = self._reply.read(min(_STEP, place - self._read_up_to))
+            if not block:
+                raise changed(self._remote.label)
+            self._read_up_to += len(block)
+
+    def _mend(self, place: int, why: str) -> None:
+        """Begins the stream again after it broke off; what was read of it may be of another version if none is told."""
+        pause = next(self._cuts, None) if self._remote.is_known else None
+        if pause is None:
+            raise broken_off(self._remote.label, place, why) from None
+        time.sleep(pause)
+        self._begin_again()
+
+    def _require_whole(self, place: int) -> None:
+        if self._size is not None and place != self._size:
+            raise broken_off(self._remote.label, place, "too few bytes")
+        self._size = place
+
+    def _begin_again(self) -> None:
+        self._reply.close()
+        self._reply = self._remote.get(0, None)
+        if None not in (self._size, self._reply.total) and self._reply.total != self._size:
+            raise changed(self._remote.label)
+        self._read_up_to = 0
+
+    @override
+    def close(self) -> None:
+        if not self.closed:
+            self._reply.close()
+        super().close()
+
+
+def _left(size: int | None, done: int) -> int:
+    return _STEP if size is None or size < 0 else min(size - done, _STEP)

@@ -1,0 +1,164 @@
+"""A corpus built on a Ray cluster equals one built on this machine, also when a raylet or the driver is killed."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from corpus_assets.cli import health
+from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.build import build
+from resources.engine import ray_task
+from tests.build.small import contents, digests, drive, opened, write_config, write_small
+from tests.object_store import ENVIRONMENT, seaweedfs, weed
+from tests.orchestration.silent import Silent
+from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
+from tests.seams.test_seams import OWN, TAGGER
+
+pytestmark = pytest.mark.slow
+MORE = {"mix.chunks": 6}
+
+
+@pytest.fixture(scope="module")
+def raylets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ENVIRONMENT.items():  # Workers have the environment of their raylet.
+            patch.setenv(name, value)
+        with cluster(tmp_path_factory.mktemp("raylets")) as made:
+            yield made
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Content of every file, as a build in this process makes it."""
+    corpus = opened(write_small(tmp_path_factory.mktemp("expected") / "corpus-folder", MORE))
+    assert drive(corpus).failed == []
+    return contents(corpus)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, raylets: Any) -> Path:
+    """A small corpus to be built on the cluster."""
+    return write_small(tmp_path / "corpus-folder", MORE | on(raylets))
+
+
+def on(raylets: Any) -> dict[str, Any]:
+    return {"engine": {"kind": "ray", "address": raylets.address, "memory": "2 GiB"}}
+
+
+def test_a_build_on_a_cluster_makes_the_same_and_a_second_one_nothing(
+    folder: Path, expected: dict[str, str], raylets: Any
+) -> None:
+    corpus = opened(folder)
+    report = build(corpus, list(corpus.graph), Silent())
+    assert (report.failed, report.waiting) == ([], [])
+    assert contents(corpus) == expected
+    again = opened(folder)
+    assert build(again, list(again.graph), Silent()).recomputed == 0
+    assert "engine" not in again.__dict__
+
+
+def test_the_doctor_says_what_the_cluster_has_and_which_machine_is_unfit(
+    folder: Path, raylets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = health._engine(opened(folder))
+    assert (found.broken, found.found.partition(";")[0]) == (False, "ray, 2 workers")
+    assert "2 machines with 2 cores and at least 8.6 GB of memory each, all of which see the store" in found.found
+    monkeypatch.setattr(ray_task, "code_digest", lambda: "of another version")
+    other = health._engine(opened(folder))
+    assert other.broken and "has other code than this one" in other.found
+    write_config(folder, MORE | {"engine": {"kind": "ray", "address": "localhost:1"}})
+    absent = health._engine(opened(folder))
+    assert absent.broken and "no Ray cluster can be reached at 'localhost:1'" in absent.found
+
+
+def test_a_module_beside_the_configuration_runs_on_the_cluster(
+    folder: Path, raylets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_tagger", raising=False)
+    shutil.copy(OWN / "my_tagger.py", folder)
+    write_config(folder, MORE | on(raylets) | TAGGER)
+    corpus = opened(folder)
+    stages = [
+        stage
+        for stage in corpus.graph
+        if stage.name in ("inventory", "raw_source", "normalized_documents", "questions")
+    ]
+    assert drive(corpus, stages).failed == []
+    assert len(corpus.ledger.records("questions")) == 7
+
+
+def build_and_lose_a_raylet(corpus: Corpus, raylets: Any) -> None:
+    """A build during which one of three raylets is killed."""
+    machine = raylets.add_node(num_cpus=1, **ARGUMENTS)
+    raylets.wait_for_nodes()
+
+    def lose() -> None:
+        ledger = opened(corpus.home).ledger
+        wait_until(lambda: bool(ledger.records("minhashes")))
+        raylets.remove_node(machine, allow_graceful=False)
+
+    losing = Thread(target=lose)
+    losing.start()
+    report = build(corpus, list(corpus.graph), Silent())
+    losing.join()
+    assert (report.failed, report.waiting) == ([], [])
+
+
+def test_a_raylet_that_is_killed_in_the_middle_changes_nothing(
+    folder: Path, expected: dict[str, str], raylets: Any
+) -> None:
+    corpus = opened(folder)
+    build_and_lose_a_raylet(corpus, raylets)
+    assert contents(corpus) == expected
+
+
+@pytest.mark.skipif(weed() is None, reason="it comes with the extra `s3-server`")
+def test_a_corpus_in_an_object_store_is_the_same(
+    folder: Path, expected: dict[str, str], raylets: Any, tmp_path: Path
+) -> None:
+    with seaweedfs(tmp_path / "store") as server:
+        cache = {"folder": str(tmp_path / "cache")}
+        storage = {"root": f"s3://{server.bucket}/corpus", "s3": server.section, "cache": cache}
+        write_config(folder, MORE | on(raylets) | {"storage": storage})
+        corpus = opened(folder)
+        build_and_lose_a_raylet(corpus, raylets)
+        assert sorted(contents(corpus).values()) == sorted(expected.values())
+        assert drive(opened(folder)).recomputed == set()
+    assert not (folder / "corpus").exists()
+
+
+def test_a_driver_that_is_killed_in_the_middle_is_started_again(
+    folder: Path, expected: dict[str, str], raylets: Any
+) -> None:
+    ledger = folder / "corpus" / "ledger"
+    driver = subprocess.Popen(command(folder), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: any(ledger.glob("band_keys/*.json")) or driver.poll() is not None)
+        assert driver.poll() is None
+    finally:
+        driver.kill()
+        driver.wait()
+    before = finished(opened(folder))
+    done = subprocess.run(command(folder), cwd=folder, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    corpus = opened(folder)
+    assert contents(corpus) == expected
+    assert before.items() <= digests(corpus).items()
+
+
+def command(folder: Path) -> list[str]:
+    return [str(Path(sys.executable).with_name("corpus")), "build", "-c", str(folder / "corpus.yaml")]
+
+
+def finished(corpus: Corpus) -> dict[tuple[str, str | None], str]:
+    """Digests of the partitions that are there; some are."""
+    found = digests(corpus)
+    assert found
+    return found

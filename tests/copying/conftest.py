@@ -1,0 +1,5 @@
+"""The shared small corpora."""
+
+from tests.build.conftest import built_once, work
+
+__all__ = ["built_once", "work"]

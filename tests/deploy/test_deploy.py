@@ -1,0 +1,117 @@
+"""The files for operators fit the schemas of Compose and of Kubernetes, and start commands that there are."""
+
+import json
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from corpus_assets.cli.main import app
+from corpus_assets.config.loading import parse_config
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+PAGE = DEPLOY.parent / "docs" / "clusters.md"
+VERSION = "1.34"
+REASON = "it comes with the extra `deploy`"
+
+
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def compose_faults(content: dict[str, Any]) -> list[str]:
+    """What is wrong with a compose file, by the schema of its specification."""
+    pytest.importorskip("check_jsonschema", reason=REASON)
+    jsonschema = import_module("jsonschema")
+    text = (files("check_jsonschema.builtin_schemas.vendor") / "compose-spec.json").read_text("utf-8")
+    schema = json.loads(text)
+    return [error.message for error in jsonschema.validators.validator_for(schema)(schema).iter_errors(content)]
+
+
+def require_kubernetes(content: dict[str, Any]) -> None:
+    validate = pytest.importorskip("kubernetes_validate", reason=REASON).validate
+    validate(content, VERSION, strict=True)
+
+
+def manifests() -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8")))
+
+
+def containers() -> Iterator[dict[str, Any]]:
+    for one in manifests():
+        yield from one.get("spec", {}).get("template", {}).get("spec", {}).get("containers", [])
+
+
+def test_the_compose_file_fits_its_schema_and_a_wrong_key_does_not() -> None:
+    assert compose_faults(compose()) == []
+    wrong = compose()
+    wrong["services"]["ray-worker"]["replica"] = 2
+    assert any("replica" in fault for fault in compose_faults(wrong))
+    wrong = compose()
+    wrong["services"]["dagster"]["ports"] = {"3000": 3000}
+    assert compose_faults(wrong)
+
+
+def test_ports_are_this_machines_alone_and_credentials_come_from_a_file() -> None:
+    services = compose()["services"]
+    assert {"postgres", "seaweedfs", "ray-head", "ray-worker", "dagster", "build"} == services.keys()
+    ports = [port for service in services.values() for port in service.get("ports", [])]
+    assert ports and all(port.startswith("127.0.0.1:") for port in ports)
+    text = "".join(file.read_text(encoding="utf-8") for file in DEPLOY.iterdir() if file.is_file())
+    given = re.findall(r"^\w*(?:PASSWORD|SECRET|ACCESS_KEY)\w*=(.+)$", text, re.MULTILINE)
+    assert given == []
+    ignored = (DEPLOY.parent / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "/deploy/.env" in ignored
+
+
+def test_every_manifest_fits_its_schema_and_a_wrong_key_does_not() -> None:
+    for one in manifests():
+        require_kubernetes(one)
+    wrong = manifests()[-1]
+    wrong["spec"]["template"]["spec"]["containers"][0]["comand"] = ["corpus"]
+    with pytest.raises(Exception, match="comand"):
+        require_kubernetes(wrong)
+
+
+def test_pods_of_the_ray_cluster_on_the_page_fit_their_schema() -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    jobs = [found for block in blocks if (found := yaml.safe_load(block)).get("apiVersion") == "ray.io/v1"]
+    assert [job["kind"] for job in jobs] == ["RayJob"]
+    spec = jobs[0]["spec"]["rayClusterSpec"]
+    groups = [spec["headGroupSpec"], *spec["workerGroupSpecs"]]
+    for number, group in enumerate(groups):
+        assert all(isinstance(value, str) for value in group["rayStartParams"].values())
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"pod-{number}"},
+            "spec": group["template"]["spec"],
+        }
+        require_kubernetes(pod)
+
+
+def test_memory_of_workers_has_room_for_what_the_configuration_asks() -> None:
+    """Ray gives out what `engine.memory` needs, and the container has 2 GiB more."""
+    config = parse_config(yaml.safe_load(manifests()[0]["data"]["corpus.yaml"]))
+    [worker] = [one for one in containers() if one["name"] == "ray-worker"]
+    [given] = [int(one.removeprefix("--memory=")) for one in worker["command"] if one.startswith("--memory=")]
+    limit = int(worker["resources"]["limits"]["memory"].removesuffix("Gi")) << 30
+    assert config.engine.memory <= given <= limit - (2 << 30)
+
+
+def test_commands_and_files_that_are_named_exist() -> None:
+    known = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    commands = [one["command"] for one in containers()] + [
+        one.get("command", "") for one in compose()["services"].values()
+    ]
+    ours = [words[words.index("corpus") + 1] for words in commands if "corpus" in words]
+    assert ours and set(ours) <= known
+    dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    copied = [word for line in re.findall(r"^COPY (.*)$", dockerfile, re.MULTILINE) for word in line.split()[:-1]]
+    assert copied and all((DEPLOY.parent / name).exists() for name in copied)

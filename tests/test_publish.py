@@ -1,0 +1,53 @@
+"""The page of benchmarks: a section made anew replaces its own text and no other."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from benchmarks import publish
+from benchmarks.peers.page import BEGIN, END
+
+PEERS = f"{BEGIN}\n## Beside other tools\n\nas it was\n{END}"
+
+
+def fields(section: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(section) if name}
+
+
+def stand_in(name: str, found: set[str], turns: Iterator[int], quick: bool) -> dict[str, Any]:
+    """Figures that are others each time."""
+    return {field: f"{name} {next(turns)}" for field in found}
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The page in a folder of its own; the figures are stand-ins."""
+    page = tmp_path / "benchmarks.md"
+    monkeypatch.setattr(publish, "TARGET", page)
+    turns = iter(range(1000))
+    for name, section in zip(publish.MEASURES, publish.sections(publish.PAGE)[1:], strict=True):
+        monkeypatch.setitem(publish.MEASURES, name, partial(stand_in, name, fields(section), turns))
+    return page
+
+
+def test_a_section_made_anew_replaces_its_own_text_alone(target: Path) -> None:
+    publish._published(list(publish.MEASURES), quick=False)
+    target.write_text(f"{target.read_text()}\n{PEERS}\n")
+    before = publish.sections(target.read_text().replace(PEERS, ""))
+    publish._published(["driver"], quick=True)
+    after = publish.sections(target.read_text().replace(PEERS, ""))
+    changed = [
+        number for number, (old, new) in enumerate(zip(before, after, strict=True)) if old.strip() != new.strip()
+    ]
+    assert changed == [1 + list(publish.MEASURES).index("driver")]
+    assert "--quick" in after[changed[0]]
+    assert PEERS in target.read_text()
+
+
+def test_sections_are_named_by_the_scripts_they_tell_of() -> None:
+    for name, section in zip(publish.MEASURES, publish.sections(publish.PAGE)[1:], strict=True):
+        assert f"`python -m benchmarks.{name}`" in section
