@@ -1,8 +1,9 @@
 """A corpus opened from its `corpus.yaml`: configuration, graph, store and ledger in one place."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
 from resources.engine.interface import Engine, R, T
+from resources.errors import HeldError
 from resources.ledger import Ledger, Record, partition_name
 from resources.planning.planner import Decision, Planner, Status, held_back
 from resources.shards import Listing, SourceFolder, list_shards
@@ -31,6 +33,8 @@ from resources.storage.ownership import claim, owns, require_owner
 from resources.storage.s3_client import S3Settings
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
+_PATIENCE, _PAUSE = 3.0, 0.05
+"""Seconds for which a build asks again for a store that it may not join, and between two attempts."""
 
 
 class Corpus:
@@ -120,12 +124,24 @@ class Corpus:
         What nobody else may do meanwhile is done first, alone. Errors: as `exclusive`; `HeldError` too if another
         builder has other settings.
         """
-        if not owns(self.storage, self.config.name, self.file) or self.ledger.has_old_names():
-            with self.exclusive():
-                pass
-        with self.storage.shared(self.builder) as others:
+        with ExitStack() as held:
+            others = self._join(held)
             require_owner(self.storage, self.config.name, self.file)
             yield others
+
+    def _join(self, held: ExitStack) -> Sequence[Process]:
+        """Joins the builders. Others that begin in the same moment hold the store alone first, which is waited for."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                if not owns(self.storage, self.config.name, self.file) or self.ledger.has_old_names():
+                    with self.exclusive():
+                        pass
+                return held.enter_context(self.storage.shared(self.builder))
+            except HeldError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE)
 
     def owned_files(self) -> set[str]:
         """Returns the paths of all files that a record names."""
