@@ -1,6 +1,7 @@
 """A corpus opened from its `corpus.yaml`: configuration, graph, store and ledger in one place."""
 
 import os
+import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -33,8 +34,11 @@ from resources.storage.ownership import claim, owns, require_owner
 from resources.storage.s3_client import S3Settings
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
-_PATIENCE, _PAUSE = 3.0, 0.05
-"""Seconds for which a build asks again for a store that it may not join, and between two attempts."""
+_PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
+"""Seconds for which a build asks again for a store that it may not join, and between two attempts.
+
+Pauses differ by chance, or builders that begin in one moment would for ever meet again.
+"""
 
 
 class Corpus:
@@ -141,7 +145,7 @@ class Corpus:
             except HeldError:
                 if time.monotonic() > until:
                     raise
-                time.sleep(_PAUSE)
+                time.sleep(random.uniform(*_PAUSES))
 
     def owned_files(self) -> set[str]:
         """Returns the paths of all files that a record names."""
