@@ -4,8 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,11 @@ _LIMIT = 240.0
 
 def wait_until(condition: Callable[[], bool], processes: Sequence[subprocess.Popen[str]], seconds: float) -> bool:
     """Wait until a condition holds or all processes have ended, but not for ever; true if it holds."""
-    waited = 0.0
-    while waited < seconds and any(process.poll() is None for process in processes):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and any(process.poll() is None for process in processes):
         if condition():
             return True
-        with suppress(subprocess.TimeoutExpired):
-            processes[0].wait(0.01)
-        waited += 0.01
+        time.sleep(0.01)
     return condition()
 
 
