@@ -14,12 +14,14 @@ from benchmarks import (
     dedupers,
     demo,
     driver,
+    engines,
     estimate,
     export,
     materialize_all,
     minhash,
     plan,
     stages,
+    stores,
     taggers,
     tokenize,
 )
@@ -121,6 +123,14 @@ is the ratio of the two; with other work on the machine, that of CPU seconds is 
 
 {plan}
 
+## Stores
+
+`python -m benchmarks.stores` builds the sample corpus on a local disk and on S3 (SeaweedFS on loopback), each in one
+process, and counts the CPU time of that process alone. `s3 cpu ratio` is that of the build on S3 over the local one.
+`bytes read twice` counts bytes of objects that one stage was sent although it had had them.
+
+{stores}
+
 ## The driver
 
 `python -m benchmarks.driver` builds corpora of shards of ten short documents with two workers and measures the process
@@ -129,6 +139,16 @@ in which a worker computes or commits. Figures for 10000 shards lie on the line 
 speedup` is the wall time of the stages by shard on larger shards, with one worker over that with two.
 
 {driver}
+
+## Engines
+
+`python -m benchmarks.engines`: the engine of this machine and a Ray cluster of one machine, each with one worker and
+with two. `efficiency` is the time of all stages by shard with one worker over twice that with two; the driver and Ray's
+own processes share the cores with the workers. `empty` is the time per partition of a stage that does nothing, with two
+workers: each is computed and committed; `message` the same of jobs that commit nothing. `worker` is the memory that a
+worker shares with no other, after it did all stages.
+
+{engines}
 
 ## The estimate
 
@@ -217,7 +237,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "export": lambda quick: {"export": table(export.measure(quick))},
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
     "plan": lambda quick: {"plan": table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS))},
+    "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "driver": _driver,
+    "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "estimate": _estimate,
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},

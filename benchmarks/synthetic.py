@@ -45,9 +45,11 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
     path = f"{stage.name.replace('/', '.')}/{key}"
     (Path(corpus.storage.place) / path).parent.mkdir(parents=True, exist_ok=True)
     (Path(corpus.storage.place) / path).touch()
-    keyed = corpus.settings.bands() if stage.name == "band_keys" else corpus.settings.chunks()
-    segments = [*keyed, TEXTS, NAMES, FLAGS, SIGNATURES, SKETCH]
-    many = stage.partitioning is Partitioning.SHARD
+    settings = corpus.settings
+    keyed = {"band_keys": [*settings.bands(), *settings.ranges()]}.get(stage.name, settings.chunks())
+    segments = [*keyed, TEXTS, NAMES, FLAGS, SIGNATURES, SKETCH] if stage.partitioning is Partitioning.SHARD else []
+    if stage.name in ("duplicate_pairs", "candidate_pairs"):
+        segments = settings.ranges()
     return Record(
         asset=stage.name,
         partition=key,
@@ -57,7 +59,7 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
         parameters=parameters,
         code_version=stage.code_version,
         files=[FileRecord(path, 0, "", 0)],
-        segments=dict.fromkeys(segments, f"{key}") if many else {},
+        segments=dict.fromkeys(segments, f"{key}"),
         seen=shard.seen() if shard and stage.looks_outside else {},
         statistics=_ONE_ROW if shard else _NOTHING_LOST,
     )

@@ -1,7 +1,6 @@
 """Copies partitions from one store to another: the files first, each compared with its record, then the record."""
 
 import io
-import re
 from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
@@ -14,18 +13,12 @@ from resources.formats.known import fault_of
 from resources.ledger import Ledger
 from resources.records import FileRecord, Record
 from resources.storage.interface import Unpublished
-
-_VERSION = re.compile(r"@[0-9a-f]{16}/")
-
-
-def plain_path(path: str) -> str:
-    """Returns the path of a file as it is without the folder of its version, which some stores put into it."""
-    return _VERSION.sub("", path)
+from resources.storage.s3_paths import unversioned
 
 
 def with_plain_paths(record: Record) -> Record:
     """Returns a record as a store without folders of versions has it."""
-    return _with_paths(record, plain_path)
+    return _with_paths(record, unversioned)
 
 
 def _with_paths(record: Record, path_of: Callable[[str], str]) -> Record:
@@ -73,9 +66,9 @@ class Copier:
 
     def _transfer(self, record: Record, file: FileRecord, unpublished: Unpublished) -> BinaryIO:
         """Copies the bytes of a file to where they are not visible yet, and returns that file."""
-        copy = unpublished.create(plain_path(file.path))
+        copy = unpublished.create(unversioned(file.path))
         try:
-            with self._source.storage.open(file.path) as stored:
+            with self._source.storage.sequential(file.path) as stored:
                 for block in blocks_of(stored):
                     copy.write(block)
                     self._on_bytes(len(block))
@@ -88,16 +81,17 @@ class Copier:
 
     def _commit(self, record: Record, unpublished: Unpublished) -> Record:
         unpublished.prepare()
-        self._target.forget(record.asset, record.partition)
+        if unpublished.replaces:
+            self._target.forget(record.asset, record.partition)
         unpublished.publish()
-        committed = _with_paths(record, lambda path: unpublished.stored(plain_path(path)))
+        committed = _with_paths(record, lambda path: unpublished.stored(unversioned(path)))
         self._target.write(committed)
         return committed
 
     def copy_record(self, record: Record, before: Record) -> Record:
         """Copies the record of a partition whose files the target has, under the paths of its record `before`."""
-        places = {plain_path(file.path): file.path for file in before.files}
-        committed = _with_paths(record, lambda path: places[plain_path(path)])
+        places = {unversioned(file.path): file.path for file in before.files}
+        committed = _with_paths(record, lambda path: places[unversioned(path)])
         self._target.write(committed)
         return committed
 

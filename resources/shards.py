@@ -36,8 +36,8 @@ class Shard:
 
     `modified` is a token that changes when the file is rewritten, touched or replaced. `members` are the files that a
     text list names, relative to the list, and `lines` where it names them. A file that exists but cannot be read at all
-    carries its `problem`. `place` is where it lies, a folder of this machine by default; `url` and `commit` are those
-    of a `FoundFile`.
+    carries its `problem`. `place` is where it lies, a folder of this machine by default, and `found` what that place
+    says of it alone, without the files that it lists.
     """
 
     key: str
@@ -51,8 +51,7 @@ class Shard:
     problem: str | None = None
     lines: tuple[int, ...] = ()
     place: RawPlace | None = field(default=None, repr=False)
-    url: str = field(default="", repr=False, compare=False)
-    commit: str = field(default="", compare=False)
+    found: FoundFile | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
@@ -70,7 +69,7 @@ class Shard:
 
     @property
     def _found(self) -> FoundFile:
-        return FoundFile(self.path, self.bytes, self.modified, self.problem, self.url, self.commit)
+        return self.found or FoundFile(self.path, self.bytes, self.modified, self.problem)
 
     def open(self) -> BinaryIO:
         """Opens the raw bytes; `BadFileError` if that cannot be done, `StorageError` if its place cannot be asked."""
@@ -116,7 +115,7 @@ class Shard:
         With them the version, where a place has several: the commit.
         """
         seen: dict[str, int | str] = {"bytes": self.bytes, "modified": self.modified}
-        return {**seen, "commit": self.commit} if self.commit else seen
+        return {**seen, "commit": self._found.commit} if self._found.commit else seen
 
     def is_as(self, seen: Mapping[str, object]) -> bool:
         """Returns whether size and modification token are those that were recorded with `seen`."""
@@ -241,8 +240,7 @@ def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> It
             file.modified,
             problem=file.problem,
             place=place,
-            url=file.url,
-            commit=file.commit,
+            found=file,
         )
         yield _with_members(shard, members) if folder.format == "txt_list" else shard
 

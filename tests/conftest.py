@@ -6,6 +6,8 @@ from hypothesis import HealthCheck, settings
 
 from corpus_assets.config import sections
 
+pytest_plugins = ["tests.object_store_fixtures"]
+
 # Tests give stages next to no memory, so that small corpora are sorted and joined through files.
 sections.LEAST_MEMORY = 1
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ class Site:
     asked: Counter[str] = field(default_factory=Counter)
     sent: Counter[str] = field(default_factory=Counter)
     queries: list[str] = field(default_factory=list)
+    tokens: set[str | None] = field(default_factory=set)
 
 
 BREAKS = 1000
@@ -50,6 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(parts.path).lstrip("/")
         site.asked[path] += 1
         site.queries.append(parts.query)
+        site.tokens.add(self.headers.get("Authorization"))
         fault = site.fault(path, site.asked[path])
         if path in site.redirects:
             self._answer(302, b"", {"Location": site.redirects[path]})
@@ -116,3 +119,9 @@ def serving(folder: Path, **options: Any) -> Iterator[Site]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+if __name__ == "__main__":
+    with serving(Path(sys.argv[1])) as running:
+        print(running.url, flush=True)
+        threading.Event().wait()

@@ -22,7 +22,7 @@ from resources.cache_folder import cache_base
 from resources.compiling import cpu_seconds, missing
 from resources.errors import CorpusError
 from resources.stage.declaration import kernels_of
-from resources.storage import local
+from resources.storage import local, s3
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 CGROUP = Path("/sys/fs/cgroup")
@@ -58,6 +58,9 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     yield _engine(corpus)
     if isinstance(corpus.storage, local.LocalStorage):
         yield _folder("storage", Path(corpus.storage.place), "storage.root")
+    if isinstance(corpus.storage, s3.S3Storage):
+        yield _bucket(corpus.storage)
+        yield _folder("cache", corpus.storage.cache.folder, "storage.cache.folder")
     yield _folder("dagster home", dagster_home(corpus.home), "DAGSTER_HOME")
     yield _kernels(corpus)
 
@@ -166,6 +169,17 @@ def _on_cluster(corpus: Corpus, said: str) -> Finding:
     if unfit:
         return Finding("engine", f"{said}; {unfit[0]}", "until then builds are refused", broken=True)
     return Finding("engine", f"{said} and at least {memory} of memory each, all of which see the store")
+
+
+def _bucket(storage: s3.S3Storage) -> Finding:
+    """Writes, reads and removes a small object, and looks whether the store can tell two builders apart."""
+    try:
+        holds = storage.holds_conditions
+    except (CorpusError, OSError) as error:
+        return Finding("storage", str(error), "make the bucket readable and writable (docs/stores.md)", broken=True)
+    found = f"{storage.place}: can be written, conditional writes: {'yes' if holds else 'no'}"
+    advice = "" if holds else "start one build at a time: the store does not keep a second one out for certain"
+    return Finding("storage", found, advice)
 
 
 def _folder(subject: str, folder: Path, key: str) -> Finding:

@@ -1,11 +1,9 @@
 """How raw files are reached that lie elsewhere."""
 
-from typing import Annotated, Literal
+from pydantic import Field
 
-from pydantic import AfterValidator, Field
-
-from corpus_assets.config.section import Section
-from resources.raw_addresses import check_location, scheme_of
+from corpus_assets.config.storage import S3Section
+from resources.raw_addresses import scheme_of
 
 LOCATION = (
     "folder of {}; relative paths start at that of corpus.yaml; `~` and `$HOME` are read; or `s3://bucket/prefix`, "
@@ -13,22 +11,9 @@ LOCATION = (
 )
 
 
-def _endpoint(value: str) -> str:
-    check_location(value)
-    if scheme_of(value) not in ("http", "https"):
-        raise ValueError("an address such as https://host:port")
-    return value
+class S3Access(S3Section):
+    """How the object store of an `s3://` location is reached; as `storage.s3`, which has no say in it."""
 
-
-class S3Access(Section):
-    """How an object store is reached. Credentials come from the environment, a profile or the machine's role alone."""
-
-    endpoint: Annotated[str, AfterValidator(_endpoint)] | None = Field(
-        None, description="address of a compatible store; without it Amazon's"
-    )
-    region: str | None = Field(None, min_length=1, description="region; without it that of the environment")
-    profile: str | None = Field(None, min_length=1, description="profile of the AWS configuration with the credentials")
-    addressing: Literal["auto", "path", "virtual"] = Field("auto", description="where the name of the bucket goes")
     anonymous: bool = Field(False, description="read a public bucket without credentials")
 
 

@@ -19,7 +19,8 @@ def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path)
     for place, pattern in enumerate(patterns):
         if _ADDRESS.match(pattern):
             draft.leave(
-                f"{key}.{place}", f"{pattern!r} is no folder of this machine; mount or copy it, and add a source"
+                f"{key}.{place}",
+                f"{pattern!r} is not a folder of this machine; add a source with its `location` and `glob`",
             )
             continue
         location, glob = _divided(pattern)

@@ -28,6 +28,7 @@ _IN_WORDS = {
     "pairs": "similar pairs",
     "not_similar": "pairs not similar enough",
     "largest": "documents in the largest cluster",
+    "found_again": "pairs found in other bands too",
     "documents_kept_by_splits": "documents kept by splitting clusters",
     "unexamined_clusters": "clusters not examined",
     "documents_truncated": "documents cut short",

@@ -9,11 +9,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from typing_extensions import override
 
 from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T
+from resources.engine.memory import most_of
 from resources.engine.pace import IN_HAND, Pace
 from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines, on_machine
 from resources.engine.ray_task import Answer, Ground, ground_of, serve, warm_up
@@ -25,7 +27,7 @@ from resources.storage.interface import Storage
 RETRIES = 3
 _GRACE = 10.0  # Seconds that tasks have to remove what they began, when nobody wants it any more.
 _LONGEST_PROOF = 60.0
-_PASSED_ON = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+_PASSED_ON = ("NUMBA_CACHE_DIR",)
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,12 @@ class RayEngine(Engine):
     ) -> None:
         self._address = address
         self._ours = connect(address)
-        cores = _cores(machines(), memory)
-        if not cores and not workers:
-            raise ConfigError(
-                "engine.workers: the Ray cluster has no cores now; valid: a number of workers to wait for"
-            )
-        self.workers = workers or sum(cores)
-        self.workers_per_machine = min(self.workers, max(cores, default=self.workers))
-        # If all cores are ours, some tasks wait at the cluster for the next free one.
-        self._most = self.workers if self.workers < sum(cores) else 2 * self.workers
+        found = machines()
+        self.workers_per_machine = _sharing(found, most_of(memory, 1, self.own_memory), workers)
+        room = sum(min(one.cores, one.memory * self.workers_per_machine // memory) for one in found)
+        self.workers = workers or room
+        # If all room is ours, some tasks wait at the cluster for the next free core.
+        self._most = self.workers if self.workers < room else 2 * self.workers
         self._job_timeout = job_timeout
         self._work = within(job_timeout, work) if job_timeout else work
         self._retries = retries
@@ -223,26 +222,34 @@ class RayEngine(Engine):
             disconnect()
 
 
-def _cores(found: Sequence[Machine], memory: int) -> list[int]:
-    """Returns the cores of the machines that can be used; `ConfigError` if none of those that are there has the memory.
+def _sharing(found: Sequence[Machine], memory: int, workers: int | None) -> int:
+    """Returns how many workers share the memory of a machine: as many as the largest that has it has cores.
 
-    None at all may be there yet, where a cluster grows with its work.
+    Where a cluster grows with its work there may be no machine yet. `ConfigError` if none of those that are there has
+    the memory, or if there is none to count.
     """
     cores = [machine.cores for machine in found if machine.memory >= memory]
     if found and not cores:
         most = max(machine.memory for machine in found)
         raise ConfigError(
-            f"engine.memory: received {memory:,} bytes, but no machine of the Ray cluster gives out more than "
+            f"engine.memory: {memory:,} bytes are needed, but no machine of the Ray cluster gives out more than "
             f"{most:,}; lower it, or start Ray with a larger --memory"
         )
-    return cores
+    if not cores and not workers:
+        raise ConfigError("engine.workers: the Ray cluster has no cores now; valid: a number of workers to wait for")
+    return min(count for count in (workers, max(cores, default=workers)) if count)
+
+
+@cache
+def _task(function: Callable[..., Any]) -> Any:
+    """Returns a function as one of Ray's, which is sent to the cluster once; Ray itself never tries it again."""
+    return load_ray().remote(num_cpus=1, max_retries=0)(function)
 
 
 def _remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
-    """Returns a function as a task of one core and so many bytes, which Ray itself never tries again. more: options."""
+    """Returns a function as a task of one core and so many bytes. more: options of Ray's."""
     environment = WORKER_ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    options = {"num_cpus": 1, "memory": memory, "max_retries": 0, "runtime_env": {"env_vars": environment}, **more}
-    return load_ray().remote(**options)(function)
+    return _task(function).options(memory=memory, runtime_env={"env_vars": environment}, **more)
 
 
 def _lost_errors() -> tuple[type[Exception], ...]:

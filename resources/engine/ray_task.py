@@ -63,7 +63,11 @@ def serve(ground: Ground, payload: bytes, seconds: float) -> Answer:
     """
     if refused := _refusal(ground):
         return Answer([], refused)
-    function, items = pickle.loads(payload)  # It comes from our driver, by the way that Ray calls functions.
+    try:
+        function, items = pickle.loads(payload)  # It comes from our driver, by the way that Ray calls functions.
+    except (ImportError, AttributeError) as error:
+        where = f"machine {socket.gethostname()} cannot load what a job names: {error}"
+        return Answer([], f"{where}; valid: a module beside corpus.yaml, in a folder that all machines share")
     return Answer(_served(function, items, time.monotonic() + seconds))
 
 

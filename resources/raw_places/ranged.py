@@ -20,23 +20,24 @@ _HEAD = 64 << 10
 
 
 class Parts:
-    """Bytes of a file that is read in order: the part at hand, and those after it on their way. At most 24 MiB."""
+    """Bytes of a file that is read in order: the part at hand, and those after it on their way."""
 
-    def __init__(self, remote: Remote, size: int) -> None:
+    def __init__(self, remote: Remote, size: int, part: int) -> None:
         self._remote = remote
         self._size = size
+        self._part = part
         self._parts: dict[int, bytes | Future[bytes]] = {}
         self._threads: ThreadPoolExecutor | None = None
 
     def piece(self, position: int, _: int) -> memoryview:
         """Returns bytes from a position on, at least one and no more than the rest of a part."""
-        number, offset = divmod(position, PART)
+        number, offset = divmod(position, self._part)
         wanted = range(number, number + 1 + (AHEAD if number or offset >= _HEAD else 0))
         self._parts = {known: part for known, part in self._parts.items() if known in wanted}
         if number not in self._parts:
             self._parts[number] = self._read(number)
         for later in wanted[1:]:
-            if later not in self._parts and later * PART < self._size:
+            if later not in self._parts and later * self._part < self._size:
                 self._parts[later] = self._pool().submit(self._read, later)
         part = self._parts[number]
         if isinstance(part, Future):
@@ -44,7 +45,8 @@ class Parts:
         return memoryview(part)[offset:]
 
     def _read(self, number: int) -> bytes:
-        return read_range(self._remote, number * PART, min(PART, self._size - number * PART))
+        first = number * self._part
+        return read_range(self._remote, first, min(self._part, self._size - first))
 
     def _pool(self) -> ThreadPoolExecutor:
         self._threads = self._threads or ThreadPoolExecutor(AHEAD, "read-ahead")
@@ -148,7 +150,10 @@ def _is_read_here_and_there(path: str) -> bool:
     return path.lower().endswith(".parquet")
 
 
-def ranged(remote: Remote, path: str, size: int) -> BinaryIO:
-    """Returns a stream over a file of known size; parquet files are read here and there, all others in order."""
-    kind = Blocks if _is_read_here_and_there(path) else Parts
-    return cast(BinaryIO, RangedFile(kind(remote, size), size))
+def ranged(remote: Remote, path: str, size: int, part: int | None = None) -> BinaryIO:
+    """Returns a stream over a file of known size; parquet files are read here and there, all others in order.
+
+    part: bytes of one request of a file that is read in order, `PART` by default.
+    """
+    pieces = Blocks(remote, size) if _is_read_here_and_there(path) else Parts(remote, size, part or PART)
+    return cast(BinaryIO, RangedFile(pieces, size))

@@ -55,7 +55,9 @@ class S3Folder:
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:
         """Opens an object for reading by ranges, each of them of the version that was found."""
-        return ranged(S3Object(self, file, label), file.path, file.bytes) if file.bytes else BytesIO()
+        if not file.bytes:
+            return BytesIO()
+        return ranged(S3Object(self, file, label), file.path, file.bytes, self.settings.part_size)
 
     def members(self, file: FoundFile, names: Sequence[str]) -> list[FoundFile]:
         """Returns the objects that a text list names; each is one request."""

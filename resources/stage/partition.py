@@ -19,9 +19,14 @@ from resources.formats.texts import Texts, document_texts, whole_lines
 from resources.ledger import FileRecord, Record, partition_name
 from resources.shards import Shard
 from resources.stage.soundness import SMALL, CheckedFiles
+from resources.storage.fetched import fetched
 from resources.storage.interface import Storage
 
 _SEGMENT_BYTES = 1 << 22
+
+
+def _mapped(path: str) -> Any:
+    return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
 class Partition:
@@ -132,7 +137,7 @@ class Partition:
         if file.bytes <= SMALL:
             return whole(self._files.content(file), file.path)
         self._files.require_sound(file)
-        return cast(NDArray[Any], np.load(self._storage.fetch(file.path), mmap_mode="r", allow_pickle=False))
+        return cast(NDArray[Any], fetched(self._storage, file.path, _mapped))
 
     def array_rows(self, suffix: str, start: int, stop: int) -> NDArray[Any]:
         """Returns rows `start` to `stop` of a `.npy` file as a new array.

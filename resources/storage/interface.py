@@ -74,6 +74,10 @@ class Storage(Protocol):
     def open(self, path: str) -> BinaryIO:
         """Opens a stored file for reading and seeking; `FileNotFoundError` when there is none."""
 
+    def sequential(self, path: str) -> BinaryIO:
+        """Opens a stored file for reading it once, from its beginning on; a store may do that at less cost."""
+        return self.open(path)
+
     def read(self, path: str, offset: int, size: int) -> bytes:
         """Returns `size` bytes of a stored file from `offset` on, or fewer at its end; reads only those bytes."""
 

@@ -59,7 +59,8 @@ def require_owner(storage: Storage, name: str, config: Path) -> None:
 
 def owns(storage: Storage, name: str, config: Path) -> bool:
     """Returns whether a configuration is written down as the owner of a store."""
-    return owner_of(storage) == Owner(name, _places(storage, config)[0])
+    owner = owner_of(storage)
+    return owner is not None and owner == Owner(name, _places(storage, config)[0], owner.nonce) and owner.nonce != ""
 
 
 def claim(storage: Storage, name: str, config: Path) -> None:

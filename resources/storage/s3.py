@@ -86,6 +86,11 @@ class S3Storage(Storage):
             return self._opened(path, first)
         return cast(BinaryIO, stream(source, first))
 
+    @override
+    def sequential(self, path: str) -> BinaryIO:
+        source = self._object(path)
+        return cast(BinaryIO, stream(source, get(source, 0, min(FIRST, self.settings.part_size))))
+
     def _same_copy(self, path: str) -> BinaryIO | None:
         """Opens the copy that this machine has of a file, if the store still has that version."""
         with suppress(FileNotFoundError):

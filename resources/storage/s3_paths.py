@@ -1,11 +1,14 @@
 """Paths of files in an object store: which of them carry a version of their content, and where it stands."""
 
+import re
+
 from resources.errors import StorageError
 
 PLAIN_NAMES = ("tokens/", "exports/", "streams/", "splits/", "report/", "card/")
 """Folders that trainers and people read by name, so that a bucket can be given to them as it is."""
 
 VERSION_DIGITS = 16
+_FOLDER = re.compile(rf"@[0-9a-f]{{{VERSION_DIGITS}}}/(?=[^/]+$)")
 
 
 def has_plain_name(path: str) -> bool:
@@ -22,6 +25,11 @@ def versioned(path: str, version: str) -> str:
         return path
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}@{version[:VERSION_DIGITS]}/{name}"
+
+
+def unversioned(path: str) -> str:
+    """Returns the path of a file without the folder of its version, if it has one."""
+    return _FOLDER.sub("", path)
 
 
 def require_relative(path: str) -> None:

@@ -117,12 +117,14 @@ def test_more_bands_and_more_chunks_are_new_partitions(work: Work) -> None:
 
 def test_another_number_of_ranges_gives_the_same_clusters(work: Work) -> None:
     write_config(work.folder, {"dedup.ranges": 3})
+    clusters = work.before["components", None].digest
     plan = work.plan()
     assert plan["band_keys", "books--one"] == ("stale", "dedup.ranges 2 -> 3")
     assert plan["exact_duplicates", "range-002"][0] == plan["verified_pairs", "range-002"][0] == "missing"
     built = work.rebuild()
     by_range = {"exact_duplicates", "candidate_pairs", "verified_pairs"}
     assert built.assets() == {"band_keys", "duplicate_pairs", "components", *by_range}
+    assert work.before["components", None].digest == clusters
     write_config(work.folder, {})
     assert not work.rebuild().assets() & {"duplicates", "mixed_pass1"}
     orphans = opened(work.folder).planner().plan().orphans

@@ -1,6 +1,7 @@
 """A corpus built on a Ray cluster equals one built on this machine, also when a raylet or the driver is killed."""
 
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,12 +16,17 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from resources.engine import ray_task
 from tests.build.small import contents, digests, drive, opened, write_config, write_small
+from tests.faults.command import MAIN
+from tests.faults.test_interrupt import INTERRUPTED
 from tests.object_store import ENVIRONMENT, seaweedfs, weed
 from tests.orchestration.silent import Silent
 from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
 from tests.seams.test_seams import OWN, TAGGER
 
 pytestmark = pytest.mark.slow
+# A shell that starts the tests in the background ignores Ctrl-C, and so would what they start.
+HEEDING = f"import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{MAIN}"
+COMMAND = [sys.executable, "-c", HEEDING, "build"]
 MORE = {"mix.chunks": 6}
 
 
@@ -134,27 +140,27 @@ def test_a_corpus_in_an_object_store_is_the_same(
     assert not (folder / "corpus").exists()
 
 
-def test_a_driver_that_is_killed_in_the_middle_is_started_again(
-    folder: Path, expected: dict[str, str], raylets: Any
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, INTERRUPTED)])
+def test_a_driver_that_is_ended_in_the_middle_is_started_again(
+    folder: Path, expected: dict[str, str], raylets: Any, sent: int, code: int
 ) -> None:
     ledger = folder / "corpus" / "ledger"
-    driver = subprocess.Popen(command(folder), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    driver = subprocess.Popen(COMMAND, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         wait_until(lambda: any(ledger.glob("band_keys/*.json")) or driver.poll() is not None)
         assert driver.poll() is None
+        driver.send_signal(sent)
+        _, said = driver.communicate(timeout=100)
+        assert (driver.returncode, b"Traceback" in said) == (code, False), said
     finally:
         driver.kill()
         driver.wait()
     before = finished(opened(folder))
-    done = subprocess.run(command(folder), cwd=folder, check=False, capture_output=True, text=True)
+    done = subprocess.run(COMMAND, cwd=folder, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     corpus = opened(folder)
     assert contents(corpus) == expected
     assert before.items() <= digests(corpus).items()
-
-
-def command(folder: Path) -> list[str]:
-    return [str(Path(sys.executable).with_name("corpus")), "build", "-c", str(folder / "corpus.yaml")]
 
 
 def finished(corpus: Corpus) -> dict[tuple[str, str | None], str]:

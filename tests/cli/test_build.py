@@ -52,7 +52,7 @@ def test_errors_are_whole_and_all_of_them_are_in_the_log(work: SmallCorpus) -> N
 
 def test_the_memory_of_a_build_counts_what_each_worker_takes_before_it_holds_data() -> None:
     said = in_words(2, 2_000_000_000, 300_000_000, 8_000_000_000)
-    assert said == "memory: up to 2.0 GB (2 workers, each with about 300.0 MB of its own and 700.0 MB for data)"
+    assert said == "memory: up to 2.0 GB (2 workers, each with about 300 MB of its own and 700 MB for data)"
     assert in_words(1, 2_000_000_000, 300_000_000, 1_000_000_000).endswith(
         "but this machine has 1.0 GB; lower engine.workers or engine.memory"
     )

@@ -96,6 +96,15 @@ def test_pods_of_the_ray_cluster_on_the_page_fit_their_schema() -> None:
         require_kubernetes(pod)
 
 
+def test_sections_of_corpus_yaml_on_the_page_are_valid() -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    sections = [found for block in blocks if "engine" in (found := yaml.safe_load(block))]
+    assert len(sections) == 2
+    for one in sections:
+        config = parse_config({"sources": [{"name": "web", "location": "raw"}], **one})
+        assert config.engine.kind == "ray"
+
+
 def test_memory_of_workers_has_room_for_what_the_configuration_asks() -> None:
     """Ray gives out what `engine.memory` needs, and the container has 2 GiB more."""
     config = parse_config(yaml.safe_load(manifests()[0]["data"]["corpus.yaml"]))

@@ -148,7 +148,7 @@ def test_a_band_needs_few_open_files(work: Work) -> None:
     for number in range(40):
         shutil.copy(work.folder / "raw/books/one.jsonl", work.folder / f"raw/books/copy{number:02d}.jsonl")
     corpus = opened(work.folder)
-    for name in (*CHAIN, "exact_duplicates", "band_keys"):
+    for name in (*CHAIN, "band_keys", "exact_duplicates"):
         assert corpus.step(corpus.graph[name]).run() is not None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = len(list(Path("/proc/self/fd").iterdir()))

@@ -60,8 +60,8 @@ def test_a_line_of_words_comes_first(built: Runs) -> None:
 def test_what_does_not_apply_is_left_out(built: Runs) -> None:
     raw = shown(built.corpus, "raw_source", "books--one")
     assert not raw.keys() & {"stored (MB)", "stored as", "dagster/uri", "MB/s", "dagster/row_count"}
-    for asset in ("tokenizer", "verified_pairs", "holdout_selection"):
-        rows = shown(built.corpus, asset, None).get("dagster/row_count")
+    for asset, key in (("tokenizer", None), ("verified_pairs", "range-000"), ("holdout_selection", None)):
+        rows = shown(built.corpus, asset, key).get("dagster/row_count")
         assert rows is None or rows > 0
     assert "sequences per row" not in shown(built.corpus, "train_tokens", "chunk-0000")
 

@@ -61,7 +61,8 @@ def test_the_code_location_shows_assets_groups_partitions_checks_and_jobs(server
 def test_a_backfill_over_shards_bands_and_components_ends_with_all_of_it_fresh(
     server: Server, folder: Path, tmp_path: Path
 ) -> None:
-    chosen = [*SHARD_CHAIN, "exact_duplicates", "duplicate_pairs", "verified_pairs", "components"]
+    by_range = ["exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs"]
+    chosen = [*SHARD_CHAIN, *by_range, "components"]
     mutation = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) { __typename
         ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
     keys = [{"path": name.split("/")} for name in ["inventory", *chosen]]

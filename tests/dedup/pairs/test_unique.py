@@ -81,6 +81,25 @@ def test_a_range_beyond_memory_is_sorted_in_parts() -> None:
     assert peak < memory + 200_000 * 40
 
 
+@given(PAIRS, st.integers(1, 20), st.integers(0, 2000), st.integers(0, TOTAL), st.integers(0, TOTAL))
+def test_a_span_of_later_documents_alone(
+    pairs: list[tuple[int, int]], range_rows: int, memory: int, one: int, other: int
+) -> None:
+    start, stop = sorted((one, other))
+    inside = [pair for pair in pairs if start <= pair[1] < stop]
+    rows = np.array(inside, dtype=np.uint32).reshape(-1, 2)
+    blocks = unique_pairs([rows], TOTAL, range_rows, memory=memory, spill=Files(), span=(start, stop))
+    found = [(number, *pair) for number, block in blocks for pair in block.tolist()]
+    expected = sorted(set(inside), key=lambda pair: (pair[1], pair[0]))
+    assert found == [((later - start) // range_rows, first, later) for first, later in expected]
+
+
+def test_a_pair_before_its_span() -> None:
+    pairs = np.array([[1, 20], [3, 9]], dtype=np.uint32)
+    with pytest.raises(ValueError, match=r"pair \[3, 9\]: valid is .* of documents 10 to 50"):
+        list(unique_pairs([pairs], TOTAL, 7, memory=MUCH, spill=Files(), span=(10, 30)))
+
+
 def test_nothing_and_no_documents() -> None:
     none = np.empty((0, 2), dtype=np.uint32)
     assert found([], 5) == found([none], 5) == found([none], 5, total=0) == []

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.documents.ranges import DocumentRanges
 from corpus_assets.dedup.pairs.unique import unique_pairs
-from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
+from corpus_assets.dedup.similarity.sketch_join import agreements, compared, range_rows, row_type, with_sketches
 from tests.resources.test_spill import Files
 
 MUCH = 1 << 28
@@ -71,6 +72,39 @@ def test_depends_neither_on_memory_nor_on_order(
     found, agree = checked(some, sketches, rows, memory)
     assert found == expected
     assert agree == [agreement(sketches, a, b) for a, b in expected]
+
+
+@given(st.integers(2, 30), st.integers(1, 40), st.integers(1, 9), st.integers(0, 5000))
+def test_range_by_range_as_all_at_once_and_no_sketch_is_read_outside_of_its_range(
+    total: int, count: int, rows: int, memory: int
+) -> None:
+    sketches, pairs, ranges = made(total, 128), every_pair(total), DocumentRanges(total, count)
+    row, by_first = row_type(total, 2), dict[int, list[NDArray[np.void]]]()
+    for number in range(count):
+        span, calls = ranges.span(number), list[tuple[int, int]]()
+        unique = unique_pairs(
+            [pairs[ranges.of(pairs[:, 1]) == number]], total, rows, memory=memory, spill=Files(), span=span
+        )
+        for some in with_sketches(unique, loader(sketches, calls), span, range_rows=rows, row=row):
+            for first, one in zip(ranges.of(some["pair"][:, 0]).tolist(), some, strict=True):
+                by_first.setdefault(first, []).append(one[None])
+        assert all(span[0] <= start < stop <= span[1] for start, stop in calls)
+    found: dict[tuple[int, int], int] = {}
+    for number, blocks in by_first.items():
+        span, calls = ranges.span(number), []
+        load = loader(sketches, calls)
+        for block, agree in compared(blocks, load, span, range_rows=rows, row=row, memory=memory, spill=Files()):
+            found |= dict(zip(map(tuple, block.tolist()), agree.tolist(), strict=True))
+        assert all(span[0] <= start < stop <= span[1] for start, stop in calls)
+    assert found == {(a, b): agreement(sketches, a, b) for a, b in pairs.tolist()}
+
+
+def test_rows_without_room_for_a_sketch_ask_for_none() -> None:
+    row = row_type(10, 0)
+    pairs = np.array([[1, 3], [2, 4]], dtype=np.uint32)
+    (rows,) = with_sketches([(0, pairs)], lambda *_: pytest.fail("a sketch was read"), (0, 10), range_rows=10, row=row)
+    assert rows["pair"].tolist() == pairs.tolist()
+    assert rows.dtype.itemsize == 8
 
 
 def test_a_kept_document_may_come_after_its_member() -> None:

@@ -1,9 +1,11 @@
 """The engine on Ray: outcomes, deaths and losses of tasks, limits; on two raylets of this machine."""
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -12,7 +14,8 @@ import psutil
 import pytest
 
 from resources.engine import ray_cluster, ray_task
-from resources.engine.ray import RayEngine
+from resources.engine.ray import RayEngine, _sharing
+from resources.engine.ray_cluster import Machine
 from resources.engine.time_limit import within
 from resources.errors import ConfigError, EngineError
 from resources.stage.job import Job, Outcome
@@ -85,6 +88,18 @@ def test_a_job_that_takes_too_long_fails_by_name_and_the_others_go_on(raylets: A
     engine.close()
     assert deaf.pop("chunk-1") == "it takes longer than engine.job_timeout allows (1 s)"
     assert deaf == {"chunk-0": None, "chunk-2": None}
+
+
+def test_a_module_that_a_machine_does_not_have_is_named(
+    engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "of_here_alone.py").write_text("def work(job):\n    return job\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    engine._work = import_module("of_here_alone").work
+    shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+    (tmp_path / "of_here_alone.py").unlink()
+    with pytest.raises(EngineError, match=r"cannot load what a job names: No module named 'of_here_alone'; valid: "):
+        list(engine.run(jobs(tmp_path, 1)))
 
 
 def _raises(job: Job) -> Outcome:
@@ -179,8 +194,21 @@ def test_a_machine_that_sees_another_store_is_refused(
     assert (tmp_path / OWNER).exists()
 
 
+def test_workers_share_the_memory_of_the_largest_machine_and_a_smaller_one_takes_what_fits() -> None:
+    large, small = Machine("a", "one", 8, 16 << 30), Machine("b", "two", 8, 6 << 30)
+    assert _sharing([large, small], 16 << 30, None) == 8
+    assert _sharing([large, small], 16 << 30, 3) == 3
+    assert _sharing([], 16 << 30, 5) == 5
+    with pytest.raises(ConfigError, match=r"engine.memory: .* gives out more than 6,442,450,944; lower it"):
+        _sharing([small], 16 << 30, None)
+    with pytest.raises(ConfigError, match=r"engine.workers: the Ray cluster has no cores now"):
+        _sharing([], 16 << 30, None)
+
+
 def test_memory_that_no_machine_has_and_a_cluster_that_is_not_there_are_said(raylets: Any) -> None:
-    with pytest.raises(ConfigError, match=r"engine.memory: received .* no machine of the Ray cluster gives out more"):
+    with pytest.raises(
+        ConfigError, match=r"engine.memory: .* bytes are needed, but no machine of the Ray cluster gives out more"
+    ):
         RayEngine(raylets.address, None, 1 << 40)
     ray_cluster.disconnect()
     with pytest.raises(ConfigError, match=r"engine.address: no Ray cluster can be reached at 'localhost:1'"):

@@ -1,0 +1,108 @@
+"""Faults on the wire between a build and its store: it ends with equal content, or in words, and the next one ends."""
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from corpus_assets.cli.verify import verify
+from corpus_assets.corpus import Corpus
+from resources.errors import CorpusError
+from resources.planning.planner import Status
+from resources.storage.s3 import S3Storage
+from tests.build.small import digests, drive, opened, write_config, write_small
+from tests.fault_proxy import EVERY_FAULT, Kind, faults
+from tests.object_store import ENVIRONMENT, Server, seaweedfs, weed
+
+pytestmark = pytest.mark.slow
+MOST_BUILDS = 5
+WITH_LATENCY: tuple[Kind, ...] = ("latency",)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    if weed() is None:
+        pytest.skip("needs the extra s3-server")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ENVIRONMENT.items():
+            patch.setenv(name, value)
+        with seaweedfs(tmp_path_factory.mktemp("seaweedfs")) as running:
+            yield running
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_small(tmp_path_factory.mktemp("undisturbed"))
+    assert not drive(opened(folder)).failed
+    return folder
+
+
+def on(folder: Path, server: Server, name: str, endpoint: str) -> Corpus:
+    """The small corpus with a store that is reached at some address."""
+    storage = {
+        "root": f"s3://{server.bucket}/{name}",
+        "s3": {"endpoint": endpoint, "addressing": "path"},
+        "cache": {"folder": "cache"},
+    }
+    write_config(folder, {"storage": storage})
+    return opened(folder)
+
+
+def built(folder: Path, server: Server, name: str, endpoint: str) -> list[str]:
+    """Builds until nothing fails, at most so often; returns the errors before that."""
+    said: list[str] = []
+    for _ in range(MOST_BUILDS):
+        try:
+            result = drive(on(folder, server, name, endpoint))
+        except (CorpusError, OSError) as error:
+            said.append(str(error))
+            continue
+        if not result.failed and not result.waiting:
+            return said
+        said += result.failed
+    raise AssertionError(said)
+
+
+@pytest.mark.parametrize("kinds", [EVERY_FAULT, ("500", "503"), ("cut",), ("truncated",), WITH_LATENCY], ids=" ".join)
+def test_a_build_ends_with_equal_content(
+    undisturbed: Path, server: Server, tmp_path: Path, kinds: Sequence[Kind]
+) -> None:
+    name = f"build-{'-'.join(kinds)}"
+    folder = write_small(tmp_path)
+    with faults(server.endpoint, kinds) as proxy:
+        said = built(folder, server, name, proxy.endpoint)
+        assert set(proxy.made) == set(kinds)
+    assert all("://" not in words.replace("s3://", "") for words in said), "no addresses, which may be signed"
+    corpus = on(folder, server, name, server.endpoint)
+    assert digests(corpus) == digests(opened(undisturbed))
+    due = [one for one in corpus.planner().plan().decisions if one.status is not Status.FRESH]
+    assert {one.asset for one in due} <= {"report"}  # `drive` leaves it out.
+    assert verify(corpus, deep=True).bad == []
+
+
+@pytest.mark.parametrize("kind", [*EVERY_FAULT, "latency"])
+def test_objects_of_many_parts_arrive_whole(server: Server, tmp_path: Path, kind: Kind) -> None:
+    """Sent in parts and read again by ranges, read ahead, and as a copy."""
+    content = random.Random(kind).randbytes(23 << 20)
+    folder = write_small(tmp_path)
+    with faults(server.endpoint, [kind], seed=2) as proxy:
+        storage = cast(S3Storage, on(folder, server, f"parts-{kind}", proxy.endpoint).storage)
+        for _ in range(MOST_BUILDS):
+            unpublished = storage.begin()
+            try:
+                unpublished.create("large/one.npy").write(content)
+                unpublished.prepare()
+                unpublished.publish()
+                path = unpublished.stored("large/one.npy")
+                break
+            except OSError:
+                continue
+            finally:
+                unpublished.discard()
+        with storage.sequential(path) as file:
+            assert file.read() == content
+        assert storage.read(path, 9 << 20, 1000) == content[9 << 20 : (9 << 20) + 1000]
+        assert Path(storage.fetch(path)).read_bytes() == content
+        assert proxy.made[kind] > 0
