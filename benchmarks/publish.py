@@ -127,7 +127,7 @@ is the ratio of the two; with other work on the machine, that of CPU seconds is 
 
 `python -m benchmarks.stores` builds the sample corpus on a local disk and on S3 (SeaweedFS on loopback), each in one
 process, and counts the CPU time of that process alone. `s3 cpu ratio` is that of the build on S3 over the local one.
-`bytes read twice` counts bytes of objects that one stage was sent although it had had them.
+`bytes read twice` counts bytes of objects that the build was sent although it had had them.
 
 {stores}
 

@@ -6,7 +6,7 @@ are those of the building process, imports and threads included. `--profile` pri
 
 `s3_cpu_ratio`: CPU seconds of the build on S3 over those of the local one. `requests_per_partition`: requests of all
 kinds over committed partitions. `bytes_moved_per_text_byte`: bytes of bodies sent and received over those of normalized
-text. `bytes_read_twice`: bytes of objects that one stage was sent although it had had them.
+text. `bytes_read_twice`: bytes of objects that the build was sent although it had had them.
 """
 
 import argparse
@@ -27,7 +27,11 @@ import yaml
 
 from benchmarks.corpora import write_corpus
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.build import build as build_corpus
+from corpus_assets.orchestration.build_report import Progress
 from resources.errors import CorpusError
+from resources.stage.declaration import Stage
+from resources.stage.job import Outcome
 from resources.storage.s3_client import S3Settings, client, traffic
 from tests.object_store import ENVIRONMENT, Server, seaweedfs
 
@@ -88,21 +92,18 @@ def figures_of(local: dict[str, Any], s3: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class ReadTwice:
-    """Counts the bytes of objects that are read again: `begin` forgets what was read."""
+class Read:
+    """The places of objects that this process was sent."""
 
     def __init__(self, settings: S3Settings) -> None:
-        self.bytes = 0
         self._read: dict[str, list[tuple[int, int]]] = defaultdict(list)
         events = client(settings).meta.events
         events.register("before-parameter-build.s3.GetObject", self._asked)
         events.register("after-call.s3.GetObject", self._answered)
 
-    def begin(self) -> None:
-        """Count from here on."""
-        for spans in self._read.values():
-            self.bytes += sum(stop - start for start, stop in spans) - _covered(spans)
-        self._read.clear()
+    def twice(self) -> int:
+        """Bytes that were sent although they had been."""
+        return sum(sum(stop - start for start, stop in spans) - _covered(spans) for spans in self._read.values())
 
     def _asked(self, params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         context["key_of_benchmark"] = params["Key"]
@@ -123,35 +124,34 @@ def _covered(spans: list[tuple[int, int]]) -> int:
 
 
 def build(config: Path) -> dict[str, Any]:
-    """Compute every stage in this process and say what it cost."""
+    """Build a corpus in this process and say what it cost."""
     started, corpus = time.perf_counter(), Corpus.open(config)
     settings = getattr(corpus.storage, "settings", None)
-    twice = ReadTwice(settings) if settings is not None else None
-    content: dict[str, str] = {}
-    text = 0
-    for stage in corpus.graph:
-        step = corpus.step(stage)
-        step.run()
-        if failures := step.failures():
-            raise CorpusError("\n".join(failures))
-        records = step.records()
-        content |= {f"{stage.name}/{key}": record.digest for key, record in records.items()}
-        if stage.name == "normalized_documents":
-            text = sum(record.statistics.get("text_bytes", 0) for record in records.values())
-        if twice is not None:
-            twice.begin()
+    read = Read(settings) if settings is not None else None
+    report = build_corpus(corpus, list(corpus.graph), _Silent(), checks=False)
     usage, moved = resource.getrusage(resource.RUSAGE_SELF), traffic()
+    if not report.ok:
+        raise CorpusError(f"the build failed: {report.failed}")
+    records = {stage.name: corpus.ledger.records(stage.name) for stage in corpus.graph}
     return {
         "cpu_s": round(usage.ru_utime + usage.ru_stime, 3),
         "seconds": round(time.perf_counter() - started, 2),
-        "partitions": len(content),
-        "text_bytes": text,
+        "partitions": report.recomputed,
+        "text_bytes": sum(one.statistics["text_bytes"] for one in records["normalized_documents"].values()),
         "requests": moved.requests,
         "sent": moved.sent,
         "received": moved.received,
-        "read_twice": twice.bytes if twice is not None else 0,
-        "content": content,
+        "read_twice": read.twice() if read is not None else 0,
+        "content": {f"{name}/{key}": one.digest for name, found in records.items() for key, one in found.items()},
     }
+
+
+class _Silent(Progress):
+    def stage(self, stage: Stage, due: int) -> None:
+        """Says nothing."""
+
+    def outcome(self, outcome: Outcome) -> None:
+        """Says nothing."""
 
 
 def _profiled(config: Path) -> dict[str, Any]:

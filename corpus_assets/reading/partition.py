@@ -12,11 +12,20 @@ from numpy.typing import NDArray
 from corpus_assets.reading.errors import ReadingError
 from resources.formats.arrays import read_rows, whole
 from resources.formats.token_streams import DATA, DOCUMENT, DOCUMENTS, IDS, LENGTHS, NAMES
+from resources.storage.fetched import fetched
 from resources.storage.interface import Storage
 
 BLOCK_DOCUMENTS = 1 << 13
 """Documents between two whose place is known. What lies between is added up, which takes about a microsecond."""
 _MAPPED = ("data", "lengths", "table", "sources", "id_bytes")
+
+
+def _contents(path: str) -> memoryview:
+    # Not numpy's memmap: it keeps a file open as long as the array is there, and streams have thousands.
+    import pyarrow as pa
+
+    with pa.memory_map(path) as file:
+        return memoryview(file.read_buffer())
 
 
 class StreamPartition:
@@ -85,11 +94,8 @@ class StreamPartition:
         return {name: value for name, value in self.__dict__.items() if name not in _MAPPED}
 
     def _mapped(self, suffix: str) -> NDArray[Any]:
-        # Not numpy's memmap: it keeps a file open as long as the array is there, and streams have thousands.
-        import pyarrow as pa
-
-        with self._readable(suffix) as path, pa.memory_map(self._storage.fetch(path)) as file:
-            return whole(memoryview(file.read_buffer()), path)
+        with self._readable(suffix) as path:
+            return whole(fetched(self._storage, path, _contents), path)
 
     def _data_type(self) -> np.dtype[Any]:
         """Returns the type of the ids, from the header of their file."""

@@ -23,10 +23,27 @@ from resources.storage.fetched import fetched
 from resources.storage.interface import Storage
 
 _SEGMENT_BYTES = 1 << 22
+_MEMBERS_BYTES = 1 << 22
+"""Bytes of members that lie side by side and are read at once: each read may be a request."""
 
 
 def _mapped(path: str) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _neighbours(members: list[int], places: NDArray[np.int64]) -> Iterator[list[int]]:
+    """Yields the members, whose numbers are in order, in runs without a gap of at most `_MEMBERS_BYTES`, or of one.
+
+    places: where each begins, shape (members + 1,).
+    """
+    run: list[int] = []
+    for number in members:
+        if run and (number != run[-1] + 1 or places[number + 1] - places[run[0]] > _MEMBERS_BYTES):
+            yield run
+            run = []
+        run.append(number)
+    if run:
+        yield run
 
 
 class Partition:
@@ -102,9 +119,12 @@ class Partition:
         places = np.concatenate([[0], np.cumsum(table["stored"], dtype=np.int64)])
         rows = np.concatenate([[0], np.cumsum(table["rows"], dtype=np.int64)])
         holding = np.searchsorted(rows, np.flatnonzero(chosen), side="right") - 1
-        for number in np.unique(holding[holding < len(table)]).tolist():
-            stored = self._files.read(file, int(places[number]), int(places[number + 1] - places[number]))
-            yield self._files.member(file, stored, table[number]), chosen[rows[number] : rows[number + 1]]
+        for run in _neighbours(np.unique(holding[holding < len(table)]).tolist(), places):
+            start = int(places[run[0]])
+            content = memoryview(self._files.read(file, start, int(places[run[-1] + 1]) - start))
+            for number in run:
+                stored = bytes(content[int(places[number]) - start : int(places[number + 1]) - start])
+                yield self._files.member(file, stored, table[number]), chosen[rows[number] : rows[number + 1]]
 
     def chosen_lines(self, chosen: NDArray[np.bool_]) -> Iterator[bytes]:
         """Yields the chosen lines of the `jsonl.gz` file; reads no more than it must if there is a table of members."""

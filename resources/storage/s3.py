@@ -37,6 +37,8 @@ from resources.storage.s3_upload import S3Unpublished
 from resources.user_cache import user_folder
 
 _AT_RANDOM = (".npy", ".h5")
+_READ_ONCE = 1 << 16
+"""Bytes of a file up to which whoever reads it keeps its content; a larger one is checked first, and then read."""
 _UPLOAD_MAY_TAKE = timedelta(days=1)
 _VERSIONS: dict[tuple[str, str], str] = {}
 """Versions of files that this process copied or looked at, by store and path."""
@@ -82,7 +84,7 @@ class S3Storage(Storage):
         if path.endswith(_AT_RANDOM) and (copy := self._same_copy(path)):
             return copy
         first = get(source, 0, min(FIRST, self.settings.part_size))
-        if path.endswith(_AT_RANDOM) and len(first.content) < first.total:
+        if path.endswith(_AT_RANDOM) and first.total > _READ_ONCE:
             return self._opened(path, first)
         return cast(BinaryIO, stream(source, first))
 

@@ -100,8 +100,11 @@ def finished(source: Corpus, target: Corpus, most: int = 4) -> tuple[Copied, Seq
 
 
 @pytest.mark.parametrize("kinds", [EVERY_FAULT, ("500", "503"), ("cut", "truncated")], ids=" ".join)
-def test_faults_on_the_wire_change_nothing(work: Work, server: Server, kinds: Sequence[Kind]) -> None:
+def test_faults_on_the_wire_change_nothing(
+    work: Work, server: Server, kinds: Sequence[Kind], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A copy ends well, or says what the matter is, and the next one goes on."""
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
     name = f"wire-{'-'.join(kinds)}"
     with faults(server.endpoint, kinds) as proxy:
         finished(opened(work.folder), at(work.folder, server, name, proxy.endpoint))
