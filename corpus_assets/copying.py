@@ -186,7 +186,7 @@ class _Copying:
     def end(self) -> None:
         """Tells the ledger of the target what was committed, and removes the files of replaced records."""
         for asset, count in self._new.items():
-            self._target.ledger.committed(asset, self._present[asset], count)
+            self._target.ledger.adopt(asset, self._present[asset], count)
         if self._replaced:
             obsolete = sorted(self._replaced - self._target.owned_files())
             for path in obsolete:

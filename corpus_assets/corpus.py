@@ -1,8 +1,10 @@
 """A corpus opened from its `corpus.yaml`: configuration, graph, store and ledger in one place."""
 
 import os
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from corpus_assets.config import CorpusConfig, load_config
 from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.sampling import with_sample
+from corpus_assets.elsewhere import Elsewhere
 from corpus_assets.filter.assets import require_after_filter
 from corpus_assets.jobs import Jobs
 from corpus_assets.mix.assets import require_attributes
@@ -17,6 +20,7 @@ from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
 from resources.engine.interface import Engine, R, T
+from resources.errors import HeldError
 from resources.ledger import Ledger, Record, partition_name
 from resources.planning.planner import Decision, Planner, Status, held_back
 from resources.shards import Listing, SourceFolder, list_shards
@@ -25,10 +29,16 @@ from resources.stage.graph import Graph
 from resources.stage.job import Job, Outcome
 from resources.stage.settings import Settings
 from resources.storage import open_storage
-from resources.storage.ownership import claim
+from resources.storage.holders import Process, this_process
+from resources.storage.ownership import claim, owns, require_owner
 from resources.storage.s3_client import S3Settings
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
+_PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
+"""Seconds for which a build asks again for a store that it may not join, and between two attempts.
+
+Pauses differ by chance, or builders that begin in one moment would for ever meet again.
+"""
 
 
 class Corpus:
@@ -93,18 +103,49 @@ class Corpus:
 
     def jobs(self, planner: Planner) -> Jobs:
         """Returns what makes the jobs of partitions, as a planner sees them."""
-        return Jobs(planner, self.config.engine.memory, self.engine)
+        return Jobs(planner, self.builder, self.config.engine.memory, self.engine)
+
+    @cached_property
+    def builder(self) -> Process:
+        """This process, as it names itself to others that work on the store."""
+        return this_process(self.settings.digest(self.graph))
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keeps other processes from building; first moves records from older names of assets to the present ones.
+        """Holds the store alone; first moves records from older names of assets to the present ones.
 
-        `StorageError` if another process builds, or if the store belongs to another configuration.
+        `HeldError` if another process works on it; `StorageError` if the store belongs to another configuration.
         """
         with self.storage.exclusive():
             claim(self.storage, self.config.name, self.file)
             self.ledger.take_over()
             yield
+
+    @contextmanager
+    def building(self) -> Iterator[Sequence[Process]]:
+        """Joins the processes that build on the store, and yields the others, if the store can be shared.
+
+        What nobody else may do meanwhile is done first, alone. Errors: as `exclusive`; `HeldError` too if another
+        builder has other settings.
+        """
+        with ExitStack() as held:
+            others = self._join(held)
+            require_owner(self.storage, self.config.name, self.file)
+            yield others
+
+    def _join(self, held: ExitStack) -> Sequence[Process]:
+        """Joins the builders. Others that begin in the same moment hold the store alone first, which is waited for."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                if not owns(self.storage, self.config.name, self.file) or self.ledger.has_old_names():
+                    with self.exclusive():
+                        pass
+                return held.enter_context(self.storage.shared(self.builder))
+            except HeldError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(random.uniform(*_PAUSES))
 
     def owned_files(self) -> set[str]:
         """Returns the paths of all files that a record names."""
@@ -158,11 +199,11 @@ class Step:
     def run(self, on_outcome: Callable[[Outcome], None] | None = None) -> list[Outcome]:
         """Computes and commits all due partitions; calls `on_outcome` with each outcome when it is there.
 
-        A partition whose input has a damaged file is computed after that input was made again, whose outcome is
-        given to `on_outcome` too. If that does not help, it has failed.
+        Partitions that other builders hold are waited for. A partition whose input has a damaged file is computed after
+        that input was made again, whose outcome is given to `on_outcome` too. If that does not help, it has failed.
         """
         report = on_outcome or (lambda _: None)
-        with self._corpus.exclusive():
+        with self._corpus.building():
             try:
                 due = self.due
                 while held := self._run(due, report):
@@ -183,7 +224,7 @@ class Step:
         Damaged partitions have no record any more then.
         """
         met, held = set(self.damaged), []
-        for outcome in self._corpus.engine.run(self._jobs(due)):
+        for outcome in self._outcomes(due):
             if outcome.damaged is None or outcome.damaged in met:
                 self._settle(outcome, report)
             else:
@@ -193,8 +234,21 @@ class Step:
         # Not before: the other jobs would only be told that their input does not exist.
         for asset, key in self.damaged if held else ():
             if (asset, key) not in met:
-                self._corpus.ledger.forget(asset, key)
+                self._corpus.ledger.forget_damaged(asset, key, self._corpus.builder)
         return held
+
+    def _outcomes(self, due: Iterable[Decision]) -> Iterator[Outcome]:
+        """Runs jobs until all partitions are settled, also those that other builders held or made otherwise."""
+        elsewhere = Elsewhere(self._planner)
+        decisions = {decision.partition: decision for decision in due}
+        keys = list(decisions)
+        while keys or len(elsewhere):
+            for outcome in self._corpus.engine.run(self._jobs([decisions[key] for key in keys], elsewhere)):
+                if not elsewhere.takes(outcome):
+                    yield outcome
+            elsewhere.wait()
+            keys = [key for _, key in elsewhere.due()]
+        self._corpus.ledger.save(self.stage.name, len(decisions))
 
     def _settle(self, outcome: Outcome, report: Callable[[Outcome], None]) -> None:
         self.outcomes.append(outcome)
@@ -205,11 +259,10 @@ class Step:
         for asset, key in dict.fromkeys(outcome.damaged for outcome in held if outcome.damaged):
             step = self._corpus.step(self._corpus.graph[asset], [key])
             step.run(report)
-            if step.failures() or not step.outcomes:
+            if step.failures() or key not in step.records():
                 return False
-            for outcome in step.outcomes:
-                if outcome.record is not None:
-                    self._planner.committed(outcome.record)
+            for record in step.records().values():
+                self._planner.committed(record)
         return True
 
     def _remove_obsolete(self) -> None:
@@ -238,22 +291,29 @@ class Step:
         known = self._planner.records(self.stage.name)
         return {d.partition: known[d.partition] for d in self.fresh} | new
 
-    def _jobs(self, due: Sequence[Decision]) -> Iterator[Job]:
-        jobs = self._corpus.jobs(self._planner)
-        return (jobs.job(self.stage, decision.partition) for decision in due)
+    def _jobs(self, due: Iterable[Decision], elsewhere: Elsewhere | None = None) -> Iterator[Job]:
+        jobs, name = self._corpus.jobs(self._planner), self.stage.name
+        for decision in due:
+            expired = elsewhere.expired((name, decision.partition)) if elsewhere else ""
+            yield jobs.job(self.stage, decision.partition, expired)
 
     def _restamp(self) -> None:
         for decision in self.fresh:
             if decision.rewritten:
-                restamp(self._corpus.ledger, self._planner, decision)
+                restamp(self._corpus, self._planner, decision)
 
 
-def restamp(ledger: Ledger, planner: Planner, decision: Decision) -> None:
+def restamp(corpus: Corpus, planner: Planner, decision: Decision) -> None:
     """Writes the new modification time to the record of a raw file that was rewritten with the same content."""
     shard = planner.shard(decision.partition)
-    if shard is not None:
-        with suppress(OSError):  # It only saves time: the next look digests the file again.
-            ledger.write(planner.records(decision.asset)[decision.partition].with_seen(shard.seen()))
+    if shard is None:
+        return
+    name = (decision.asset, decision.partition)
+    # It only saves time: the next look digests the file again.
+    with suppress(OSError), corpus.ledger.leased(*name, corpus.builder) as unchanged:
+        if unchanged:
+            record = planner.records(decision.asset)[decision.partition].with_seen(shard.seen())
+            corpus.ledger.committed(record, corpus.ledger.write(record))
 
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:

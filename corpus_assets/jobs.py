@@ -10,6 +10,7 @@ from resources.planning.planner import Planner
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job
+from resources.storage.holders import Process
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,18 @@ class _Shared:
 class Jobs:
     """Makes jobs as a planner sees their partitions.
 
-    memory: bytes that the workers of a machine may take together. engine: runs the jobs.
+    builder: who builds. memory: bytes that the workers of a machine may take together. engine: runs the jobs.
     """
 
-    def __init__(self, planner: Planner, memory: int, engine: Engine) -> None:
+    def __init__(self, planner: Planner, builder: Process, memory: int, engine: Engine) -> None:
         self._planner = planner
+        self._builder = builder
         self._memory = memory
         self._engine = engine
         self._shared: dict[str, _Shared] = {}
 
-    def job(self, stage: Stage, key: str | None) -> Job:
-        """Returns the job of one partition."""
+    def job(self, stage: Stage, key: str | None, expired: str = "") -> Job:
+        """Returns the job of one partition. expired: see `Job`."""
         shared = self._shared.get(stage.name) or self._shared.setdefault(stage.name, self._share(stage))
         # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
         sharing = 1 if stage.partitioning is Partitioning.NONE else self._engine.workers_per_machine
@@ -49,6 +51,9 @@ class Jobs:
             memory=share_of(self._memory, sharing, self._engine.own_memory),
             local_files=shared.local_files,
             run_options=shared.run_options,
+            builder=self._builder,
+            known=self._planner.ledger.version(stage.name, key),
+            expired=expired,
         )
 
     def _share(self, stage: Stage) -> _Shared:

@@ -68,6 +68,14 @@ class StorageError(CorpusError):
     """The store refused an operation, or was asked for something outside its root."""
 
 
+class HeldError(StorageError):
+    """Another process holds the store, or shares it in a way that keeps this one out."""
+
+
+class LeaseLostError(StorageError):
+    """Another process has taken over the partition that this one was writing."""
+
+
 class StoreAccessError(StorageError, OSError):
     """The store does not answer, refuses access, or breaks off: that says nothing about what it holds.
 

@@ -6,7 +6,7 @@ A partition exists if and only if its record does. Records are small JSON files 
 
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Lock
 
 from resources.errors import LedgerError
@@ -21,6 +21,7 @@ from resources.records import (
     decode_record,
     encode_record,
     folded,
+    lease_name,
     partition_digest,
     partition_name,
     recipe_digest,
@@ -28,7 +29,9 @@ from resources.records import (
     with_present_names,
 )
 from resources.snapshots import SNAPSHOTS, Seen, decode_snapshot, encode_snapshot, snapshot_path
+from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage
+from resources.storage.leases import Held
 
 __all__ = [
     "ALL",
@@ -43,6 +46,7 @@ __all__ = [
     "decode_record",
     "encode_record",
     "folded",
+    "lease_name",
     "partition_digest",
     "partition_name",
     "recipe_digest",
@@ -97,13 +101,41 @@ class Ledger:
         self.unreadable[path] = why
         return LedgerError(f"{path}: not a commit record ({why}); the next build makes the partition again")
 
-    def write(self, record: Record) -> None:
-        """Commits a partition: from now on it exists."""
-        self.storage.write(record_path(record.asset, record.partition), encode_record(record))
+    def write(self, record: Record) -> Entry | None:
+        """Commits a partition: from now on it exists. Returns the entry of the record."""
+        return self.storage.write(record_path(record.asset, record.partition), encode_record(record))
+
+    def replace(self, record: Record, version: str | None) -> Entry | None:
+        """Commits a partition in the place of the record of this version, of none for None; see `Storage.replace`."""
+        return self.storage.replace(record_path(record.asset, record.partition), encode_record(record), version)
+
+    def version(self, asset: str, partition: str | None) -> str | None:
+        """Returns the version of a record as this ledger last saw it; None if it has seen none."""
+        seen = self._seen.get(asset, {}).get(partition or UNPARTITIONED)
+        return None if seen is None else seen.version
 
     def forget(self, asset: str, partition: str | None) -> None:
         """Removes the record: the partition no longer exists, even if its files are still there."""
         self.storage.delete(record_path(asset, partition))
+
+    @contextmanager
+    def leased(self, asset: str, partition: str | None, builder: Process) -> Iterator[bool]:
+        """Takes the lease of a partition; yields whether it was free, and the record the one that was last seen."""
+        lease = self.storage.lease(lease_name(asset, partition), builder)
+        if isinstance(lease, Held):
+            yield False
+            return
+        try:
+            entry = self.storage.stat(record_path(asset, partition))
+            yield entry is not None and self.version(asset, partition) in (None, entry.version)
+        finally:
+            lease.release()
+
+    def forget_damaged(self, asset: str, partition: str | None, builder: Process) -> None:
+        """Removes the record of a damaged partition, unless another builder makes it anew or has done so."""
+        with self.leased(asset, partition, builder) as unchanged:
+            if unchanged:
+                self.forget(asset, partition)
 
     def records(self, asset: str, state: str | None = None) -> dict[str | None, Record]:
         """Returns every record of an asset, by partition. Reads only those that changed since the last call.
@@ -169,22 +201,37 @@ class Ledger:
             with suppress(OSError):
                 self.storage.write(snapshot_path(asset), encode_snapshot(known))
 
-    def committed(self, asset: str, records: Mapping[str | None, Record], changed: int) -> None:
-        """Takes note of what this process's workers committed, so that nobody has to read it: one listing.
+    def committed(self, record: Record, entry: Entry | None) -> None:
+        """Takes note of a record that a worker has written or found, so that nobody has to read it.
 
-        records: all records of the asset, under its present name. changed: how many of them are new; a few are left
-        to the next look. The caller holds the store.
+        entry: of its file; None if nobody knows it, and then the next look reads it.
         """
-        if not _is_much(changed, len(records)):
-            return
+        if entry is not None:
+            with self._looking:
+                seen = Seen(entry.bytes, entry.version, record)
+                self._known(record.asset)[record.partition or UNPARTITIONED] = seen
+
+    def adopt(self, asset: str, records: Mapping[str | None, Record], changed: int) -> None:
+        """Takes note of all records of an asset, which the caller wrote and holds the store alone: one listing.
+
+        changed: how many of them are new; a few are left to the next look.
+        """
+        if _is_much(changed, len(records)):
+            for entry in self._list(asset):
+                key = _partition_of(entry.path)
+                if (record := records.get(None if key == UNPARTITIONED else key)) is not None:
+                    self.committed(record, entry)
+            self.save(asset, changed)
+
+    def save(self, asset: str, changed: int) -> None:
+        """Writes the snapshot of an asset if much of it has changed. changed: number of its new records."""
         with self._looking:
-            known = {
-                key: Seen(entry.bytes, entry.version, records[None if key == UNPARTITIONED else key])
-                for key, entry in ((_partition_of(entry.path), entry) for entry in self._list(asset))
-                if (None if key == UNPARTITIONED else key) in records
-            }
-            self._seen[asset] = known
-            self._save(asset, changed)
+            if asset in self._seen:
+                self._save(asset, changed)
+
+    def has_old_names(self) -> bool:
+        """Returns whether there are records for `take_over` to move."""
+        return any(self._list(old) for old in self._formerly)
 
     def take_over(self) -> int:
         """Moves records from old names of assets to the present ones; returns how many there were.

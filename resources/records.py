@@ -124,6 +124,11 @@ def record_path(asset: str, partition: str | None) -> str:
     return f"{FOLDER}/{asset}/{partition or UNPARTITIONED}.json"
 
 
+def lease_name(asset: str, partition: str | None) -> str:
+    """Returns the name of the lease of a partition."""
+    return f"{asset}/{partition or UNPARTITIONED}"
+
+
 def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
     """Returns a record with the present names of its asset and inputs, and the recipe that follows from them.
 

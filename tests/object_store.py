@@ -96,6 +96,17 @@ def moto(folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
+def rclone(folder: Path) -> Iterator[Server]:
+    """Runs `rclone serve s3` over a folder, which ignores the conditions of writes; needs `ENVIRONMENT` too."""
+    (folder / "served" / BUCKET).mkdir(parents=True)
+    (port,) = free_ports(1)
+    program = Path(sys.executable).with_name("rclone")
+    command = [str(program), "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", f"{KEY},{SECRET}"]
+    with _running([*command, str(folder / "served")], folder, f"http://127.0.0.1:{port}") as server:
+        yield server
+
+
+@contextmanager
 def _running(command: list[str], folder: Path, endpoint: str) -> Iterator[Server]:
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=os.environ | ENVIRONMENT)

@@ -1,6 +1,6 @@
 """The progress of a build on a terminal: a line for the whole, a bar per stage, and what happens between stages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
@@ -71,6 +71,11 @@ class BarPerStage(Progress):
         if self._aside is not None:
             self._bars.remove_task(self._aside)
         self._aside = self._bars.add_task(f"{what} ...", total=None) if what else None
+
+    @override
+    def shares(self, builders: Sequence[str]) -> None:
+        for builder in builders:
+            print_line(self._bars.console, f"{builder} builds on this store too; they share the work")
 
     @override
     def begins(self, work: Work) -> None:

@@ -101,6 +101,7 @@ class _Failures(Progress):
 def _as_json(report: Report, log: Path | None, build_log: Path | None) -> dict[str, Any]:
     return {
         "recomputed": report.recomputed,
+        "elsewhere": report.elsewhere,
         "fresh": report.fresh,
         "failed": len(report.failed),
         "waiting": len(report.waiting),
@@ -144,7 +145,8 @@ def _show(out: Console, report: Report, corpus: Corpus, log: str | None, *, quie
         print_line(out, f"All errors are in {log}")
     failed = f", {len(report.failed):,} failed" if report.failed else ""
     took = duration(report.seconds)
-    print_line(out, f"{report.recomputed:,} partitions recomputed, {report.fresh:,} fresh{failed}, in {took}")
+    shared = f", {report.elsewhere:,} built by another builder" if report.elsewhere else ""
+    print_line(out, f"{report.recomputed:,} partitions recomputed, {report.fresh:,} fresh{shared}{failed}, in {took}")
     if quiet:
         return
     if log is not None:

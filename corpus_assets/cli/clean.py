@@ -41,6 +41,8 @@ def run(config: Path | None, *, dry_run: bool, force: bool = False, taking_over:
     )
     if removed.unowned:
         typer.echo(f"{removed.unowned} of the files were named by no record")
+    for name, who in corpus.storage.leases():
+        typer.echo(f"{name}: its lease is held by {who}; the next build takes it over when it has expired")
 
 
 def clean_corpus(corpus: Corpus, *, dry_run: bool) -> Cleaned:

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -33,6 +33,10 @@ class Events(Progress):
         self._write("doing", what=what)
 
     @override
+    def shares(self, builders: Sequence[str]) -> None:
+        self._write("shares", builders=[*builders])
+
+    @override
     def begins(self, work: Work) -> None:
         self._work, self._said = work, self._clock()
         self._write(
@@ -58,6 +62,7 @@ class Events(Progress):
                 rows_out=numbers.get("rows_out"),
                 dropped=numbers.get("dropped", {}),
                 bytes=sum(file.bytes for file in outcome.record.files),
+                **({"elsewhere": True} if outcome.elsewhere else {}),
             )
         if self._clock() - self._said >= _EVERY:
             self._said = self._clock()

@@ -63,6 +63,12 @@ class StorageSection(Section):
     sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
     s3: S3Section = S3Section()
     cache: CacheSection = CacheSection()
+    lease: float = Field(
+        120.0,
+        gt=0,
+        description="seconds after which other builders take over what a builder holds in an object store and does not "
+        "renew, because it died or was stopped",
+    )
     options: dict[str, JsonValue] = Field(default={}, description="options for a store of your own")
 
     @model_validator(mode="before")

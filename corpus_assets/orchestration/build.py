@@ -51,10 +51,13 @@ def build(
     progress.doing("planning")
     for stage in stages:  # Reports a missing file that the configuration names before hours of work.
         corpus.settings.derived_parameters(stage)
-    with corpus.exclusive():
-        corpus.storage.remove_abandoned()
-        if rehash:
+    if rehash:
+        with corpus.exclusive():
             forget_stamps(corpus.planner())
+    with corpus.building() as others:
+        if others:
+            progress.shares([other.words.rstrip(",") for other in others])
+        corpus.storage.remove_abandoned()
         planner = corpus.planner()
         due = _due(corpus, planner, stages)
         _check_before(planner, due)
@@ -69,7 +72,7 @@ def build(
                 report.orphans = len(planner.orphans())
                 report.causes = causes(planner, stages)
                 report.summary = summary(planner)
-                if report.recomputed:
+                if report.recomputed or report.elsewhere:
                     keep(corpus.storage, numbers_of(planner))
                 found = builder.finish()
                 if not builder.used_dagster:

@@ -1,7 +1,7 @@
 """The log of a build: what happened when, line by line, in a file below the DAGSTER_HOME."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, TextIO
@@ -37,6 +37,11 @@ class BuildLog(Progress):
         self._work: Work | None = None
         self._said = 0.0
         self.path: Path | None = None
+        self._others: Sequence[str] = ()
+
+    @override
+    def shares(self, builders: Sequence[str]) -> None:
+        self._others = builders
 
     @override
     def begins(self, work: Work) -> None:
@@ -44,6 +49,8 @@ class BuildLog(Progress):
         self._open()
         sizes = f"{work.due:,} partitions of {len(work.stages)} stages, of {work.raw_bytes:,} raw bytes"
         self._write("info", f"a build begins: {sizes}, on {work.workers} workers")
+        for builder in self._others:
+            self._write("info", f"{builder} builds on this store too")
 
     def _open(self) -> None:
         path = self._folder / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%f}.log"
@@ -67,7 +74,8 @@ class BuildLog(Progress):
         elif self._least == 0:
             numbers = outcome.record.statistics
             rows = f"{numbers.get('rows_in', '-')} rows in, {numbers.get('rows_out', '-')} out"
-            self._write("debug", f"{outcome.name}: {rows}, {numbers.get('seconds', 0)} s")
+            made = "made by another builder" if outcome.elsewhere else f"{numbers.get('seconds', 0)} s"
+            self._write("debug", f"{outcome.name}: {rows}, {made}")
         if self._clock() - self._said >= _EVERY:
             self._said = self._clock()
             self._say_how_far()
@@ -99,7 +107,8 @@ class BuildLog(Progress):
             for line in lines:
                 self._write(level, line)
         counts = f"{report.recomputed:,} recomputed, {report.fresh:,} fresh, {len(report.failed):,} failed"
-        self._write("info", f"the build ends: {counts}, {report.seconds:.1f} s")
+        shared = f", {report.elsewhere:,} made by others" if report.elsewhere else ""
+        self._write("info", f"the build ends: {counts}{shared}, {report.seconds:.1f} s")
         self.close()
 
     def close(self) -> None:

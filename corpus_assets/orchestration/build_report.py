@@ -1,5 +1,6 @@
 """The progress of a build, and the report at its end."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -22,6 +23,10 @@ class Progress(Protocol):
     def aside(self, what: str) -> None:
         """Called when something else goes on beside the stages, such as compiling; without words when it ends."""
         del what  # By default nobody is told.
+
+    def shares(self, builders: Sequence[str]) -> None:
+        """Called when a build begins on a store on which others build. builders: those, in words."""
+        del builders  # By default nobody is told.
 
     def begins(self, work: Work) -> None:
         """Called once, when it is known that there is something to compute. work: kept up to date by the builder."""
@@ -59,6 +64,11 @@ class Several(Progress):
             one.aside(what)
 
     @override
+    def shares(self, builders: Sequence[str]) -> None:
+        for one in self._followers:
+            one.shares(builders)
+
+    @override
     def begins(self, work: Work) -> None:
         for one in self._followers:
             one.begins(work)
@@ -88,11 +98,12 @@ class Several(Progress):
 class Report:
     """The result of a build. held_back: the reasons of closed gates, each once; their readers are among `waiting`.
 
-    crashes: errors of steps as a whole, which are among `failed` too. causes: why anything is still not fresh.
-    summary: what the corpus holds now.
+    elsewhere: partitions that other builders made meanwhile. crashes: errors of steps as a whole, which are among
+    `failed` too. causes: why anything is still not fresh. summary: what the corpus holds now.
     """
 
     recomputed: int = 0
+    elsewhere: int = 0
     fresh: int = 0
     failed: list[str] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
@@ -115,6 +126,9 @@ class Report:
         """Counts one partition."""
         if outcome.error is not None:
             self.failed.append(f"{outcome.name}: {outcome.error}")
+            return
+        if outcome.elsewhere:
+            self.elsewhere += 1
             return
         self.recomputed += 1
         self.by_asset[outcome.asset] = self.by_asset.get(outcome.asset, 0) + 1

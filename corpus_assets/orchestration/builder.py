@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from corpus_assets.corpus import Corpus, restamp
+from corpus_assets.elsewhere import Elsewhere
 from corpus_assets.jobs import Jobs
 from corpus_assets.orchestration.background import Background
 from corpus_assets.orchestration.build_report import Progress, Report
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from corpus_assets.orchestration.runner import Runner
 
 Key = tuple[str, str | None]
+BUILT_ELSEWHERE = "built by another builder"
 
 
 class Builder:
@@ -59,6 +61,7 @@ class Builder:
         self._started: set[str] = set()
         self._begun: dict[Key, Decision] = {}
         self._held: dict[Key, Outcome] = {}
+        self._elsewhere = Elsewhere(planner)
         self._damaged: set[Key] = set()
         self._built: set[Key] = set()
         self._replaced: set[str] = set()
@@ -75,13 +78,16 @@ class Builder:
                 self._work = Work(self._planner, self._stages, self._corpus.engine.workers)
                 self._progress.begins(self._work)
             self._settle()
-            while self._frontier.waits:
+            while self._frontier.waits or len(self._elsewhere):
                 for outcome in self._corpus.engine.run(_Queue(self._next)):
                     self._take(outcome)
                     self._settle()
                 self._lose()
                 self._mend()
                 self._settle()
+                if not self._frontier.waits:
+                    self._elsewhere.wait()
+                    self._ask_again()
             self._decide_the_rest()
         except BaseException as error:
             self._end(f"the build was interrupted ({type(error).__name__}); what it had committed is kept")
@@ -136,6 +142,8 @@ class Builder:
 
     def _next(self) -> Job | None:
         decision = self._frontier.next()
+        if decision is None and self._ask_again():
+            decision = self._frontier.next()
         if decision is None:
             return None
         stage = self._planner.graph[decision.asset]
@@ -147,10 +155,27 @@ class Builder:
             self._dagster.do(lambda runner: runner.begins(stage, due, reasons))
         self._begun[decision.asset, decision.partition] = decision
         self._count_running()
-        return self._jobs.job(stage, decision.partition)
+        expired = self._elsewhere.expired((decision.asset, decision.partition))
+        return self._jobs.job(stage, decision.partition, expired)
+
+    def _ask_again(self) -> bool:
+        """Puts back the partitions that other builders held a while ago; returns whether there were any."""
+        keys = list(self._elsewhere.due())
+        for key in keys:
+            self._put_back(key)
+        return bool(keys)
+
+    def _put_back(self, key: Key) -> None:
+        del self._begun[key]
+        self._frontier.again(*key)
 
     def _take(self, outcome: Outcome) -> None:
-        """Takes an outcome; one that failed over a damaged input, met for the first time, is held until all is done."""
+        """Takes an outcome; one that failed over a damaged input, met for the first time, is held until all is done.
+
+        What another builder has just made counts as built.
+        """
+        if self._elsewhere.takes(outcome):
+            return
         if outcome.damaged is not None and outcome.damaged not in self._damaged:
             self._held[outcome.asset, outcome.partition] = outcome
         else:
@@ -160,7 +185,7 @@ class Builder:
         key = (outcome.asset, outcome.partition)
         decision = self._begun.pop(key)
         self._count_running()
-        self._note(outcome, decision.reason)
+        self._note(outcome, BUILT_ELSEWHERE if outcome.elsewhere else decision.reason)
         if outcome.record is not None:
             self._frontier.built(outcome.record)
         else:
@@ -196,14 +221,14 @@ class Builder:
                 self._progress.settled(stage)
                 self._dagster.do(_settled(stage))
             if computed:
-                self._corpus.ledger.committed(stage.name, self._planner.records(stage.name), len(computed))
+                self._corpus.ledger.save(stage.name, len(computed))
             if self._checks and stage.gate is not None and (computed or self._is_used(stage)):
                 self._check([stage])
 
     def _lose(self) -> None:
         """Counts partitions as failed of which an engine said nothing."""
         for key, decision in list(self._begun.items()):
-            if key not in self._held:
+            if key not in self._held and key not in self._elsewhere:
                 self._conclude(Outcome(decision.name, *key, error="the engine lost it"))
 
     def _mend(self) -> None:
@@ -213,12 +238,11 @@ class Builder:
         self._damaged |= damaged.keys()
         # Not before: other jobs would only be told that their input does not exist.
         for key in damaged:
-            self._corpus.ledger.forget(*key)
+            self._corpus.ledger.forget_damaged(*key, self._corpus.builder)
         mended = {key for key in damaged if self._make_again(key)}
         for key, outcome in held.items():
             if outcome.damaged in mended:
-                del self._begun[key]
-                self._frontier.again(*key)
+                self._put_back(key)
             else:
                 self._conclude(outcome)
 
@@ -227,15 +251,15 @@ class Builder:
         why = {decision.partition: decision.reason for decision in step.due}
         for outcome in step.run():
             self._note(outcome, why.get(outcome.partition, ""))
-            if outcome.record is not None:
-                self._frontier.committed(outcome.record)
-        return bool(step.outcomes) and not step.failures()
+        for record in step.records().values():
+            self._frontier.committed(record)
+        return key[1] in step.records() and not step.failures()
 
     def _restamp(self) -> None:
         for stage in self._stages:
             for decision in self._planner.decisions(stage).values():
                 if decision.rewritten:
-                    restamp(self._corpus.ledger, self._planner, decision)
+                    restamp(self._corpus, self._planner, decision)
 
     def _decide_the_rest(self) -> None:
         """Makes all decisions again of what is not fresh, and adds them to the report."""

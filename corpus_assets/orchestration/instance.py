@@ -1,5 +1,6 @@
 """The Dagster instance of a corpus: `$DAGSTER_HOME`, or `.dagster_home` in the folder of corpus.yaml."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -7,7 +8,7 @@ import socket
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import dagster as dg
@@ -31,6 +32,7 @@ DEFAULTS = {
     "nux": {"enabled": False},
     "concurrency": {"runs": {"max_concurrent_runs": 1}},
 }
+LOCK = ".lock"
 PROCESS_TAG = ".dagster/corpus-process"
 _UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
@@ -42,14 +44,13 @@ def prepare(folder: Path) -> Path:
     own. Without either it gets the project's defaults: no telemetry, and one run at a time.
     """
     home = dagster_home(folder)
-    with usable(home):
+    with usable(home), _alone_in(home):
         _fill(home, folder)
     os.environ["DAGSTER_HOME"] = str(home)
     return home
 
 
 def _fill(home: Path, folder: Path) -> None:
-    home.mkdir(parents=True, exist_ok=True)
     settings = folder / "dagster.yaml"
     if settings.is_file() and (home == (folder / FOLDER).absolute() or not (home / "dagster.yaml").exists()):
         shutil.copyfile(settings, home / "dagster.yaml")
@@ -57,6 +58,16 @@ def _fill(home: Path, folder: Path) -> None:
         (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
     if database_url():
         with_postgres(home / "dagster.yaml")
+
+
+@contextmanager
+def _alone_in(home: Path) -> Iterator[None]:
+    """Keeps other processes waiting that begin to use a DAGSTER_HOME: Dagster's tables are made by one at a time."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / LOCK).open("a") as file:
+        with suppress(OSError):  # Some file systems have no locks; two that make the tables in one moment are rare.
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager
@@ -82,7 +93,8 @@ def usable(home: Path) -> Iterator[None]:
 
 def project_instance(folder: Path) -> dg.DagsterInstance:
     """Returns the instance that records runs and that the web UI shows."""
-    with usable(prepare(folder)):
+    home = prepare(folder)
+    with usable(home), _alone_in(home):
         instance = dg.DagsterInstance.get()
         _complete_tables(instance)
         close_abandoned_runs(instance)

@@ -4,6 +4,7 @@ import platform
 import resource
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -13,14 +14,25 @@ from typing import Any
 
 import msgspec
 
-from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LedgerError
+from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LeaseLostError, LedgerError
 from resources.jit import compile_seconds
-from resources.ledger import Ledger, Record, absent_segment, folded, partition_name, recipe_digest
+from resources.ledger import (
+    Ledger,
+    Record,
+    absent_segment,
+    folded,
+    lease_name,
+    partition_name,
+    recipe_digest,
+    record_path,
+)
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
 from resources.stage.partition import Partition
 from resources.stage.task import Given, Task
-from resources.storage.interface import Storage
+from resources.storage.holders import Process, this_process
+from resources.storage.interface import Entry, Storage
+from resources.storage.leases import Held, Lease
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,8 @@ class Job:
     expected: the keys of each upstream asset that is read, in canonical order. states: a name for the records that each
     of these has now; while it stays the same, a worker looks at them once. memory: bytes the worker may use.
     local_files: contents of small files that the configuration names. run_options: options that do not change the
-    content.
+    content. builder: who builds. known: version of the partition's record, as the builder knows it. expired: token of
+    a lease that may be taken over (see `Held`).
     """
 
     stage: Stage
@@ -43,6 +56,9 @@ class Job:
     states: Mapping[str, str] = field(default_factory=dict)
     local_files: Mapping[str, bytes] = field(default_factory=dict)
     run_options: Mapping[str, Any] = field(default_factory=dict)
+    builder: Process = field(default_factory=this_process)
+    known: str | None = None
+    expired: str = ""
 
     @property
     def name(self) -> str:
@@ -52,9 +68,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one job: the committed record, or the error in words.
+    """The result of one job: the committed record, the error in words, or who else makes the partition now.
 
-    damaged: asset and key of the partition whose damaged file is the reason of the error.
+    damaged: asset and key of the partition whose damaged file is the reason of the error. entry: of the record's file.
+    elsewhere: whether another builder committed the record since the plan; then nobody knows yet whether it is fresh.
+    held: the lease of another builder.
     """
 
     name: str
@@ -63,6 +81,9 @@ class Outcome:
     record: Record | None = None
     error: str | None = None
     damaged: tuple[str, str | None] | None = None
+    entry: Entry | None = None
+    elsewhere: bool = False
+    held: Held | None = None
 
 
 @cache
@@ -87,7 +108,7 @@ _HANDLES = _Handles()
 def run_job(job: Job) -> Outcome:
     """Computes and commits one partition; returns an error as an outcome, and never raises one."""
     try:
-        return Outcome(job.name, job.stage.name, job.partition, record=_compute(job))
+        return _leased(job)
     except DamagedFileError as error:
         damaged = (error.asset, error.partition)
         return Outcome(job.name, job.stage.name, job.partition, error=str(error), damaged=damaged)
@@ -104,7 +125,38 @@ def _name(function: Any) -> str:
     return str(getattr(function, "func", function).__name__)
 
 
-def _compute(job: Job) -> Record:
+def _leased(job: Job) -> Outcome:
+    """Computes a partition under its lease, unless another builder has it or has committed the partition meanwhile.
+
+    If the lease is lost, the partition is looked at once more.
+    """
+    lease = job.storage.lease(lease_name(job.stage.name, job.partition), job.builder, job.expired)
+    if isinstance(lease, Held):
+        return Outcome(job.name, job.stage.name, job.partition, held=lease)
+    try:
+        before = job.storage.stat(record_path(job.stage.name, job.partition))
+        found = _committed_meanwhile(job, before)
+        if found is None:
+            record, entry = _compute(job, lease, before)
+            return Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
+        return Outcome(job.name, job.stage.name, job.partition, record=found, entry=before, elsewhere=True)
+    except LeaseLostError as error:
+        return Outcome(job.name, job.stage.name, job.partition, held=Held(str(error)))
+    finally:
+        lease.release()
+
+
+def _committed_meanwhile(job: Job, entry: Entry | None) -> Record | None:
+    """Returns the record that another builder has committed since this one last looked, if it can be read."""
+    if entry is None or entry.version == job.known:
+        return None
+    with suppress(LedgerError):
+        return _ledger(job.storage).read(job.stage.name, job.partition)
+    return None
+
+
+def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entry | None]:
+    """Computes and commits a partition, in the place of the record that it has before."""
     started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
     inputs = _inputs(ledger, job)
@@ -131,17 +183,19 @@ def _compute(job: Job) -> Record:
             task.count(compile_seconds=compiled)
         record = _record(job, task, {**digests, **read}, None if read else recipe)
         task.prepare()
+        lease.require()
         if task.replaces:
             ledger.forget(job.stage.name, job.partition)
+            before = None
         task.publish()
         record = msgspec.structs.replace(record, files=[task.stored(file) for file in record.files])
-        ledger.write(record)
+        entry = ledger.replace(record, before and before.version)
     except BaseException:
         _HANDLES.given = {}  # They know of files that were begun, which the next job would answer for.
         raise
     finally:
         task.discard()
-    return record
+    return record, entry
 
 
 def _computed(job: Job, task: Task, inputs: list[Partition]) -> Mapping[str, str]:

@@ -1,9 +1,12 @@
 """The configuration as stages see it: only the values that they declare."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from resources.errors import ConfigError
+from resources.hashing import content_digest
 from resources.shards import Shard
 from resources.stage.declaration import Stage
 
@@ -34,6 +37,21 @@ class Settings:
         if stage.source_parameters is None or shard is None:
             return {}
         return dict(stage.source_parameters(self._sources[shard.source]))
+
+    def digest(self, stages: Iterable[Stage]) -> str:
+        """Returns a digest of the values that stages declare: builders that share a store must have the same.
+
+        Derived values are left out: they may cost reading large files, and follow from these and those files.
+        """
+        found = [[stage.name, stage.code_version, *self._values(stage)] for stage in stages]
+        return content_digest(msgspec.json.encode(found, order="deterministic"))
+
+    def _values(self, stage: Stage) -> Iterator[Any]:
+        for key in stage.parameters:
+            of_each = key.startswith("source.")
+            yield [key, [self.get(key, source) for source in self._sources] if of_each else self.get(key)]
+        if stage.source_parameters is not None:
+            yield [dict(stage.source_parameters(source)) for source in self._sources.values()]
 
     def derived_parameters(self, stage: Stage) -> dict[str, Any]:
         """Returns the parameters that a stage derives; `ConfigError` if a file that it needs for that is missing."""

@@ -3,9 +3,12 @@
 The files of a partition are published together, when all of them are complete. A visible file is always complete.
 """
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import BinaryIO, NamedTuple, Protocol
+
+from resources.storage.holders import Process
+from resources.storage.leases import Held, Lease, SoleLease
 
 
 class Entry(NamedTuple):
@@ -94,14 +97,50 @@ class Storage(Protocol):
     def delete(self, path: str) -> None:
         """Removes a file; does nothing if there is none."""
 
-    def write(self, path: str, content: bytes) -> None:
-        """Writes a whole file atomically and durably."""
+    def write(self, path: str, content: bytes) -> Entry | None:
+        """Writes a whole file atomically and durably; returns its entry, or None if nobody knows it."""
+
+    def replace(self, path: str, content: bytes, version: str | None) -> Entry | None:
+        """Writes a file as `write` does if its version is still the given one, None if there was no such file.
+
+        A store whose leases may pass to another process while their holder does not notice raises `LeaseLostError` if
+        it is another. By default nothing is compared: the lease is enough.
+        """
+        del version
+        return self.write(path, content)
 
     def begin(self) -> Unpublished:
         """Starts a set of files that become visible together."""
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Keeps other processes from building on this store; may be nested. `StorageError` if one already builds."""
+        """Holds the store alone; may be nested. `HeldError` if another process holds or shares it."""
+
+    @property
+    def shares(self) -> bool:
+        """Whether several processes may build at the same time; if not, `shared` holds the store alone."""
+        return False
+
+    @contextmanager
+    def shared(self, builder: Process) -> Iterator[Sequence[Process]]:
+        """Joins the processes that build on this store; yields the others of now. May be nested, in `exclusive` too.
+
+        `HeldError` if another process holds the store alone, or builds with other settings.
+        """
+        del builder
+        with self.exclusive():
+            yield ()
+
+    def lease(self, name: str, builder: Process, expired: str = "") -> Lease | Held:
+        """Takes the lease of a partition, without waiting; the caller shares or holds the store.
+
+        name: `asset/partition`. expired: the token of a lease that was not renewed for its time, which is taken over.
+        """
+        del name, builder, expired
+        return SoleLease()
+
+    def leases(self) -> Iterator[tuple[str, str]]:
+        """Yields the name of each lease that is held and did not end with its process, and who holds it, in words."""
+        return iter(())
 
     def abandoned(self) -> list[str]:
         """Returns the names of the unpublished files that killed writers left behind."""

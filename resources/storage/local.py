@@ -3,15 +3,14 @@
 Files are written under `.tmp/`, synced, and renamed into place when all files of their partition are complete.
 """
 
-import fcntl
 import os
 import re
 import secrets
 import shutil
 import socket
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,13 +19,14 @@ from typing_extensions import override
 
 from resources.errors import StorageError
 from resources.processes import start_time
+from resources.storage import local_locks
+from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished
+from resources.storage.leases import Held, Lease
 
 TEMPORARY = ".tmp"
-LOCK = ".lock"
 _DAY = 24 * 60 * 60
 _CLOCK_STEP = 60 * 60  # A clock set by more than this, while a partition is written, is not thought of.
-_HELD: dict[Path, int] = {}
 _OWNER = re.compile(r"(?P<host>.+)\.(?P<pid>\d+)\.[0-9a-f]+")
 
 
@@ -126,11 +126,12 @@ class LocalStorage(Storage):
                 _sync_folder(target.parent)
 
     @override
-    def write(self, path: str, content: bytes) -> None:
+    def write(self, path: str, content: bytes) -> Entry | None:
         unpublished = self.begin()
         try:
             unpublished.create(path).write(content)
             unpublished.publish()
+            return self.stat(path)
         finally:
             unpublished.discard()
 
@@ -141,22 +142,25 @@ class LocalStorage(Storage):
     @override
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Holds locks on the folder and on `.lock`; the system releases them when the process ends, however it does.
-
-        The lock on the folder holds even if somebody removes the file; the file says who builds.
-        """
         self.make_folder(self.root)
-        with ExitStack() as held:
-            if self.root not in _HELD:
-                _lock_folder(self.root, held)
-                _lock_file(self.root, held)
-            _HELD[self.root] = _HELD.get(self.root, 0) + 1
-            try:
-                yield
-            finally:
-                _HELD[self.root] -= 1
-                if not _HELD[self.root]:
-                    del _HELD[self.root]
+        with local_locks.exclusive(self.root):
+            yield
+
+    @property
+    @override
+    def shares(self) -> bool:
+        return local_locks.SHARES
+
+    @override
+    @contextmanager
+    def shared(self, builder: Process) -> Iterator[Sequence[Process]]:
+        self.make_folder(self.root)
+        with local_locks.shared(self.root, builder) if self.shares else super().shared(builder) as others:
+            yield others
+
+    @override
+    def lease(self, name: str, builder: Process, expired: str = "") -> Lease | Held:
+        return local_locks.take_lease(self.root, name, builder.nonce) if self.shares else super().lease(name, builder)
 
     @override
     def abandoned(self) -> list[str]:
@@ -232,41 +236,6 @@ class LocalUnpublished(Unpublished):
         self._files.clear()
         self._scratch.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _lock_folder(root: Path, held: ExitStack) -> None:
-    """Locks the folder itself; does nothing where the file system has no such lock (NFS)."""
-    descriptor = os.open(root, os.O_RDONLY)
-    held.callback(os.close, descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise _held_by(root) from None
-    except OSError:
-        return
-
-
-def _lock_file(root: Path, held: ExitStack) -> None:
-    """Locks the file, and writes into it who holds it. A file that was removed meanwhile is no lock."""
-    while True:
-        file = held.enter_context((root / LOCK).open("a+"))
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _held_by(root) from None
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(file.fileno()), (root / LOCK).stat()):
-                break
-    file.truncate(0)
-    file.write(f"process {os.getpid()} on {socket.gethostname()}")
-    file.flush()
-
-
-def _held_by(root: Path) -> StorageError:
-    owner = "another process"
-    with suppress(OSError, UnicodeDecodeError):
-        owner = (root / LOCK).read_text()[:100].strip() or owner
-    return StorageError(f"{root}: {owner} is building on this store; wait until it is done")
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:

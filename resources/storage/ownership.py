@@ -57,6 +57,12 @@ def require_owner(storage: Storage, name: str, config: Path) -> None:
     )
 
 
+def owns(storage: Storage, name: str, config: Path) -> bool:
+    """Returns whether a configuration is written down as the owner of a store."""
+    owner = owner_of(storage)
+    return owner is not None and owner == Owner(name, _places(storage, config)[0], owner.nonce) and owner.nonce != ""
+
+
 def claim(storage: Storage, name: str, config: Path) -> None:
     """Writes down whose the store is; `StorageError` if it is another's. The caller holds the store."""
     require_owner(storage, name, config)

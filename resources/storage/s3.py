@@ -5,7 +5,7 @@ record switches (`s3_paths`, `s3_upload`). Files that are mapped or read at rand
 """
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,9 +14,14 @@ from typing import Any, BinaryIO, cast
 
 from typing_extensions import override
 
-from resources.errors import ConfigError
+from resources.errors import ConfigError, LeaseLostError
+from resources.storage.conditional import create, replace
 from resources.storage.file_cache import FileCache
+from resources.storage.holders import Process, this_process
 from resources.storage.interface import Entry, Storage, Unpublished
+from resources.storage.leases import Held, Lease
+from resources.storage.object_builders import ObjectBuilders
+from resources.storage.object_leases import BuilderLease, ObjectLeases
 from resources.storage.s3_address import Address, parse_address
 from resources.storage.s3_client import (
     S3Settings,
@@ -25,7 +30,7 @@ from resources.storage.s3_client import (
     translated,
 )
 from resources.storage.s3_listing import ENTRIES
-from resources.storage.s3_lock import held_alone
+from resources.storage.s3_objects import S3Objects
 from resources.storage.s3_paths import has_plain_name, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
 from resources.storage.s3_upload import S3Unpublished
@@ -43,11 +48,12 @@ _MOST_VERSIONS = 1 << 18
 
 @dataclass(frozen=True)
 class S3Storage(Storage):
-    """A place in a bucket, how it is reached, and where copies lie on this machine."""
+    """A place in a bucket, how it is reached, and where copies lie on this machine. lease_expiry: in seconds."""
 
     address: Address
     settings: S3Settings
     cache: FileCache
+    lease_expiry: float = 120.0
 
     @property
     @override
@@ -172,19 +178,65 @@ class S3Storage(Storage):
             client(self.settings).delete_object(**self._where(path))
 
     @override
-    def write(self, path: str, content: bytes) -> None:
-        with translated(f"{self.place}/{path}"):
-            client(self.settings).put_object(**self._where(path), Body=content)
+    def write(self, path: str, content: bytes) -> Entry | None:
+        require_relative(path)
+        return Entry(path, len(content), self._objects.write(path, content))
+
+    @override
+    def replace(self, path: str, content: bytes, version: str | None) -> Entry | None:
+        if not self.shares:
+            return self.write(path, content)
+        require_relative(path)
+        if version is None:
+            new = create(self._objects, path, content)
+        else:
+            new = replace(self._objects, path, content, version)
+        if new is None:
+            raise LeaseLostError(f"{self.place}/{path}: another builder has written this meanwhile")
+        return Entry(path, len(content), new)
+
+    @property
+    def _objects(self) -> S3Objects:
+        return S3Objects(self.settings, self.address)
 
     @override
     def begin(self) -> Unpublished:
         return S3Unpublished(self.address, self.settings, self.cache)
 
+    @property
+    @override
+    def shares(self) -> bool:
+        return self.holds_conditions
+
     @override
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        with held_alone(self.settings, self.address):
+        with self._builders.join(this_process(), alone=True):
             yield
+
+    @override
+    @contextmanager
+    def shared(self, builder: Process) -> Iterator[Sequence[Process]]:
+        with self._builders.join(builder, alone=False) as others:
+            yield others
+
+    @property
+    def _builders(self) -> ObjectBuilders:
+        return ObjectBuilders(self._objects, self.place, self.lease_expiry, self.shares)
+
+    @override
+    def lease(self, name: str, builder: Process, expired: str = "") -> Lease | Held:
+        if not self.shares:
+            return BuilderLease(self._objects, builder)
+        return self._leases.take(name, builder, expired)
+
+    @override
+    def leases(self) -> Iterator[tuple[str, str]]:
+        return self._leases.held()
+
+    @property
+    def _leases(self) -> ObjectLeases:
+        return ObjectLeases(self._objects, self.lease_expiry)
 
     @override
     def abandoned(self) -> list[str]:
@@ -221,4 +273,4 @@ def open_s3(root: str, folder: Path, section: Mapping[str, Any]) -> S3Storage:
     given = dict(section["s3"])
     cache = section["cache"]
     place = folder / cache["folder"] if cache["folder"] else user_folder("objects")
-    return S3Storage(address, S3Settings(**given), FileCache(place, cache["limit"]))
+    return S3Storage(address, S3Settings(**given), FileCache(place, cache["limit"]), section["lease"])

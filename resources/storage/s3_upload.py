@@ -1,7 +1,7 @@
 """Files that are being written for an object store: spooled on this machine, then sent, large ones in parts."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -10,11 +10,12 @@ from typing import Any, BinaryIO, NamedTuple
 import xxhash
 from typing_extensions import override
 
+from resources.errors import LeaseLostError
 from resources.hashing import content_digest
 from resources.storage.file_cache import FileCache
 from resources.storage.interface import Unpublished
 from resources.storage.s3_address import Address
-from resources.storage.s3_client import S3Settings, client, translated
+from resources.storage.s3_client import ConditionError, S3Settings, client, holds_conditions, translated
 from resources.storage.s3_paths import has_plain_name, require_relative, versioned
 from resources.storage.s3_ranges import pool
 
@@ -57,7 +58,8 @@ class S3Unpublished(Unpublished):
     """Files of one partition.
 
     Those with a version in their key are sent by `prepare`: nobody looks there before a record names them. Files with
-    plain names replace older ones, so they are sent by `publish`.
+    plain names replace older ones, so they are sent by `publish`, where the store can on the condition that they are
+    those that `prepare` saw; `LeaseLostError` if another builder has replaced them meanwhile.
     """
 
     def __init__(self, address: Address, settings: S3Settings, cache: FileCache) -> None:
@@ -67,6 +69,7 @@ class S3Unpublished(Unpublished):
         self._files: dict[str, _Spooled] = {}
         self._scratch: list[BinaryIO] = []
         self._stored: dict[str, tuple[str, int]] = {}
+        self._conditions: dict[str, Mapping[str, str]] = {}
 
     @override
     def create(self, path: str) -> BinaryIO:
@@ -103,12 +106,27 @@ class S3Unpublished(Unpublished):
             file.finish()
         version = content_digest(*(f"{path} {file.digest()}".encode() for path, file in sorted(self._files.items())))
         self._stored = {path: (versioned(path, version), file.size()) for path, file in self._files.items()}
+        plain = list(filter(has_plain_name, self._files))
+        if plain and holds_conditions(self._settings, self._address):
+            self._conditions = {path: self._as_now(path) for path in plain}
         self._send(path for path in self._files if not has_plain_name(path))
+
+    def _as_now(self, path: str) -> Mapping[str, str]:
+        """Returns the condition that a file is written in the place of the one that is there now."""
+        place = {"Bucket": self._address.bucket, "Key": self._address.key(path)}
+        try:
+            with translated(f"{self._address}/{path}"):
+                return {"IfMatch": client(self._settings).head_object(**place)["ETag"]}
+        except FileNotFoundError:
+            return {"IfNoneMatch": "*"}
 
     @override
     def publish(self) -> None:
         self.prepare()
-        self._send(path for path in self._files if has_plain_name(path))
+        try:
+            self._send(path for path in self._files if has_plain_name(path))
+        except ConditionError as error:
+            raise LeaseLostError(str(error)) from None
         self._close()
 
     @override
@@ -124,16 +142,24 @@ class S3Unpublished(Unpublished):
         self._scratch.clear()
 
     def _send(self, paths: Iterator[str]) -> None:
-        send([Upload(self._address, self._settings, self._stored[path][0], self._files[path].kept) for path in paths])
+        send([self._upload(path) for path in paths])
+
+    def _upload(self, path: str) -> "Upload":
+        stored, kept = self._stored[path][0], self._files[path].kept
+        return Upload(self._address, self._settings, stored, kept, self._conditions.get(path, {}))
 
 
 class Upload(NamedTuple):
-    """One object to send. path: below the address. descriptor: the open file that is its content."""
+    """One object to send. path: below the address. descriptor: the open file that is its content.
+
+    condition: of its writing, as the client takes it.
+    """
 
     address: Address
     settings: S3Settings
     path: str
     descriptor: int
+    condition: Mapping[str, str] = {}
 
     @property
     def place(self) -> dict[str, str]:
@@ -177,7 +203,8 @@ class _Begun:
         submit = pool(self._upload.settings).submit
         part = part_size(self._size, self._upload.settings.part_size)
         if self._size <= part:
-            self._parts = [submit(self._upload.part, 0, self._size, self._client.put_object)]
+            put = partial(self._client.put_object, **self._upload.condition)
+            self._parts = [submit(self._upload.part, 0, self._size, put)]
             return
         with translated(f"{self._upload.address}/{self._upload.path}"):
             self._id = str(self._client.create_multipart_upload(**self._upload.place)["UploadId"])
@@ -191,7 +218,10 @@ class _Begun:
             parts = [{"PartNumber": number, "ETag": reply["ETag"]} for number, reply in enumerate(replies, 1)]
             with translated(f"{self._upload.address}/{self._upload.path}"):
                 self._client.complete_multipart_upload(
-                    **self._upload.place, UploadId=self._id, MultipartUpload={"Parts": parts}
+                    **self._upload.place,
+                    **self._upload.condition,
+                    UploadId=self._id,
+                    MultipartUpload={"Parts": parts},
                 )
             self._id = None
 

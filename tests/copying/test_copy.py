@@ -15,7 +15,8 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.unowned import unowned_files
 from resources.errors import ConfigError, StorageError
 from resources.ledger import record_path
-from resources.storage.local import LOCK, TEMPORARY
+from resources.storage.local import TEMPORARY
+from resources.storage.local_locks import LOCK
 from tests.build.small import Work, digests, drive, opened, raw_rows, write_config
 
 COPY = "storage.root=copy"

@@ -16,7 +16,8 @@ from corpus_assets.orchestration.instance import project_instance
 from corpus_assets.orchestration.provenance import DATA_VERSION
 from corpus_assets.report.assets import NAME as REPORT
 from resources.stage.declaration import Partitioning
-from resources.storage.local import LOCK, TEMPORARY
+from resources.storage.local import TEMPORARY
+from resources.storage.local_locks import LOCK
 from tests.build.small import contents, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
 

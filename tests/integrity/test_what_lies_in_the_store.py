@@ -16,7 +16,8 @@ from resources.ledger import Ledger
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.graph import Graph
 from resources.stage.task import Task
-from resources.storage.local import LOCK, LocalStorage
+from resources.storage.local import LocalStorage
+from resources.storage.local_locks import LOCK
 from tests.build.small import Work, contents, drive, opened
 
 

@@ -117,8 +117,8 @@ def test_the_cause_of_an_unforeseen_error_is_said() -> None:
     assert in_words(outer) == "KeyError: 'shard'"
 
 
-def leave(task: Any) -> None:
-    sys.exit(f"gone from {type(task).__name__}")
+def leave(job: Any, *_: Any) -> None:
+    sys.exit(f"gone from {type(job).__name__}")
 
 
 def test_what_is_no_exception_fails_its_own_partition_by_name(built: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from resources.errors import StorageError
 from resources.storage import local
-from resources.storage.local import LOCK, TEMPORARY, LocalStorage
+from resources.storage.local import TEMPORARY, LocalStorage
+from resources.storage.local_locks import LOCK
 
 
 @pytest.fixture

@@ -16,9 +16,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from resources.errors import StorageError, StoreAccessError
-from resources.storage import s3, s3_lock, s3_ranges
+from resources.errors import LeaseLostError, StorageError, StoreAccessError
+from resources.storage import s3, s3_ranges
 from resources.storage.file_cache import FileCache
+from resources.storage.holders import Process, this_process
+from resources.storage.leases import Held
+from resources.storage.object_builders import Written, name_of
 from resources.storage.ownership import claim, require_owner
 from resources.storage.s3 import S3Storage
 from resources.storage.s3_address import Address, parse_address
@@ -233,26 +236,52 @@ def test_a_builder_keeps_others_out_and_a_dead_one_does_not(bucket: S3Storage) -
     finally:
         end(builder)
     with bucket.exclusive():
-        assert bucket.stat(s3_lock.NAME) is not None
-    assert bucket.stat(s3_lock.NAME) is None
+        assert [entry.path for entry in bucket.entries("")] == [name_of(this_process())]
+    assert list(bucket.entries("")) == []
 
 
-def test_a_builder_of_another_machine_is_thought_gone_after_a_while(
-    bucket: S3Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    holder = s3_lock.Holder("elsewhere", 1, 0.0, "nonce")
-    bucket.write(s3_lock.NAME, msgspec.json.encode(holder))
-    with pytest.raises(StorageError, match="process 1 on elsewhere is building"), bucket.exclusive():
-        pass
-    monkeypatch.setattr(s3_lock, "EXPIRY_SECONDS", 0)
+def test_a_builder_of_another_machine_is_thought_dead_after_its_time(bucket: S3Storage) -> None:
+    other = Process(1, "elsewhere", "2030-01-01T00:00:00+00:00", "", "nonce")
+    bucket.write(name_of(other), msgspec.json.encode(Written(other, alone=True, began=0.0, expiry=0.5)))
     with bucket.exclusive():
-        pass
+        assert bucket.stat(name_of(other)) is None
 
 
-def test_a_damaged_lock_is_said(bucket: S3Storage) -> None:
-    bucket.write(s3_lock.NAME, b"{")
-    with pytest.raises(StorageError, match="does not say who builds"), bucket.exclusive():
-        pass
+def test_two_machines_never_write_one_partition(bucket: S3Storage) -> None:
+    builders = [Process(n, f"host{n}", "2030-01-01T00:00:00+00:00", "", f"nonce{n}") for n in range(2)]
+    found = bucket.lease("asset/one", builders[0])
+    held = bucket.lease("asset/one", builders[1])
+    assert not isinstance(found, Held) and isinstance(held, Held)
+    assert held.who.startswith("process 0 on host0")
+    assert dict(bucket.leases()) == {"asset/one": held.who}
+    taken = bucket.lease("asset/one", builders[1], expired=held.token)
+    assert not isinstance(taken, Held)
+    found.release()
+    taken.require()
+    taken.release()
+    assert list(bucket.leases()) == []
+
+
+def test_a_record_is_replaced_only_while_it_is_the_one_that_was_seen(bucket: S3Storage) -> None:
+    first = bucket.replace("ledger/a/one.json", b"1", None)
+    assert first is not None
+    assert bucket.replace("ledger/a/one.json", b"2", first.version) is not None
+    for version in (None, first.version):
+        with pytest.raises(LeaseLostError, match=r"ledger/a/one\.json: another builder"):
+            bucket.replace("ledger/a/one.json", b"late", version)
+    assert bucket.read("ledger/a/one.json", 0, 10) == b"2"
+
+
+def test_a_late_writer_does_not_replace_files_with_plain_names(bucket: S3Storage) -> None:
+    late, other = bucket.begin(), bucket.begin()
+    for unpublished, content in ((late, b"late"), (other, b"other")):
+        unpublished.create("tokens/train/one.h5").write(content)
+        unpublished.prepare()
+    other.publish()
+    with pytest.raises(LeaseLostError, match=r"tokens/train/one\.h5"):
+        late.publish()
+    late.discard()
+    assert bucket.read("tokens/train/one.h5", 0, 10) == b"other"
 
 
 def test_a_store_that_holds_conditions_is_known(bucket: S3Storage) -> None:

@@ -1,0 +1,67 @@
+"""Small objects in a store that are written under conditions; leases and lists of builders are made of them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+
+class Found(NamedTuple):
+    """A small object, and a token that changes when it is written with other content."""
+
+    content: bytes
+    version: str
+
+
+class ChangedError(Exception):
+    """A conditional write was refused: the object has another version, or is there although it should not be."""
+
+
+class Objects(Protocol):
+    """Small objects by name. Every call sees what every call before it has written, from any process.
+
+    A write that was done may still be reported as failed, if the reply was lost. Hashable.
+    """
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def read(self, name: str) -> Found | None:
+        """Returns an object, or None."""
+
+    def write(self, name: str, content: bytes) -> str:
+        """Writes an object, whether or not it is there, and returns its version."""
+
+    def create(self, name: str, content: bytes) -> str:
+        """Writes an object that is not there and returns its version; `ChangedError` if it is there."""
+
+    def replace(self, name: str, content: bytes, version: str) -> str:
+        """Writes an object that has a version and returns the new one; `ChangedError` if it has another or is gone."""
+
+    def delete(self, name: str) -> None:
+        """Removes an object; does nothing if there is none."""
+
+    def names(self, folder: str) -> Iterator[str]:
+        """Yields the names of all objects in a folder."""
+
+
+def create(objects: Objects, name: str, content: bytes) -> str | None:
+    """Writes an object that is not there; returns its version, None if another is there.
+
+    The same content is our own: the reply to an earlier attempt was lost.
+    """
+    try:
+        return objects.create(name, content)
+    except ChangedError:
+        return _own(objects, name, content)
+
+
+def replace(objects: Objects, name: str, content: bytes, version: str) -> str | None:
+    """Writes an object that has a version; returns the new one, None if somebody else has changed it. As `create`."""
+    try:
+        return objects.replace(name, content, version)
+    except ChangedError:
+        return _own(objects, name, content)
+
+
+def _own(objects: Objects, name: str, content: bytes) -> str | None:
+    found = objects.read(name)
+    return found.version if found is not None and found.content == content else None

@@ -1,0 +1,48 @@
+"""Processes that work on a store: who holds it, or a partition of it, since when and with which settings."""
+
+import os
+import secrets
+import socket
+from datetime import UTC, datetime
+from functools import cache
+
+import msgspec
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A process that builds on a store, or holds it.
+
+    since: when it began, in ISO format. settings: digest of all values that recipes may hold; builders that share a
+    store have the same. nonce: tells it from a later process of the same number.
+    """
+
+    process: int
+    host: str
+    since: str
+    settings: str
+    nonce: str
+
+    @property
+    def words(self) -> str:
+        """The process as a person names it."""
+        return f"process {self.process} on {self.host}, since {self.since},"
+
+
+@cache
+def _nonce(process: int) -> str:
+    del process  # A process that was forked is another.
+    return secrets.token_hex(8)
+
+
+def this_process(settings: str = "") -> Process:
+    """Returns what the calling process writes down where it holds something."""
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    return Process(os.getpid(), socket.gethostname(), since, settings, _nonce(os.getpid()))
+
+
+def decode_process(content: bytes) -> Process | None:
+    """Returns what a process wrote down; None if it had no time to, or if that is damaged."""
+    try:
+        return msgspec.json.decode(content, type=Process)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

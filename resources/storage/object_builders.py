@@ -1,0 +1,187 @@
+"""Which processes build on a store, as small objects in it, one for each; for processes on any machine.
+
+Each writes down itself first and looks for others afterwards, so of two that may not both go on at least one sees the
+other. No condition is needed for that.
+"""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from resources.errors import HeldError, LeaseLostError
+from resources.processes import start_time
+from resources.storage.conditional import Objects
+from resources.storage.holders import Process
+from resources.storage.renewal import RENEWALS, clock
+
+FOLDER = ".builders"
+_NEVER = float("inf")
+_ALONE: dict[tuple[int, Objects], bool] = {}
+"""The stores that this process builds on, and whether it lets nobody else."""
+
+EVERY = 5.0
+"""Seconds between two signs of life of a builder, or a quarter of the time after which it is thought dead."""
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What a process writes down while it builds. alone: whether it lets nobody else. sign: makes each another version.
+
+    began: of the process, in seconds since 1970. expiry: seconds without a sign after which it is thought dead.
+    """
+
+    process: Process
+    alone: bool
+    began: float
+    expiry: float
+    sign: int = 0
+
+
+class _Presence:
+    """What this process wrote down."""
+
+    def __init__(self, objects: Objects, written: Written) -> None:
+        self._objects = objects
+        self._written = written
+        self._name = name_of(written.process)
+        self._renewing = threading.Lock()
+        self.due = 0.0
+        self._write()
+
+    def _write(self) -> None:
+        self.due = clock() + min(EVERY, self._written.expiry / 4)
+        self._objects.write(self._name, msgspec.json.encode(self._written))
+
+    def renew(self) -> None:
+        """Gives a sign of life; `LeaseLostError`, once, if others think this process dead."""
+        with self._renewing:
+            if self.due == _NEVER:
+                return
+            try:
+                require_builder(self._objects, self._written.process)
+            except LeaseLostError:
+                self.due = _NEVER
+                raise
+            self._written = msgspec.structs.replace(self._written, sign=self._written.sign + 1)
+            self._write()
+
+    def end(self) -> None:
+        """Removes it."""
+        with self._renewing:
+            self.due = _NEVER
+            self._objects.delete(self._name)
+
+
+def name_of(process: Process) -> str:
+    """Returns the name of the object of a builder."""
+    return f"{FOLDER}/{process.nonce}.json"
+
+
+def require_builder(objects: Objects, builder: Process) -> None:
+    """Raises `LeaseLostError` if others think a builder dead."""
+    if objects.read(name_of(builder)) is None:
+        raise LeaseLostError(f"{builder.words} gave no sign for so long that others went on without it")
+
+
+@dataclass(frozen=True)
+class ObjectBuilders:
+    """The builders of a store.
+
+    place: the store, for messages. expiry: seconds. may_share: whether several may build at all.
+    """
+
+    objects: Objects
+    place: str
+    expiry: float
+    may_share: bool
+
+    @contextmanager
+    def join(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
+        """Joins the builders, and yields the others; may be nested. `HeldError` if one of them keeps this one out.
+
+        alone: nobody else may build meanwhile.
+        """
+        alone = alone or not self.may_share
+        known = os.getpid(), self.objects
+        if known in _ALONE:
+            if alone and not _ALONE[known]:
+                raise HeldError(f"{self.place}: this process shares the store with others; it cannot hold it alone")
+            yield ()
+            return
+        _ALONE[known] = alone
+        try:
+            with self._present(builder, alone=alone) as others:
+                yield others
+        finally:
+            del _ALONE[known]
+
+    @contextmanager
+    def _present(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
+        me = Written(builder, alone, start_time(builder.process) or 0.0, self.expiry)
+        presence = _Presence(self.objects, me)
+        RENEWALS.add(presence)
+        try:
+            others = list(_others(self.objects, builder))
+            for other in others:
+                if (reason := self._reason(me, other)) and _lives(self.objects, other):
+                    raise HeldError(f"{self.place}: {other.process.words} is building on this store{reason}")
+            yield [other.process for other in others]
+        finally:
+            RENEWALS.remove(presence)
+            presence.end()
+
+    def _reason(self, me: Written, other: Written) -> str:
+        """Returns why two processes may not both go on; empty if they may."""
+        rest = f"; wait until it is done (one that was killed is thought dead {other.expiry:g} s after its last sign)"
+        if not self.may_share:
+            return f", which ignores the conditions of writes and so cannot hold leases: only one may build{rest}"
+        if me.alone or other.alone:
+            return rest
+        return f", with another configuration{rest}" if me.process.settings != other.process.settings else ""
+
+
+def _others(objects: Objects, builder: Process) -> Iterator[Written]:
+    for name in list(objects.names(FOLDER)):
+        if name != name_of(builder) and (other := _read(objects, name)) is not None:
+            if _died(other):
+                objects.delete(name)
+            else:
+                yield other
+
+
+def _read(objects: Objects, name: str) -> Written | None:
+    found = objects.read(name)
+    try:
+        return None if found is None else msgspec.json.decode(found.content, type=Written)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _died(other: Written) -> bool:
+    """Returns whether it was a process of this machine that has ended."""
+    if other.process.host != socket.gethostname():
+        return False
+    started = start_time(other.process.process)
+    return started is None or (started > 0 and other.began > 0 and abs(started - other.began) > 1)
+
+
+def _lives(
+    objects: Objects,
+    other: Written,
+    now: Callable[[], float] = clock,
+    sleep: Callable[[float], None] = time.sleep,
+) -> bool:
+    """Waits for a sign of another builder; returns False, and removes what it wrote, if none comes for its time."""
+    begun = now()
+    while now() - begun < other.expiry:
+        found = _read(objects, name_of(other.process))
+        if found is None or found.sign != other.sign:
+            return found is not None
+        sleep(min(EVERY, other.expiry / 4) / 4)
+    objects.delete(name_of(other.process))
+    return False

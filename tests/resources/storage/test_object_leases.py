@@ -1,0 +1,325 @@
+"""Leases in an object store: whatever happens to processes, clocks and replies, one process writes a partition."""
+
+import copy
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from typing_extensions import override
+
+from corpus_assets.elsewhere import Elsewhere
+from resources.errors import HeldError, LeaseLostError
+from resources.planning.planner import Planner
+from resources.stage.job import Outcome
+from resources.storage.conditional import ChangedError, Found, Objects, create, replace
+from resources.storage.holders import Process
+from resources.storage.leases import Held
+from resources.storage.object_builders import ObjectBuilders, name_of
+from resources.storage.object_leases import ObjectLease, ObjectLeases
+from resources.storage.renewal import Renewable, Renewals
+
+EXPIRY = 100.0
+RECORD = "ledger/asset/one.json"
+PROCESSES = 4
+
+
+class FakeObjects(Objects):
+    """A store in memory. `lost`: the next write is done, and its sender told of a conflict, as by a retried request."""
+
+    def __init__(self) -> None:
+        self.content: dict[str, Found] = {}
+        self.lost = False
+        self._writes = 0
+
+    @override
+    def read(self, name: str) -> Found | None:
+        return self.content.get(name)
+
+    @override
+    def write(self, name: str, content: bytes) -> str:
+        self._writes += 1
+        self.content[name] = Found(content, str(self._writes))
+        return str(self._writes)
+
+    @override
+    def create(self, name: str, content: bytes) -> str:
+        if name in self.content:
+            raise ChangedError
+        return self._written(name, content)
+
+    @override
+    def replace(self, name: str, content: bytes, version: str) -> str:
+        if name not in self.content or self.content[name].version != version:
+            raise ChangedError
+        return self._written(name, content)
+
+    def _written(self, name: str, content: bytes) -> str:
+        version = self.write(name, content)
+        if self.lost:
+            self.lost = False
+            raise ChangedError
+        return version
+
+    @override
+    def delete(self, name: str) -> None:
+        self.content.pop(name, None)
+
+    @override
+    def names(self, folder: str) -> Iterator[str]:
+        yield from [name for name in self.content if name.startswith(f"{folder}/")]
+
+
+class ByHand(Renewals):
+    """Renews nothing by itself."""
+
+    @override
+    def add(self, held: Renewable) -> None:
+        del held
+
+    @override
+    def remove(self, held: Renewable) -> None:
+        del held
+
+
+def process(number: int, settings: str = "") -> Process:
+    return Process(number, f"host{number}", "2030-01-01T00:00:00+00:00", settings, f"nonce{number}")
+
+
+class Builder:
+    """A process that writes one partition: it waits for the lease, takes it and commits, each when it is told to."""
+
+    def __init__(self, number: int, objects: FakeObjects, ahead: float) -> None:
+        self.number, self.objects, self.ahead = number, objects, ahead
+        self.time = 0.0
+        self.lease: ObjectLease | None = None
+        self.seen: str | None = None
+        self.elsewhere = Elsewhere(cast(Planner, None), self.now, lambda _: None)
+        self.leases = ObjectLeases(objects, EXPIRY, self.now, ByHand())
+        self.me = process(number)
+        objects.write(name_of(self.me), b"")
+
+    def now(self) -> float:
+        """Its clock, which tells another time than those of others, and goes on while it is stopped."""
+        return self.time + self.ahead
+
+    def ask(self) -> None:
+        list(self.elsewhere.due())
+        found = self.leases.take("asset/one", self.me, self.elsewhere.expired(("asset", "one")))
+        if isinstance(found, Held):
+            self.elsewhere.takes(Outcome("asset/one", "asset", "one", held=found))
+            return
+        record = self.objects.read(RECORD)
+        self.lease, self.seen = found, None if record is None else record.version
+
+    def goes_on(self) -> None:
+        """What it does by itself in the course of time."""
+        if self.lease is None:
+            if len(self.elsewhere):
+                self.ask()
+        elif self.lease.due <= self.now():
+            try:
+                self.lease.renew()
+            except LeaseLostError:
+                self.lease = None
+
+    def requires(self) -> bool:
+        """Whether it may write now, as far as it can tell."""
+        try:
+            assert self.lease is not None
+            self.lease.require()
+        except LeaseLostError:
+            return False
+        return True
+
+    def would_write(self) -> bool:
+        """What `requires` would say now; the store stays as it is."""
+        if self.lease is None:
+            return False
+        before, lost, lease = dict(self.objects.content), self.objects.lost, self.lease
+        self.objects.lost, self.lease = False, copy.copy(lease)
+        found = self.requires()
+        self.objects.content, self.objects.lost, self.lease = before, lost, lease
+        return found
+
+
+class Leases(RuleBasedStateMachine):
+    """Any order of what processes do, of time that goes by, of stops and of lost replies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects = FakeObjects()
+        self.builders = [Builder(number, self.objects, 1000.0 * number) for number in range(PROCESSES)]
+        self.stopped: set[int] = set()
+        self.made: list[tuple[str | None, str]] = []
+
+    def _running(self, number: int) -> Builder | None:
+        return None if number in self.stopped else self.builders[number]
+
+    @rule(number=st.integers(0, PROCESSES - 1))
+    def asks(self, number: int) -> None:
+        builder = self._running(number)
+        if builder is not None and builder.lease is None:
+            builder.ask()
+
+    @rule(steps=st.integers(1, 8))
+    def time_goes_by(self, steps: int) -> None:
+        """Those that run renew what is due, and ask again for what they wait for."""
+        for _ in range(steps):
+            for builder in self.builders:
+                builder.time += EXPIRY / 5
+            for builder in self.builders:
+                if builder.number not in self.stopped:
+                    builder.goes_on()
+
+    @rule(number=st.integers(0, PROCESSES - 1))
+    def is_stopped(self, number: int) -> None:
+        self.stopped.add(number)
+
+    @rule(number=st.integers(0, PROCESSES - 1))
+    def goes_on(self, number: int) -> None:
+        self.stopped.discard(number)
+
+    @precondition(lambda self: not self.objects.lost)
+    @rule()
+    def a_reply_will_be_lost(self) -> None:
+        self.objects.lost = True
+
+    @rule(number=st.integers(0, PROCESSES - 1), late=st.booleans())
+    def commits(self, number: int, late: bool) -> None:
+        """Writes the record. late: it was stopped after it had looked whether it still has the lease."""
+        builder = self._running(number)
+        if builder is None or builder.lease is None:
+            return
+        if late or builder.requires():
+            content = f"{number} {len(self.made)}".encode()
+            if builder.seen is None:
+                version = create(self.objects, RECORD, content)
+            else:
+                version = replace(self.objects, RECORD, content, builder.seen)
+            if version is not None:
+                self.made.append((builder.seen, version))
+        builder.lease.release()
+        builder.lease = None
+
+    @invariant()
+    def each_commit_replaces_the_one_before(self) -> None:
+        versions = [None, *(version for _, version in self.made)]
+        assert [seen for seen, _ in self.made] == versions[:-1]
+
+    @invariant()
+    def at_most_one_may_write(self) -> None:
+        assert sum(builder.would_write() for builder in self.builders) <= 1
+
+
+Leases.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+test_whatever_happens_one_process_writes_a_partition = Leases.TestCase
+
+
+def test_a_lease_is_taken_over_when_it_was_not_renewed_for_its_time_by_the_clock_of_who_waits() -> None:
+    objects = FakeObjects()
+    holder, waiter = Builder(0, objects, 0.0), Builder(1, objects, 5000.0)
+    holder.ask()
+    for _ in range(3):
+        waiter.ask()
+        waiter.time += EXPIRY / 2 - 1
+    assert waiter.lease is None
+    assert holder.lease is not None
+    holder.lease.renew()
+    waiter.time += EXPIRY / 2
+    waiter.ask()
+    assert waiter.lease is None, "a renewed lease begins its time anew"
+    waiter.time += EXPIRY
+    waiter.ask()
+    assert waiter.lease is not None
+    with pytest.raises(LeaseLostError, match="asset/one"):
+        holder.lease.renew()
+    holder.lease.release()
+    assert objects.read(".leases/asset/one.json") is not None, "it is another's by now"
+    waiter.lease.release()
+    assert objects.read(".leases/asset/one.json") is None
+
+
+def test_who_holds_a_lease_is_said_in_words() -> None:
+    objects = FakeObjects()
+    Builder(0, objects, 0.0).ask()
+    held = ObjectLeases(objects, EXPIRY, renewals=ByHand()).take("asset/one", process(1))
+    assert isinstance(held, Held)
+    assert held.who == "process 0 on host0, since 2030-01-01T00:00:00+00:00"
+    assert held.expiry == EXPIRY
+
+
+def test_the_lease_of_a_dead_worker_of_the_same_builder_is_taken_over_at_once() -> None:
+    objects = FakeObjects()
+    builder = Builder(0, objects, 0.0)
+    builder.ask()
+    before, builder.lease = builder.lease, None
+    builder.ask()
+    assert builder.lease is not None
+    assert before is not None
+    with pytest.raises(LeaseLostError):
+        before.renew()
+
+
+def builders(objects: FakeObjects, *, may_share: bool = True, expiry: float = EXPIRY) -> ObjectBuilders:
+    return ObjectBuilders(objects, "s3://bucket", expiry, may_share)
+
+
+class OfAnotherMachine(FakeObjects):
+    """The same store, as another process sees it: this one has not joined its builders."""
+
+    def __init__(self, store: FakeObjects) -> None:
+        super().__init__()
+        self.content = store.content
+
+    @override
+    def names(self, folder: str) -> Iterator[str]:
+        """Those that look for others see them give a sign of life."""
+        found = list(super().names(folder))
+        yield from found
+        for name in found:
+            self._sign(name)
+
+    def _sign(self, name: str) -> None:
+        content = self.content[name].content
+        self.write(name, content.replace(b'"sign":0', b'"sign":1'))
+
+
+def test_builders_with_the_same_settings_share_a_store_and_see_each_other() -> None:
+    store = FakeObjects()
+    with builders(store).join(process(1), alone=False) as first:
+        assert first == []
+        with builders(OfAnotherMachine(store)).join(process(2), alone=False) as second:
+            assert [other.process for other in second] == [1]
+    assert store.content == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "alone", "may_share", "words"),
+    [
+        (process(2, "other settings"), False, True, "with another configuration"),
+        (process(2), True, True, "wait until it is done"),
+        (process(2), False, False, "cannot hold leases: only one may build"),
+    ],
+)
+def test_who_may_not_join_is_told_who_builds_and_why(other: Process, alone: bool, may_share: bool, words: str) -> None:
+    store = FakeObjects()
+    with (
+        builders(store, may_share=may_share, expiry=2.0).join(process(1), alone=False),
+        pytest.raises(HeldError, match=rf"s3://bucket: process 1 on host1.* is building on this store.*{words}"),
+        builders(OfAnotherMachine(store), may_share=may_share).join(other, alone=alone),
+    ):
+        pass
+    assert store.content == {}
+
+
+def test_a_builder_that_gives_no_sign_is_thought_dead_after_its_time() -> None:
+    store = FakeObjects()
+    with builders(store, expiry=0.2).join(process(1), alone=True):
+        silent = FakeObjects()
+        silent.content = dict(store.content)
+    with builders(silent).join(process(2), alone=True) as others:
+        assert [other.process for other in others] == [1]
+        assert list(silent.content) == [name_of(process(2))]
