@@ -29,8 +29,6 @@ INNER = {
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",
-    "S3Section": "`storage.s3`",
-    "CacheSection": "`storage.cache`",
     "HoldoutCount": "`holdout` as a count",
     "TaggerOptions": "`attributes[].options.TAGGER`",
     "Ngrams": "`dedupers[].ngram`",
