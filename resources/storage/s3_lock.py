@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from resources.errors import StorageError
+from resources.errors import StorageError, StoreAccessError
 from resources.processes import start_time
 from resources.storage.s3_address import Address
-from resources.storage.s3_client import ConditionError, S3Settings, client, holds_conditions, translated
+from resources.storage.s3_client import ATTEMPTS, ConditionError, S3Settings, client, holds_conditions, translated
 
 NAME = ".lock"
 EXPIRY_SECONDS = 60
@@ -99,14 +99,23 @@ class _Lock:
     def _read(self) -> tuple[Holder, str, float] | None:
         """Returns who holds the lock, the version of the object and its age by the clock of the store."""
         try:
-            with translated(f"{self._address}/{NAME}"):
-                reply = client(self._settings).get_object(**self._place)
-                holder = msgspec.json.decode(reply["Body"].read(), type=Holder)
+            reply, content = self._content()
+            holder = msgspec.json.decode(content, type=Holder)
         except FileNotFoundError:
             return None
         except msgspec.DecodeError:
             raise StorageError(f"{self._address}/{NAME}: does not say who builds; remove it if nobody does") from None
         return holder, reply["ETag"].strip('"'), _age(reply)
+
+    def _content(self) -> tuple[Any, bytes]:
+        """Reads the object; asks again when the store breaks off, or gives less than all of it."""
+        for _ in range(ATTEMPTS):
+            with suppress(StoreAccessError), translated(f"{self._address}/{NAME}"):
+                reply = client(self._settings).get_object(**self._place)
+                content = reply["Body"].read()
+                if content.endswith(b"}"):
+                    return reply, content
+        raise StoreAccessError(f"{self._address}/{NAME}: the store breaks off each time")
 
     def _write(self, condition: dict[str, str]) -> None:
         given = condition if holds_conditions(self._settings, self._address) else {}
@@ -117,7 +126,10 @@ class _Lock:
                 )
         except ConditionError:
             found = self._read()
-            raise self._refusal(found[0] if found else None) from None
+            if found is None or found[0] != self._holder:
+                raise self._refusal(found[0] if found else None) from None
+            self._etag = found[1]  # It is our own: the reply to an earlier attempt was lost.
+            return
         self._etag = reply["ETag"].strip('"')
 
     def _refusal(self, holder: Holder | None) -> StorageError:
