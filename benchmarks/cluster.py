@@ -34,7 +34,8 @@ DOCUMENT_BYTES = 5_530
 BEGIN, END = "<!-- cluster -->\n", "<!-- end of cluster -->"
 _STAGES_PAGE = TARGET.with_name("benchmarks.md")
 _UNITS = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
-_MILLION = 1_000_000
+_MEASURABLE = 0.25
+"""CPU seconds from which on a run says how a stage grows."""
 
 _GZIP, _ZSTD = 0.27, 0.25
 _MOVED_PER_TEXT = {
@@ -87,11 +88,15 @@ class Costs:
         return self.per_mb.get(stage, 0.0) * text_mb / 1000
 
     def _extrapolated(self, stage: str, documents: float) -> float:
-        """On the curve a * documents ** b through the smallest and the largest run; b is at least 1."""
+        """On the curve a * documents ** b through the smallest and the largest run; b is at least 1.
+
+        It is 1 for a stage that took too little in the smallest run for the clock to say more.
+        """
         (few, least), (many, most) = (
-            (run["documents"], max(run["stages"][stage]["cpu_s"], 0.01)) for run in (self.runs[0], self.runs[-1])
+            (run["documents"], run["stages"][stage]["cpu_s"]) for run in (self.runs[0], self.runs[-1])
         )
-        slope = max(math.log(most / least) / math.log(many / few), 1.0) if many > few else 1.0
+        told = many > few and least >= _MEASURABLE
+        slope = max(math.log(most / least) / math.log(many / few), 1.0) if told else 1.0
         return float(most * (documents / many) ** slope)
 
 

@@ -12,6 +12,7 @@ and committed. `local_message_ms`, `ray_message_ms`: the same of jobs that commi
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -59,7 +60,8 @@ def measure(shards: int, documents: int, times: int, empty: int) -> dict[str, An
 
 @contextmanager
 def _engine(kind: str, workers: int, work: Callable[[Job], Outcome]) -> Iterator[Engine]:
-    """An engine that ends with the block; on Ray with a cluster of its own."""
+    """An engine that ends with the block; on Ray with a cluster of its own, whose workers have our priority."""
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default of 15 loses to whatever else the machine does.
     made: Engine = LocalEngine(workers, work) if kind == "local" else RayEngine("local", workers, _MEMORY, work=work)
     try:
         yield made

@@ -75,13 +75,13 @@ def flatness(runs: list[Figures]) -> str:
 
 def larger(run: Figures) -> str:
     """Time, memory and disk for corpora larger than any measured."""
-    head = ("documents", "hours on one core", "of them in one process", "memory, GB", "disk, GB", "signatures, GB")
+    head = ("documents", "CPU-hours", "of them in one process", "memory, GB", "disk, GB", "signatures, GB")
     clusters = (run["stages"]["components"]["members"] - run["stages"]["duplicates"]["duplicates"]) / run["documents"]
     rows = []
     for documents in LARGER:
         itemsize = 4 if documents < 1 << 32 else 8
-        hours = _seconds(run, "wall_s") * documents / _MILLION / 3600
-        alone = sum(_per_million(run, "wall_s", stage) for stage in ALONE) * documents / _MILLION / 3600
+        hours = _seconds(run, "cpu_s") * documents / _MILLION / 3600
+        alone = sum(_per_million(run, "cpu_s", stage) for stage in ALONE) * documents / _MILLION / 3600
         memory = run["memory_mb"] / 1000 + (2 * itemsize + _CLUSTER_BYTES * clusters) * documents / 1e9
         disk = (_FIXED_BYTES + max(_disk(run) - _FIXED_BYTES, 0) * itemsize / 4) * documents / 1e9
         signatures = _SIGNATURE_BYTES * documents / 1e9

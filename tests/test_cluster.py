@@ -95,6 +95,8 @@ def test_costs_follow_the_measured_slope() -> None:
     assert costs.seconds("clusters", 1e8, 0.0) == pytest.approx(1000)
     assert costs.seconds("clusters", 1e10, 0.0) == pytest.approx(1_000_000)
     assert costs.seconds("documents", 0.0, 500.0) == 1.0
+    short = [{"documents": n, "stages": {"clusters": {"cpu_s": cost}}} for n, cost in ((10**6, 0.01), (10**7, 0.9))]
+    assert Costs({}, short, 0.0).seconds("clusters", 1e8, 0.0) == pytest.approx(9)
 
 
 def test_a_machine_shares_its_bandwidth() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.split import decontaminate
 from corpus_assets.split.decontaminate import contaminated, unique_digests
 from corpus_assets.split.holdout import (
     count_threshold,
@@ -111,6 +113,18 @@ def test_unique_digests(lists: list[list[bytes]]) -> None:
 @given(FEW, FEW)
 def test_contaminated_is_membership(train: list[bytes], holdout: list[bytes]) -> None:
     flags = contaminated(train, unique_digests(blocks(holdout)))
+    assert flags.tolist() == [digest in holdout for digest in train]
+
+
+ALIKE = st.lists(st.tuples(st.sampled_from([0, 1, 255]), st.integers(0, 3)), max_size=12).map(
+    lambda pairs: [bytes([head]) * 8 + bytes(23) + bytes([tail]) for head, tail in pairs]
+)
+
+
+@given(ALIKE, ALIKE, st.integers(1, 3))
+def test_digests_that_begin_alike_are_told_apart_in_blocks(train: list[bytes], holdout: list[bytes], rows: int) -> None:
+    with patch.object(decontaminate, "_BLOCK", rows):
+        flags = contaminated(train, unique_digests(blocks(holdout)))
     assert flags.tolist() == [digest in holdout for digest in train]
 
 
