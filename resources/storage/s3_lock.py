@@ -109,13 +109,18 @@ class _Lock:
 
     def _content(self) -> tuple[Any, bytes]:
         """Reads the object; asks again when the store breaks off, or gives less than all of it."""
-        for _ in range(ATTEMPTS):
-            with suppress(StoreAccessError), translated(f"{self._address}/{NAME}"):
-                reply = client(self._settings).get_object(**self._place)
-                content = reply["Body"].read()
-                if content.endswith(b"}"):
-                    return reply, content
-        raise StoreAccessError(f"{self._address}/{NAME}: the store breaks off each time")
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with translated(f"{self._address}/{NAME}"):
+                    reply = client(self._settings).get_object(**self._place)
+                    content = reply["Body"].read()
+            except StoreAccessError:
+                if attempt == ATTEMPTS:
+                    raise
+                continue
+            if content.endswith(b"}"):
+                break
+        return reply, content
 
     def _write(self, condition: dict[str, str]) -> None:
         given = condition if holds_conditions(self._settings, self._address) else {}
