@@ -104,7 +104,7 @@ def test_faults_on_the_wire_change_nothing(
     work: Work, server: Server, kinds: Sequence[Kind], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy ends well, or says what the matter is, and the next one goes on."""
-    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.1)
     name = f"wire-{'-'.join(kinds)}"
     with faults(server.endpoint, kinds) as proxy:
         finished(opened(work.folder), at(work.folder, server, name, proxy.endpoint))
