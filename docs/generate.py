@@ -31,8 +31,6 @@ INNER = {
     "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
     "TaggerOptions": "`attributes[].options.TAGGER`",
-    "S3Section": "`storage.s3`",
-    "CacheSection": "`storage.cache`",
     "Ngrams": "`dedupers[].ngram`",
     "Bloom": "`dedupers[].bloom`",
     "Weights": "`datasets[].weights`",

@@ -10,6 +10,9 @@ from resources.storage.conditional import ChangedError, Found, Objects
 from resources.storage.s3_address import Address
 from resources.storage.s3_client import ConditionError, S3Settings, client, translated
 from resources.storage.s3_listing import ENTRIES
+from resources.storage.s3_ranges import Object, get
+
+_MOST_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -24,12 +27,12 @@ class S3Objects(Objects):
 
     @override
     def read(self, name: str) -> Found | None:
+        place = self._place(name)
         try:
-            with translated(f"{self.address}/{name}"):
-                reply = client(self.settings).get_object(**self._place(name))
-                return Found(reply["Body"].read(), reply["ETag"].strip('"'))
+            piece = get(Object(self.settings, place["Bucket"], place["Key"], f"{self.address}/{name}"), 0, _MOST_BYTES)
         except FileNotFoundError:
             return None
+        return Found(piece.content, piece.etag)
 
     @override
     def write(self, name: str, content: bytes) -> str:
