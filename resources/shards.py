@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from resources.errors import BadFileError, ConfigError
+from resources.errors import BadFileError, ConfigError, StoreAccessError
 from resources.hashing import content_digest
 from resources.raw_files import FoundFile, printable, same_stamp
 from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
@@ -254,6 +254,8 @@ def _with_members(shard: Shard, members: Members) -> Shard:
         size, modified = listed.stamped()
     except BadFileError as error:
         return replace(shard, problem=error.problem)
+    except StoreAccessError:
+        raise
     except OSError as error:
         return replace(shard, problem=f"lists a file that cannot be read: {error.strerror}")
     return replace(listed, bytes=size, modified=modified)

@@ -27,14 +27,19 @@ from resources.storage.interface import Storage
 RETRIES = 3
 _GRACE = 10.0  # Seconds that tasks have to remove what they began, when nobody wants it any more.
 _LONGEST_PROOF = 60.0
+_LOOK_EVERY = 30.0  # Seconds without an answer after which the machines are looked at.
 _PASSED_ON = ("NUMBA_CACHE_DIR",)
 
 
 @dataclass(frozen=True)
 class _Flight:
-    """A task that Ray was given. lost: how many machines were lost with it. alone: it shows whether its job kills."""
+    """A task that Ray was given. memory: bytes that it asks of a machine. lost: how many machines were lost with it.
+
+    alone: it shows whether its job kills.
+    """
 
     jobs: Sequence[Job]
+    memory: int = 0
     since: float = 0.0
     lost: int = 0
     alone: bool = False
@@ -60,12 +65,18 @@ class RayEngine(Engine):
     ) -> None:
         self._address = address
         self._ours = connect(address)
-        found = machines()
-        self.workers_per_machine = _sharing(found, most_of(memory, 1, self.own_memory), workers)
+        try:
+            found = machines()
+            self.workers_per_machine = _sharing(found, most_of(memory, 1, self.own_memory), workers)
+        except BaseException:
+            if self._ours:
+                disconnect()
+            raise
         room = sum(min(one.cores, one.memory * self.workers_per_machine // memory) for one in found)
         self.workers = workers or room
         # If all room is ours, some tasks wait at the cluster for the next free core.
         self._most = self.workers if self.workers < room else 2 * self.workers
+        self._grows = workers is not None
         self._job_timeout = job_timeout
         self._work = within(job_timeout, work) if job_timeout else work
         self._retries = retries
@@ -109,7 +120,7 @@ class RayEngine(Engine):
         payload = pickle.dumps((self._work, flight.jobs))
         ground = self._ground(flight.jobs[0].storage)
         reference = _remote(serve, memory).remote(ground, payload, IN_HAND)
-        self._flights[reference] = replace(flight, since=time.monotonic())
+        self._flights[reference] = replace(flight, memory=memory, since=time.monotonic())
 
     def _ground(self, store: Storage) -> Ground:
         if store not in self._grounds:
@@ -119,7 +130,9 @@ class RayEngine(Engine):
     def _landed(self) -> Iterator[Outcome]:
         """Waits for a task; yields the outcomes of the jobs that it did."""
         ray = load_ray()
-        [reference], _ = ray.wait(list(self._flights), num_returns=1)
+        while not (done := ray.wait(list(self._flights), num_returns=1, timeout=_LOOK_EVERY)[0]):
+            self._require_room()
+        [reference] = done
         flight = self._flights.pop(reference)
         try:
             answer = ray.get(reference)
@@ -131,6 +144,19 @@ class RayEngine(Engine):
             raise EngineError(f"a task failed on the Ray cluster: {_in_words(error)}") from None
         else:
             yield from self._answered(flight, answer)
+
+    def _require_room(self) -> None:
+        """Raises `EngineError` if no machine that is left gives out the memory of any task: Ray would wait for ever.
+
+        Where a number of workers is configured a cluster may grow, and is waited for.
+        """
+        least = min(flight.memory for flight in self._flights.values())
+        most = max((machine.memory for machine in machines()), default=0)
+        if most < least and not self._grows:
+            raise EngineError(
+                f"no machine of the Ray cluster gives out {least:,} bytes of memory any more, the largest has "
+                f"{most:,}; were machines lost? What is done is kept"
+            )
 
     def _answered(self, flight: _Flight, answer: Answer) -> Iterator[Outcome]:
         if answer.refused is not None:

@@ -82,9 +82,19 @@ def _served(function: Callable[[Any], Any], items: Sequence[Any], until: float) 
     return done
 
 
-@cache
+_FIT: set[Ground] = set()
+"""What this process was found fit for. A refusal is not kept: its reason may pass."""
+
+
 def _refusal(ground: Ground) -> str | None:
-    """Returns why this machine cannot work for a driver; None if it can. Looks once per process."""
+    """Returns why this machine cannot work for a driver; None if it can."""
+    refused = None if ground in _FIT else _unfit(ground)
+    if refused is None:
+        _FIT.add(ground)
+    return refused
+
+
+def _unfit(ground: Ground) -> str | None:
     sys.path.extend(path for path in ground.paths if path not in sys.path)
     calm_collector()
     host = socket.gethostname()

@@ -1,6 +1,7 @@
 """Requests over HTTP: one pool of connections per process, faults in our words, never with a query in them."""
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, LocationValueError, MaxRetryError, NameResolutionError, SSLError, TimeoutError
 
 from resources.errors import StorageError
+from resources.raw_files import printable
 from resources.raw_places.remote import CutError
 
 TRIES = 5
@@ -20,6 +22,7 @@ _TIMEOUT = urllib3.Timeout(connect=10, read=60)
 _AGAIN = (408, 429, 500, 502, 503, 504)
 _POOLS: dict[str | None, urllib3.PoolManager] = {}
 os.register_at_fork(after_in_child=_POOLS.clear)  # Connections of the parent belong to it.
+_RANGE = re.compile(r"bytes \d+-\d+/(\d+|\*)")
 
 
 class StatusError(StorageError):
@@ -41,7 +44,7 @@ class HttpReply:
         headers = response.headers
         span, _, total = headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
         self.is_range = response.status == 206
-        self.first = int(span.partition("-")[0]) if self.is_range else 0
+        self.first = (_number(span.partition("-")[0]) or 0) if self.is_range else 0
         self.total = _number(total if self.is_range else headers.get("Content-Length"))
         self.version = _version(headers)
         self._response = response
@@ -63,7 +66,7 @@ class HttpReply:
 def get(url: str, label: str, headers: Mapping[str, str] | None = None) -> HttpReply:
     """Asks for a URL; busy servers and broken connections are tried again, redirects followed a few times.
 
-    Raises `StatusError` for an answer that is none of success, and `StorageError` if there is no answer. label: the
+    Raises `StatusError` for any status that is not a success, and `StorageError` if there is no answer. label: the
     file in messages, which name the host and no more of the URL.
     """
     host = urlsplit(url).hostname or ""
@@ -86,13 +89,28 @@ def _checked(response: Any, url: str, what: str) -> HttpReply:
     """Returns an answer with bytes, if its end can be told."""
     if response.status not in (200, 206):
         response.close()
-        raise StatusError(f"{what} answers {response.status} {response.reason or ''}".rstrip(), response.status)
+        raise StatusError(
+            f"{what} answers {response.status} {printable(response.reason or '')}".rstrip(), response.status
+        )
+    if response.status == 206 and not _RANGE.fullmatch(response.headers.get("Content-Range", "")):
+        response.close()
+        raise StorageError(f"{what} answers 206 without a Content-Range that can be read")
     ends = "Content-Length" in response.headers or response.headers.get("Transfer-Encoding", "").lower() == "chunked"
-    downgraded = url.lower().startswith("https:") and str(response.geturl() or "").lower().startswith("http:")
+    downgraded = url.lower().startswith("https:") and any(map(_is_open, _redirections(response)))
     if ends and not downgraded:
         return HttpReply(response)
     response.close()
     raise StorageError(f"{what} " + ("leads from https to http" if downgraded else "does not say where the file ends"))
+
+
+def _redirections(response: Any) -> list[str]:
+    """Returns every address that an answer was looked for at after the first."""
+    history = response.retries.history if response.retries else ()
+    return [str(entry.redirect_location) for entry in history if entry.redirect_location]
+
+
+def _is_open(url: str) -> bool:
+    return url.lower().startswith("http:")
 
 
 def _retries() -> urllib3.Retry:

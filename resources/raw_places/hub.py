@@ -19,9 +19,9 @@ _KNOWN_TREES = 8
 class HubFolder:
     """Raw files of a dataset at a revision (a `RawPlace`).
 
-    A branch or tag is looked up once per listing, and all files are those of that commit, which is kept of
-    each. The token of a file is the digest of its content that the hub keeps, so a commit that leaves it as it is does
-    not have it read again.
+    A branch or tag is looked up once per listing, and all files are those of that commit, and each file
+    keeps it. The token of a file is the digest of its content that the hub keeps, so a commit that leaves it as it is
+    does not have it read again.
     """
 
     location: str

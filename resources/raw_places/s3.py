@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, BinaryIO
 
-from resources.errors import StorageError, StoreAccessError
+from resources.errors import ConfigError, StorageError, StoreAccessError
 from resources.raw_files import FoundFile, fixed_folder, glob_pattern, printable
 from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
 from resources.raw_places.ranged import ranged
@@ -19,6 +19,7 @@ from resources.storage.s3_client import (
     received,
     translated,
 )
+from resources.storage.s3_listing import listed
 
 _TOKEN = "s3/"
 
@@ -35,23 +36,29 @@ class S3Folder:
         where = folder.key or f"sources.{folder.name}"
         patterns = [glob_pattern(glob) for glob in folder.globs]
         try:
-            return [
-                found for found in self._below(folder, ignored) if any(one.fullmatch(found.path) for one in patterns)
-            ]
+            below = list(self._below(folder, ignored))
         except (StorageError, FileNotFoundError) as error:
             raise StorageError(f"{where}.location: {self.location!r} cannot be listed: {error}") from None
+        if not below and not self._holds_any():
+            raise ConfigError(f"{where}.location: no object lies below {self.location!r}; valid: a prefix of some")
+        return [found for found in below if any(one.fullmatch(found.path) for one in patterns)]
+
+    def _holds_any(self) -> bool:
+        """Returns whether anything lies below the prefix, also where no glob can want it."""
+        top = parse_address(self.location)
+        with translated(str(top)):
+            return any(True for _ in listed(client(self.settings), top.bucket, top.key("")))
 
     def _below(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
         top = parse_address(self.location)
         cut = len(top.key(""))
         with translated(str(top)):
-            pages = client(self.settings).get_paginator("list_objects_v2")
-            for page in pages.paginate(Bucket=top.bucket, Prefix=top.key(fixed_folder(folder.globs))):
-                for entry in page.get("Contents", ()):
-                    if not (path := entry["Key"][cut:]).endswith("/") and path:
-                        yield FoundFile(path, entry["Size"], _token(entry["ETag"]), None)
-                    elif entry["Size"]:  # Without content it is the mark that some tools make for a folder.
-                        ignored.append((f"{folder.name}/{printable(path)}", "the mark of a folder"))
+            prefix = top.key(fixed_folder(folder.globs))
+            for key, size, version in listed(client(self.settings), top.bucket, prefix):
+                if not (path := key[cut:]).endswith("/") and path:
+                    yield FoundFile(path, size, _token(version), None)
+                elif size:  # Without content it is the mark that some tools make for a folder.
+                    ignored.append((f"{folder.name}/{printable(path)}", "the mark of a folder"))
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:
         """Opens an object for reading by ranges, each of them of the version that was found."""
@@ -73,6 +80,9 @@ class S3Folder:
                 found = client(self.settings).head_object(Bucket=top.bucket, Key=top.key(path))
         except FileNotFoundError:
             return FoundFile(path, 0, "0", NO_FILE)
+        except StoreAccessError as error:
+            # As an OSError, it would be taken for a fault of the list.
+            raise StorageError(f"{top}/{path}: cannot be looked at now: {error}") from None
         return FoundFile(path, found["ContentLength"], _token(found["ETag"]), None)
 
     def stamped(self, file: FoundFile, members: Sequence[FoundFile]) -> tuple[int, str]:
@@ -125,8 +135,9 @@ class S3Reply:
 
     def __init__(self, found: Any, label: str) -> None:
         span, _, total = found.get("ContentRange", "").removeprefix("bytes ").partition("/")
-        self.first = int(span.partition("-")[0] or 0)
-        self.total = int(total) if total else found["ContentLength"]
+        first = span.partition("-")[0]
+        self.first = int(first) if first.isdecimal() else 0
+        self.total = int(total) if total.isdecimal() else found["ContentLength"]
         self._body = found["Body"]
         self._label = label
 

@@ -29,7 +29,7 @@ from resources.storage.s3_client import (
     holds_conditions,
     translated,
 )
-from resources.storage.s3_listing import ENTRIES
+from resources.storage.s3_listing import listed
 from resources.storage.s3_objects import S3Objects
 from resources.storage.s3_paths import has_plain_name, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
@@ -151,14 +151,9 @@ class S3Storage(Storage):
             require_relative(prefix)
         below = f"{prefix.rstrip('/')}/" if prefix else ""
         top = len(self.address.key("")) if self.address.prefix else 0
-        given = {"Bucket": self.address.bucket, "Prefix": self.address.key(below)}
         with translated(self.place):
-            while True:
-                reply = client(self.settings).list_objects_v2(**given)
-                yield from (Entry(key[top:], size, version) for key, size, version in reply[ENTRIES])
-                if not reply.get("IsTruncated"):
-                    return
-                given["ContinuationToken"] = reply["NextContinuationToken"]
+            found = listed(client(self.settings), self.address.bucket, self.address.key(below))
+            yield from (Entry(key[top:], size, version) for key, size, version in found)
 
     @override
     def stat(self, path: str) -> Entry | None:

@@ -3,9 +3,12 @@
 What botocore gets to read is the rest of the page: whether there are more, and where they begin.
 """
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote_plus
 from xml.etree import ElementTree
+
+from resources.errors import StorageError
 
 Found = tuple[str, int, str]
 """Key, bytes and version of an object."""
@@ -14,11 +17,32 @@ ENTRIES = "Entries"
 _OK = 200
 
 
+def listed(connection: Any, bucket: str, prefix: str) -> Iterator[Found]:
+    """Yields every object whose key begins with a prefix; 1,000 objects are one request.
+
+    Raises `StorageError` if the store says that there are more and not how to go on: a shorter listing looks like
+    removed objects. What `connection` raises is for the caller to translate.
+    """
+    given = {"Bucket": bucket, "Prefix": prefix}
+    while True:
+        page = connection.list_objects_v2(**given)
+        yield from page[ENTRIES]
+        if not page.get("IsTruncated"):
+            return
+        following = page.get("NextContinuationToken")
+        if not following or following == given.get("ContinuationToken"):
+            raise StorageError(f"s3://{bucket}/{prefix}: the store breaks off its listing without saying how to go on")
+        given["ContinuationToken"] = following
+
+
 def read_page(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
     """Takes the objects out of a page before botocore reads it; they are `ENTRIES` of its reply."""
     if response_dict["status_code"] != _OK:
         return
-    page = ElementTree.fromstring(response_dict["body"])
+    try:
+        page = ElementTree.fromstring(response_dict["body"])
+    except ElementTree.ParseError as error:
+        raise StorageError(f"the store sent a listing that is no XML: {error}") from None
     space = page.tag.partition("}")[0] + "}" if page.tag.startswith("{") else ""
     encoded = page.findtext(f"{space}EncodingType") == "url"
     objects = page.findall(f"{space}Contents")

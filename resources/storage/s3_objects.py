@@ -9,7 +9,7 @@ from typing_extensions import override
 from resources.storage.conditional import ChangedError, Found, Objects
 from resources.storage.s3_address import Address
 from resources.storage.s3_client import ConditionError, S3Settings, client, translated
-from resources.storage.s3_listing import ENTRIES
+from resources.storage.s3_listing import listed
 from resources.storage.s3_ranges import Object, get
 
 _MOST_BYTES = 1 << 16
@@ -62,7 +62,6 @@ class S3Objects(Objects):
     @override
     def names(self, folder: str) -> Iterator[str]:
         top = len(self.address.key(""))
-        given = {"Bucket": self.address.bucket, "Prefix": self.address.key(f"{folder}/")}
         with translated(f"{self.address}/{folder}"):
-            for page in client(self.settings).get_paginator("list_objects_v2").paginate(**given):
-                yield from (key[top:] for key, _, _ in page[ENTRIES])
+            found = listed(client(self.settings), self.address.bucket, self.address.key(f"{folder}/"))
+            yield from (key[top:] for key, _, _ in found)
