@@ -175,6 +175,8 @@ class Builder:
         What another builder has just made counts as built.
         """
         if self._elsewhere.takes(outcome):
+            self._frontier.set_aside(outcome.asset)
+            self._count_running()
             return
         if outcome.damaged is not None and outcome.damaged not in self._damaged:
             self._held[outcome.asset, outcome.partition] = outcome
@@ -193,7 +195,7 @@ class Builder:
 
     def _count_running(self) -> None:
         if self._work is not None:
-            self._work.running = min(len(self._begun), self._work.workers)
+            self._work.running = min(len(self._begun) - len(self._elsewhere), self._work.workers)
 
     def _note(self, outcome: Outcome, why: str) -> None:
         """Reports an outcome everywhere; the planner does not know it yet."""
@@ -242,6 +244,7 @@ class Builder:
         mended = {key for key in damaged if self._make_again(key)}
         for key, outcome in held.items():
             if outcome.damaged in mended:
+                self._frontier.set_aside(outcome.asset)
                 self._put_back(key)
             else:
                 self._conclude(outcome)

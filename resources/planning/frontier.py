@@ -14,7 +14,7 @@ class Frontier:
     A partition may start when what it reads is committed, even if other partitions of those stages are not. There are
     two exceptions: what reads a stage with a gate waits until that stage is settled (nothing of it will be computed any
     more), since a gate looks at all partitions; and a partition of the whole corpus, which gets all the memory of its
-    machine, starts only when nothing else runs.
+    machine, starts only when nothing else runs, and nothing starts while it runs.
 
     planner: the state before the build; its decisions are made again as partitions are committed. stages: those to
     bring up to date, in the order the data flows.
@@ -26,6 +26,8 @@ class Frontier:
         self._unsettled = {stage.name for stage in stages}
         self._ready: dict[str, deque[Decision]] = {stage.name: deque() for stage in stages}
         self._running: Counter[str] = Counter()
+        self._aside: Counter[str] = Counter()
+        self._alone = [stage.name for stage in stages if stage.partitioning is Partitioning.NONE]
         self._may_settle = True
         self._tried: set[tuple[str, str | None]] = set()
         self._readers = {stage.name: planner.graph.readers(stage.name) for stage in planner.graph}
@@ -36,6 +38,8 @@ class Frontier:
 
     def next(self) -> Decision | None:
         """Returns a partition to compute now, of the latest stage that has one; None if there is none for now."""
+        if any(self._running[name] for name in self._alone):
+            return None
         for stage in reversed(self._stages):
             if stage.partitioning is not Partitioning.NONE and self._ready[stage.name]:
                 return self._start(stage)
@@ -51,7 +55,7 @@ class Frontier:
 
     @property
     def running(self) -> int:
-        """How many partitions were handed out and are not done."""
+        """How many partitions were handed out and are neither done nor set aside."""
         return self._running.total()
 
     @property
@@ -83,9 +87,14 @@ class Frontier:
         if not self._running[asset]:
             self._may_settle = True
 
-    def again(self, asset: str, key: str | None) -> None:
-        """Puts a partition that was handed out back, to be handed out once more."""
+    def set_aside(self, asset: str) -> None:
+        """Takes note that a partition which was handed out does not run; its stage waits for `again`."""
         self._running[asset] -= 1
+        self._aside[asset] += 1
+
+    def again(self, asset: str, key: str | None) -> None:
+        """Puts a partition that was set aside back, to be handed out once more."""
+        self._aside[asset] -= 1
         self._ready[asset].append(self._planner.decisions(self._planner.graph[asset])[key])
 
     def settle(self) -> Iterator[Stage]:
@@ -112,7 +121,7 @@ class Frontier:
             self._look_at_all(reader, fresh_too=changed)
 
     def _is_busy(self, stage: Stage) -> bool:
-        waits = self._ready[stage.name] or self._running[stage.name]
+        waits = self._ready[stage.name] or self._running[stage.name] or self._aside[stage.name]
         return bool(waits) or any(edge.asset in self._unsettled for edge in stage.inputs)
 
     def _holds_back(self, stage: Stage) -> bool:

@@ -1,0 +1,102 @@
+"""The loop of a build beside another builder, which holds partitions; nothing is reported to Dagster."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import cast
+from unittest.mock import MagicMock
+
+import pytest
+
+from corpus_assets.corpus import Corpus
+from corpus_assets.elsewhere import Elsewhere
+from corpus_assets.orchestration.builder import Builder
+from corpus_assets.orchestration.runner import Runner
+from resources.ledger import lease_name
+from resources.planning.frontier import Frontier
+from resources.stage.job import Outcome
+from resources.storage.holders import Process
+from resources.storage.leases import Held
+from tests.build.conftest import built_once, work
+from tests.build.small import Work, opened, reported_on
+from tests.orchestration.silent import Silent
+
+__all__ = ["built_once", "work"]
+
+Key = tuple[str, str | None]
+OTHER = Process(1, "elsewhere", "2026-01-01T00:00:00+00:00", "", "0" * 16)
+HELD, ALONE = "validation_tokens", "train_token_params"
+
+
+class Built(Silent):
+    """Remembers the partitions in the order they were built."""
+
+    def __init__(self) -> None:
+        self.names: list[Key] = []
+
+    def outcome(self, outcome: Outcome) -> None:
+        assert outcome.error is None, outcome.error
+        self.names.append((outcome.asset, outcome.partition))
+
+
+@pytest.fixture
+def joined(work: Work) -> Iterator[Corpus]:
+    corpus = opened(work.folder)
+    with corpus.building():
+        yield corpus
+    corpus.close()
+
+
+def forgotten(corpus: Corpus, asset: str) -> str | None:
+    """Make one partition of an asset due; its key."""
+    key = min(corpus.ledger.records(asset), key=str)
+    corpus.ledger.forget(asset, key)
+    return key
+
+
+def held_by_another(corpus: Corpus, name: Key) -> Callable[[], None]:
+    """Hold the lease of a partition; returns what gives it back."""
+    lease = corpus.storage.lease(lease_name(*name), OTHER)
+    assert not isinstance(lease, Held)
+    return lease.release
+
+
+def builder(corpus: Corpus, follows: Built) -> Builder:
+    planner = corpus.planner()
+    stages = reported_on(corpus.graph)
+    return Builder(corpus, planner, stages, follows, lambda _: cast(Runner, MagicMock()), checks=False)
+
+
+def test_a_partition_of_the_whole_corpus_starts_while_another_builder_holds_something_else(joined: Corpus) -> None:
+    held, alone = (HELD, forgotten(joined, HELD)), (ALONE, forgotten(joined, ALONE))
+    follows, pauses = Built(), list[list[Key]]()
+    with ExitStack() as lease:
+        lease.callback(held_by_another(joined, held))
+        build = builder(joined, follows)
+
+        def sleep(_: float) -> None:
+            pauses.append(list(follows.names))
+            lease.close()
+
+        build._elsewhere = Elsewhere(build._planner, sleep=sleep)
+        build.run()
+        build.finish()
+    assert pauses[:1] == [[alone]]
+    assert follows.names[:2] == [alone, held]
+    assert build.report.failed == []
+
+
+def test_nothing_starts_beside_a_partition_of_the_whole_corpus(joined: Corpus) -> None:
+    held = (HELD, forgotten(joined, HELD))
+    forgotten(joined, ALONE)
+    planner = joined.planner()
+    frontier = Frontier(planner, reported_on(joined.graph))
+    first = frontier.next()
+    assert first is not None
+    frontier.set_aside(first.asset)
+    whole = frontier.next()
+    assert (first.asset, whole and whole.asset) == (HELD, ALONE)
+    frontier.again(*held)
+    assert frontier.next() is None
+    frontier.failed(ALONE, None, None)
+    assert frontier.next() == first
+    assert frontier.running == 1
