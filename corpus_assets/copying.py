@@ -13,6 +13,7 @@ from corpus_assets.diff.history import FOLDER as HISTORY
 from corpus_assets.orchestration.failures import FAILURES
 from resources.copying import Copier, with_plain_paths
 from resources.errors import ConfigError, LedgerError, StorageError
+from resources.obsolete import Key
 from resources.planning.stored_files import StoredFiles
 from resources.records import Record
 from resources.storage.interface import Storage
@@ -147,7 +148,7 @@ class _Copying:
         self._target = target
         self._present: dict[str, dict[str | None, Record]] = {}
         self._new: Counter[str] = Counter()
-        self._replaced: set[str] = set()
+        self._replaced: dict[Key, set[str]] = {}
 
     def due(self, assets: Iterable[str]) -> Iterator[Due]:
         """Yields the partitions to copy; counts the others, and notes the damaged records of the source."""
@@ -181,14 +182,11 @@ class _Copying:
         if not due.record_only:
             self.result.files += len(record.files)
             self.result.bytes += sum(file.bytes for file in record.files)
-            self._replaced |= {file.path for file in due.before.files} if due.before else set()
+            if due.before:
+                self._replaced[record.asset, record.partition] = {file.path for file in due.before.files}
 
     def end(self) -> None:
         """Tells the ledger of the target what was committed, and removes the files of replaced records."""
         for asset, count in self._new.items():
             self._target.ledger.adopt(asset, self._present[asset], count)
-        if self._replaced:
-            obsolete = sorted(self._replaced - self._target.owned_files())
-            for path in obsolete:
-                self._target.storage.delete(path)
-            self.result.removed = len(obsolete)
+        self.result.removed = self._target.remove_obsolete(self._replaced)

@@ -3,7 +3,7 @@
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from resources.engine import open_engine
 from resources.engine.interface import Engine, R, T
 from resources.errors import HeldError
 from resources.ledger import Ledger, Record, partition_name
+from resources.obsolete import Key, remove_obsolete
 from resources.planning.planner import Decision, Planner, Status, held_back
 from resources.shards import Listing, SourceFolder, list_shards
 from resources.stage.declaration import Stage
@@ -152,6 +153,14 @@ class Corpus:
         records = (record for asset in self.ledger.assets() for record in self.ledger.records(asset).values())
         return {file.path for record in records for file in record.files}
 
+    def remove_obsolete(self, replaced: Mapping[Key, Collection[str]]) -> int:
+        """Removes the files of replaced records, by asset and key, that no record names any more; returns how many."""
+        if not replaced:
+            return 0
+        owned = self.owned_files()
+        obsolete = {key: set(paths) - owned for key, paths in replaced.items()}
+        return remove_obsolete(self.ledger, obsolete, self.builder)
+
     def step(self, stage: Stage, keys: Iterable[str | None] | None = None, *, force: bool = False) -> "Step":
         """Returns the partitions of a stage that have to be computed, of all its partitions or of the given keys."""
         return Step(self, self.planner(), stage, keys, force)
@@ -268,15 +277,13 @@ class Step:
     def _remove_obsolete(self) -> None:
         """Removes the files of replaced records that no record names any more."""
         before = self._planner.records(self.stage.name)
-        obsolete = {
-            file.path
-            for outcome in self.outcomes
-            if outcome.record is not None and outcome.partition in before
-            for file in before[outcome.partition].files
-        } - {file.path for outcome in self.outcomes if outcome.record for file in outcome.record.files}
-        if obsolete:
-            for path in sorted(obsolete - self._corpus.owned_files()):
-                self._corpus.storage.delete(path)
+        replaced = {}
+        for outcome in self.outcomes:
+            if outcome.record is not None and (old := before.get(outcome.partition)) is not None:
+                named = {file.path for file in outcome.record.files}
+                if obsolete := {file.path for file in old.files} - named:
+                    replaced[outcome.asset, outcome.partition] = obsolete
+        self._corpus.remove_obsolete(replaced)
 
     def failures(self) -> list[str]:
         """Returns one line for every partition that failed, is blocked or does not exist."""

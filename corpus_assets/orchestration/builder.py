@@ -64,7 +64,7 @@ class Builder:
         self._elsewhere = Elsewhere(planner)
         self._damaged: set[Key] = set()
         self._built: set[Key] = set()
-        self._replaced: set[str] = set()
+        self._replaced: dict[Key, set[str]] = {}
 
     @cached_property
     def _jobs(self) -> Jobs:
@@ -208,10 +208,12 @@ class Builder:
             self._dagster.do(lambda runner: runner.failed(outcome))
             return
         record = outcome.record
-        self._built.add((outcome.asset, outcome.partition))
+        key = (outcome.asset, outcome.partition)
+        self._built.add(key)
         before = self._planner.records(outcome.asset).get(outcome.partition)
-        self._replaced |= {file.path for file in before.files} if before else set()
-        self._replaced -= {file.path for file in record.files}
+        replaced = self._replaced.pop(key, set()) | ({file.path for file in before.files} if before else set())
+        if obsolete := replaced - {file.path for file in record.files}:
+            self._replaced[key] = obsolete
         self._dagster.do(lambda runner: runner.built(record, why))
 
     def _settle(self) -> None:
@@ -280,10 +282,8 @@ class Builder:
 
     def _remove_replaced(self) -> None:
         """Removes the files of replaced records that no record names any more."""
-        if self._replaced:
-            for path in sorted(self._replaced - self._corpus.owned_files()):
-                self._corpus.storage.delete(path)
-            self._replaced.clear()
+        replaced, self._replaced = self._replaced, {}
+        self._corpus.remove_obsolete(replaced)
 
     def _check(self, stages: Sequence[Stage]) -> None:
         names = [stage.name for stage in stages]
