@@ -8,12 +8,14 @@ from functools import cache
 
 import msgspec
 
+from resources.processes import birth
+
 
 class Process(msgspec.Struct, frozen=True):
     """A process that builds on a store, or holds it.
 
     since: when it began, in ISO format. settings: digest of all values that recipes may hold; builders that share a
-    store have the same. nonce: tells it from a later process of the same number.
+    store have the same. nonce: tells it from a later process of the same number. place, ticks: its `Birth`.
     """
 
     process: int
@@ -21,6 +23,8 @@ class Process(msgspec.Struct, frozen=True):
     since: str
     settings: str
     nonce: str
+    place: str = ""
+    ticks: int = 0
 
     @property
     def words(self) -> str:
@@ -37,7 +41,7 @@ def _nonce(process: int) -> str:
 def this_process(settings: str = "") -> Process:
     """Returns what the calling process writes down where it holds something."""
     since = datetime.now(UTC).isoformat(timespec="seconds")
-    return Process(os.getpid(), socket.gethostname(), since, settings, _nonce(os.getpid()))
+    return Process(os.getpid(), socket.gethostname(), since, settings, _nonce(os.getpid()), *birth(os.getpid()))
 
 
 def decode_process(content: bytes) -> Process | None:

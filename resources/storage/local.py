@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from typing_extensions import override
 
 from resources.errors import StorageError
-from resources.processes import start_time
+from resources.processes import Birth, birth, has_ended, start_time
 from resources.storage import local_locks
 from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished
@@ -27,7 +27,7 @@ from resources.storage.leases import Held, Lease
 TEMPORARY = ".tmp"
 _DAY = 24 * 60 * 60
 _CLOCK_STEP = 60 * 60  # A clock set by more than this, while a partition is written, is not thought of.
-_OWNER = re.compile(r"(?P<host>.+)\.(?P<pid>\d+)\.[0-9a-f]+")
+_OWNER = re.compile(r"(?P<host>[^@]+)(@(?P<place>.+)-(?P<ticks>\d+))?\.(?P<pid>\d+)\.[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,11 @@ class LocalStorage(Storage):
 
 
 class LocalUnpublished(Unpublished):
-    """Files of one partition under `.tmp/<host>.<pid>.<nonce>/`, renamed into place by `publish`."""
+    """Files of one partition under `.tmp/<host>@<place>-<ticks>.<pid>.<nonce>/`, renamed into place by `publish`."""
 
     def __init__(self, storage: LocalStorage) -> None:
         self._storage = storage
-        owner = f"{socket.gethostname()}.{os.getpid()}"
+        owner = f"{_host()}.{os.getpid()}"
         self._folder = storage.root / TEMPORARY / f"{owner}.{secrets.token_hex(8)}"
         self._files: list[tuple[BinaryIO, Path, Path]] = []
         self._scratch: list[BinaryIO] = []
@@ -257,19 +257,40 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _host() -> str:
+    """Returns what names this machine in a temporary folder, and this process beside its number.
+
+    Programs that know only names without a place take this for another host, and leave it alone for a day.
+    """
+    host, born = socket.gethostname(), birth(os.getpid())
+    return f"{host}@{born.place}-{born.ticks}" if born.place else host
+
+
 def _alive(folder: Path) -> bool:
     """Returns whether the writer of a temporary folder still runs.
 
-    That of another host counts as running for a day after it last wrote: nobody here can tell.
+    That of another host, start of the machine or namespace of process numbers counts as running for a day after it last
+    wrote: nobody here can tell.
     """
     owner = _OWNER.fullmatch(folder.name)
     if owner is None:
         return False
-    if owner["host"] != socket.gethostname():
-        with suppress(FileNotFoundError):
-            return time.time() - max(item.stat().st_mtime for item in (folder, *folder.iterdir())) < _DAY
-        return False
-    started = start_time(int(owner["pid"]))
+    if owner["place"] == birth(os.getpid()).place:
+        return not has_ended(int(owner["pid"]), Birth(owner["place"], int(owner["ticks"])))
+    if owner["place"] is not None or owner["host"] != socket.gethostname():
+        return _wrote_lately(folder)
+    return _has_process(folder, int(owner["pid"]))
+
+
+def _wrote_lately(folder: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return time.time() - max(item.stat().st_mtime for item in (folder, *folder.iterdir())) < _DAY
+    return False
+
+
+def _has_process(folder: Path, pid: int) -> bool:
+    """Returns whether the writer of a folder that names no place still runs; it counts as one of this place."""
+    started = start_time(pid)
     try:
         # A process that began later than the folder was last written to was given the number of the one that wrote.
         return started is not None and started < folder.stat().st_mtime + _CLOCK_STEP

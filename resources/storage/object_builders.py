@@ -5,7 +5,6 @@ other. No condition is needed for that.
 """
 
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from resources.errors import HeldError, LeaseLostError
-from resources.processes import start_time
+from resources.processes import Birth, has_ended
 from resources.storage.conditional import Objects
 from resources.storage.holders import Process
 from resources.storage.renewal import RENEWALS, clock
@@ -32,12 +31,11 @@ EVERY = 5.0
 class Written(msgspec.Struct, frozen=True):
     """What a process writes down while it builds. alone: whether it lets nobody else. sign: makes each another version.
 
-    began: of the process, in seconds since 1970. expiry: seconds without a sign after which it is thought dead.
+    expiry: seconds without a sign after which it is thought dead.
     """
 
     process: Process
     alone: bool
-    began: float
     expiry: float
     sign: int = 0
 
@@ -122,7 +120,7 @@ class ObjectBuilders:
 
     @contextmanager
     def _present(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
-        me = Written(builder, alone, start_time(builder.process) or 0.0, self.expiry)
+        me = Written(builder, alone, self.expiry)
         presence = _Presence(self.objects, me)
         RENEWALS.add(presence)
         try:
@@ -163,11 +161,8 @@ def _read(objects: Objects, name: str) -> Written | None:
 
 
 def _died(other: Written) -> bool:
-    """Returns whether it was a process of this machine that has ended."""
-    if other.process.host != socket.gethostname():
-        return False
-    started = start_time(other.process.process)
-    return started is None or (started > 0 and other.began > 0 and abs(started - other.began) > 1)
+    """Returns whether it was a process of this machine and namespace that has ended; others are waited for."""
+    return has_ended(other.process.process, Birth(other.process.place, other.process.ticks))
 
 
 def _lives(

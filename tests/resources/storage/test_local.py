@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import StorageError
+from resources.processes import birth
 from resources.storage import local
 from resources.storage.local import TEMPORARY, LocalStorage
 from resources.storage.local_locks import LOCK
@@ -107,6 +108,18 @@ def test_a_number_given_to_a_later_process_is_not_the_writer(storage: LocalStora
     assert storage.abandoned() == []
     os.utime(folder, (0, 0))
     assert storage.abandoned() == [f"{TEMPORARY}/{folder.name}"]
+
+
+def test_temporary_folders_of_another_namespace_are_not_those_of_a_dead_process(
+    storage: LocalStorage,
+) -> None:
+    mine, host, dead = birth(os.getpid()), socket.gethostname(), 2**22 + 1
+    names = [f"{host}@{place}.{'0' * 16}" for place in (f"{mine.place}-1.{dead}", f"{mine.place}0-1.{dead}")]
+    for name in names:
+        (storage.root / TEMPORARY / name).mkdir(parents=True)
+    assert storage.abandoned() == [f"{TEMPORARY}/{names[0]}"]
+    os.utime(storage.root / TEMPORARY / names[1], (0, 0))
+    assert storage.abandoned() == [f"{TEMPORARY}/{name}" for name in sorted(names)]
 
 
 def test_temporary_folders_of_other_hosts_go_when_nothing_was_written_for_a_day(storage: LocalStorage) -> None:
