@@ -1,5 +1,6 @@
 """Waits for the store: one builds at a time, and a Dagster step comes when its run is started."""
 
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -8,7 +9,8 @@ from corpus_assets.corpus import Corpus
 from resources.errors import StorageError
 
 LIMIT_SECONDS = 900.0
-_PAUSE_SECONDS = 2.0
+_PAUSES = (1.0, 3.0)
+"""Seconds between two attempts: by chance, or steps that began in one moment would for ever meet again."""
 _HELD = "is building on this store"
 
 
@@ -19,13 +21,14 @@ def store_of_ones_own(
     *,
     limit: float = LIMIT_SECONDS,
     pause: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[None]:
     """Holds the store; while another process does, says once who it is and waits, at most `limit` seconds.
 
     `StorageError` names who holds it after that. Any other fault of the store is raised at once.
     """
     with ExitStack() as held:
-        waited = 0.0
+        since, said = clock(), False
         while True:
             try:
                 held.enter_context(corpus.exclusive())
@@ -33,10 +36,10 @@ def store_of_ones_own(
             except StorageError as error:
                 if _HELD not in str(error):
                     raise
-                if waited >= limit:
+                if (waited := clock() - since) >= limit:
                     raise StorageError(f"{error}; this step waited {waited:.0f} s for it") from None
-                if not waited:
+                if not said:
                     say(f"{error}; this step waits for it, at most {limit:.0f} s")
-                pause(_PAUSE_SECONDS)
-                waited += _PAUSE_SECONDS
+                    said = True
+                pause(random.uniform(*_PAUSES))
         yield
