@@ -86,5 +86,10 @@ class Elsewhere:
 
     def wait(self) -> None:
         """Waits until there is a partition to ask for; does nothing if there are none at all."""
-        if self._waiting:
-            self._sleep(max(0.0, min(found.again for found in self._waiting.values()) - self._clock()))
+        if (pause := self.pause()) is not None:
+            self._sleep(pause)
+
+    def pause(self) -> float | None:
+        """Returns the seconds until there is a partition to ask for; None if there are none at all."""
+        soonest = min((found.again for found in self._waiting.values()), default=None)
+        return None if soonest is None else max(0.0, soonest - self._clock())

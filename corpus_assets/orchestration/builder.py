@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
-
-from typing_extensions import override
 
 from corpus_assets.corpus import Corpus, restamp
 from corpus_assets.elsewhere import Elsewhere
@@ -17,6 +15,7 @@ from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import KeptFailures
 from corpus_assets.orchestration.freshness import Freshness, decide_again, freshness
 from corpus_assets.orchestration.work import Work
+from resources.engine.interface import Queue
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
 from resources.stage.declaration import Partitioning, Stage
@@ -79,7 +78,7 @@ class Builder:
                 self._progress.begins(self._work)
             self._settle()
             while self._frontier.waits or len(self._elsewhere):
-                for outcome in self._corpus.engine.run(_Queue(self._next)):
+                for outcome in self._corpus.engine.run(Queue(self._next, self._elsewhere.pause)):
                     self._take(outcome)
                     self._settle()
                 self._lose()
@@ -320,17 +319,3 @@ def _first_cause(planner: Planner, stages: Iterable[Stage]) -> str:
     if not due:
         return "nothing to compute"
     return f"{due[0].name}: {due[0].reason}" + (f" and {len(due) - 1} more" if len(due) > 1 else "")
-
-
-class _Queue(Iterator[Job]):
-    """The jobs that can start now. It may be asked again after it said that there are none: others may be done then."""
-
-    def __init__(self, take: Callable[[], Job | None]) -> None:
-        self._take = take
-
-    @override
-    def __next__(self) -> Job:
-        job = self._take()
-        if job is None:
-            raise StopIteration
-        return job

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
+from typing_extensions import override
+
 from resources.engine.memory import OWN_MEMORY
 from resources.stage.job import Job, Outcome
 
@@ -33,6 +35,30 @@ PRELOADED = [
 """Modules that every worker needs; an engine may load them before it starts workers, which then share their memory."""
 
 
+class Queue(Iterator[Job]):
+    """The jobs that can start now. It may be asked again after it said that there are none.
+
+    take: returns a job, or None if there is none for now. pause: returns the seconds after which there may be one
+    though nothing that runs was done; None if there will not be.
+    """
+
+    def __init__(self, take: Callable[[], Job | None], pause: Callable[[], float | None]) -> None:
+        self._take = take
+        self.pause = pause
+
+    @override
+    def __next__(self) -> Job:
+        job = self._take()
+        if job is None:
+            raise StopIteration
+        return job
+
+
+def pause_of(jobs: Iterator[Job]) -> float | None:
+    """Returns the seconds after which an engine with room asks for jobs again; None if it waits for outcomes alone."""
+    return jobs.pause() if isinstance(jobs, Queue) else None
+
+
 class Engine(Protocol):
     """Runs jobs somewhere. What they write depends only on the jobs.
 
@@ -49,7 +75,10 @@ class Engine(Protocol):
         return
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once."""
+        """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once.
+
+        Of a `Queue`, an engine with room for more should ask again after its `pause`.
+        """
 
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yields what a function makes of each item, in order. An engine may have idle workers do it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from resources.engine.interface import Engine, R, T
+from resources.engine.interface import Engine, R, T, pause_of
 from resources.engine.pace import IN_HAND, Pace
 from resources.engine.time_limit import too_long, within
 from resources.engine.workers import Worker, WorkerDiedError, new_event, prepare, ready
@@ -57,7 +57,10 @@ class LocalEngine(Engine):
         suspects: list[Job] = []
         self._feed(queue)
         while busy := [worker for worker in self._pool if worker.held]:
-            for worker in ready(busy):
+            told = ready(busy, None if suspects or not self._has_room else pause_of(queue))
+            if not told:
+                self._feed(queue)
+            for worker in told:
                 try:
                     answers = worker.answers()
                 except WorkerDiedError:
@@ -83,8 +86,7 @@ class LocalEngine(Engine):
         """Gives jobs to workers that will soon be done, the next to the one that is done first."""
         given: dict[Worker, list[tuple[Job, float]]] = {}
         load = {worker: worker.load for worker in self._pool}
-        # One that is silent for longer than all it holds should take is at a long job.
-        hungry = {worker for worker in self._pool if load[worker] <= IN_HAND / 2 and worker.silent <= IN_HAND}
+        hungry = {worker for worker in self._pool if _is_hungry(worker)}
         while (hungry or len(self._pool) < self.workers) and (job := next(queue, None)) is not None:
             if not any(not load[worker] for worker in hungry) and len(self._pool) < self.workers:
                 self._pool.append(self._new_worker())
@@ -98,6 +100,10 @@ class LocalEngine(Engine):
                 hungry.discard(worker)
         for worker, batch in given.items():
             worker.give(self._work, [job for job, _ in batch], [seconds for _, seconds in batch])
+
+    @property
+    def _has_room(self) -> bool:
+        return len(self._pool) < self.workers or any(map(_is_hungry, self._pool))
 
     def _new_worker(self) -> Worker:
         if not self._pool:
@@ -163,6 +169,11 @@ class LocalEngine(Engine):
         for worker in workers:
             worker.stop()
         atexit.unregister(self.close)
+
+
+def _is_hungry(worker: Worker) -> bool:
+    # One that is silent for longer than all it holds should take is at a long job.
+    return worker.load <= IN_HAND / 2 and worker.silent <= IN_HAND
 
 
 def _shared(workers: list[Worker], function: Callable[[T], R], items: list[T]) -> Iterator[R]:

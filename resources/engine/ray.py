@@ -14,7 +14,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T
+from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T, pause_of
 from resources.engine.memory import most_of
 from resources.engine.pace import IN_HAND, Pace
 from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines, on_machine
@@ -85,6 +85,7 @@ class RayEngine(Engine):
         self._flights: dict[Any, _Flight] = {}
         self._again: deque[_Flight] = deque()
         self._left: deque[Job] = deque()
+        self._heard = time.monotonic()
 
     @override
     def prepare(self) -> None:
@@ -97,9 +98,10 @@ class RayEngine(Engine):
         queue = iter(jobs)
         self._ours = connect(self._address) or self._ours
         self._grounds = {}
+        self._heard = time.monotonic()
         try:
             while self._launch(queue):
-                yield from self._landed()
+                yield from self._landed(queue)
         finally:
             self._cancel()
 
@@ -127,11 +129,16 @@ class RayEngine(Engine):
             self._grounds[store] = ground_of(store)
         return self._grounds[store]
 
-    def _landed(self) -> Iterator[Outcome]:
-        """Waits for a task; yields the outcomes of the jobs that it did."""
+    def _landed(self, queue: Iterator[Job]) -> Iterator[Outcome]:
+        """Waits for a task; yields the outcomes of the jobs that it did, or nothing when there may be more jobs."""
         ray = load_ray()
-        while not (done := ray.wait(list(self._flights), num_returns=1, timeout=_LOOK_EVERY)[0]):
-            self._require_room()
+        pause = pause_of(queue) if len(self._flights) < self._most else None
+        limit = _LOOK_EVERY if pause is None else min(pause, _LOOK_EVERY)
+        done = ray.wait(list(self._flights), num_returns=1, timeout=limit)[0]
+        if not done:
+            self._look()
+            return
+        self._heard = time.monotonic()
         [reference] = done
         flight = self._flights.pop(reference)
         try:
@@ -144,6 +151,12 @@ class RayEngine(Engine):
             raise EngineError(f"a task failed on the Ray cluster: {_in_words(error)}") from None
         else:
             yield from self._answered(flight, answer)
+
+    def _look(self) -> None:
+        """Looks at the machines if no task has answered for long."""
+        if time.monotonic() - self._heard >= _LOOK_EVERY:
+            self._heard = time.monotonic()
+            self._require_room()
 
     def _require_room(self) -> None:
         """Raises `EngineError` if no machine that is left gives out the memory of any task: Ray would wait for ever.

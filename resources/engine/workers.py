@@ -106,9 +106,9 @@ class Worker:
         return self._connection.fileno()
 
 
-def ready(workers: Sequence[Worker]) -> list[Worker]:
-    """Waits until any of these workers has answers or has died; returns those."""
-    return wait_for(workers)  # type: ignore[arg-type, return-value]  # anything with a fileno
+def ready(workers: Sequence[Worker], timeout: float | None = None) -> list[Worker]:
+    """Waits until any of these workers has answers or has died, at most for some seconds; returns those."""
+    return wait_for(workers, timeout)  # type: ignore[arg-type, return-value]  # anything with a fileno
 
 
 def prepare() -> None:

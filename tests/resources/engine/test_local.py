@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from resources.engine.interface import Queue
 from resources.engine.local import LocalEngine
 from resources.engine.time_limit import within
 from resources.stage.declaration import Partitioning, Stage
@@ -44,6 +45,17 @@ def _deaf(job: Job) -> Outcome:
     """A job of which one partition does not come back to Python for the alarm, as code in C may."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
     return _endless(job)
+
+
+def _met(job: Job) -> Outcome:
+    """A job that ends when one of another partition has begun too."""
+    store = job.storage
+    store.write(f"begun-{job.partition}", b"")
+    until = time.monotonic() + 30
+    while len(list(store.paths(""))) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    found = len(list(store.paths("")))
+    return Outcome(job.name, job.stage.name, job.partition, error=None if found == 2 else "no other began")
 
 
 def jobs(folder: Path, count: int) -> list[Job]:
@@ -155,3 +167,14 @@ def test_functions_are_spread_over_the_workers_that_jobs_started(tmp_path: Path)
     assert list(engine.spread(str, range(20))) == [str(number) for number in range(20)]
     assert list(engine.spread(_dies_elsewhere, [(n, os.getpid()) for n in range(5)])) == list(range(5))
     engine.close()
+
+
+def test_a_queue_that_has_more_after_a_while_is_asked_again_while_a_long_job_runs(tmp_path: Path) -> None:
+    first, second = jobs(tmp_path, 2)
+    asked = iter([first, None, None, second])
+    engine = LocalEngine(2, _met)
+    try:
+        found = list(engine.run(Queue(lambda: next(asked, None), lambda: 0.01)))
+    finally:
+        engine.close()
+    assert sorted((outcome.partition, outcome.error) for outcome in found) == [("chunk-0", None), ("chunk-1", None)]
