@@ -27,7 +27,7 @@ class Lease(Protocol):
         """Raises `LeaseLostError` if the lease was taken over."""
 
     def release(self) -> None:
-        """Gives the lease back; does nothing if it was taken over."""
+        """Gives the lease back; does nothing if it was taken over. Raises no error of the store: it expires anyway."""
 
 
 class SoleLease(Lease):

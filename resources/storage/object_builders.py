@@ -9,12 +9,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import msgspec
 
-from resources.errors import HeldError, LeaseLostError
+from resources.errors import HeldError, LeaseLostError, StorageError
 from resources.processes import start_time
 from resources.storage.conditional import Objects
 from resources.storage.holders import Process
@@ -71,8 +71,8 @@ class _Presence:
             self._write()
 
     def end(self) -> None:
-        """Removes it."""
-        with self._renewing:
+        """Removes it; if that fails, others think this process dead after its time."""
+        with self._renewing, suppress(OSError, StorageError):
             self.due = _NEVER
             self._objects.delete(self._name)
 

@@ -9,12 +9,13 @@ writes is refused then in any case: a record is replaced only while it is the on
 import secrets
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 from typing_extensions import override
 
-from resources.errors import LeaseLostError
+from resources.errors import LeaseLostError, StorageError
 from resources.storage.conditional import Objects, create, replace
 from resources.storage.holders import Process
 from resources.storage.leases import Held, Lease
@@ -128,13 +129,11 @@ class ObjectLease(Lease):
     @override
     def release(self) -> None:
         self._leases.renewals.remove(self)
-        try:
+        with suppress(OSError, StorageError):  # What was committed stays so; a lease that is left expires by itself.
             self.require()
-        except LeaseLostError:
-            return
-        with self._renewing:
-            self._version = None
-            self._leases.objects.delete(self._path)
+            with self._renewing:
+                self._version = None
+                self._leases.objects.delete(self._path)
 
 
 class BuilderLease(Lease):

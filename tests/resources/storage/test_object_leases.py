@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from typing_extensions import override
 
 from corpus_assets.elsewhere import Elsewhere
-from resources.errors import HeldError, LeaseLostError
+from resources.errors import HeldError, LeaseLostError, StoreAccessError
 from resources.planning.planner import Planner
 from resources.stage.job import Outcome
 from resources.storage.conditional import ChangedError, Found, Objects, create, replace
@@ -27,11 +27,15 @@ PROCESSES = 4
 
 
 class FakeObjects(Objects):
-    """A store in memory. `lost`: the next write is done, and its sender told of a conflict, as by a retried request."""
+    """A store in memory.
+
+    lost: the next write is done, and its sender told of a conflict, as by a retried request. broken: it deletes nothing.
+    """
 
     def __init__(self) -> None:
         self.content: dict[str, Found] = {}
         self.lost = False
+        self.broken = False
         self._writes = 0
 
     @override
@@ -65,6 +69,8 @@ class FakeObjects(Objects):
 
     @override
     def delete(self, name: str) -> None:
+        if self.broken:
+            raise StoreAccessError(f"{name}: the store does not answer")
         self.content.pop(name, None)
 
     @override
@@ -261,6 +267,18 @@ def test_the_lease_of_a_dead_worker_of_the_same_builder_is_taken_over_at_once() 
     assert before is not None
     with pytest.raises(LeaseLostError):
         before.renew()
+
+
+def test_a_store_that_fails_when_all_is_done_takes_nothing_back() -> None:
+    objects = FakeObjects()
+    builder = Builder(0, objects, 0.0)
+    with builders(objects).join(process(1), alone=False):
+        builder.ask()
+        objects.broken = True
+        assert builder.lease is not None
+        builder.lease.release()
+        assert builder.lease.due == float("inf"), "nobody renews it any more"
+    assert set(objects.content) == {".leases/asset/one.json", name_of(process(0)), name_of(process(1))}
 
 
 def builders(objects: FakeObjects, *, may_share: bool = True, expiry: float = EXPIRY) -> ObjectBuilders:
