@@ -134,6 +134,7 @@ class Storage(Protocol):
         """Takes the lease of a partition, without waiting; the caller shares or holds the store.
 
         name: `asset/partition`. expired: the token of a lease that was not renewed for its time, which is taken over.
+        `BuilderLostError` if others thought this builder dead and went on without it.
         """
         del name, builder, expired
         return SoleLease()

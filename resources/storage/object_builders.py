@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from resources.errors import HeldError, LeaseLostError, StorageError
+from resources.errors import BuilderLostError, HeldError, StorageError
 from resources.processes import start_time
 from resources.storage.conditional import Objects
 from resources.storage.holders import Process
@@ -58,13 +58,13 @@ class _Presence:
         self._objects.write(self._name, msgspec.json.encode(self._written))
 
     def renew(self) -> None:
-        """Gives a sign of life; `LeaseLostError`, once, if others think this process dead."""
+        """Gives a sign of life; `BuilderLostError`, once, if others think this process dead."""
         with self._renewing:
             if self.due == _NEVER:
                 return
             try:
                 require_builder(self._objects, self._written.process)
-            except LeaseLostError:
+            except BuilderLostError:
                 self.due = _NEVER
                 raise
             self._written = msgspec.structs.replace(self._written, sign=self._written.sign + 1)
@@ -83,9 +83,12 @@ def name_of(process: Process) -> str:
 
 
 def require_builder(objects: Objects, builder: Process) -> None:
-    """Raises `LeaseLostError` if others think a builder dead."""
+    """Raises `BuilderLostError` if others think a builder dead, which is so for good."""
     if objects.read(name_of(builder)) is None:
-        raise LeaseLostError(f"{builder.words} gave no sign for so long that others went on without it")
+        raise BuilderLostError(
+            f"{builder.words} gave no sign for so long that others went on without it; what it had committed is kept, "
+            "and the next one goes on from there"
+        )
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,9 @@ class ObjectLeases:
         """Takes a lease, without waiting. name: of a partition. expired: version of a lease that has expired.
 
         A lease of the same builder is taken over at once: it begins a partition again only after the worker died.
+        `BuilderLostError` if others think the builder dead.
         """
+        require_builder(self.objects, holder)
         path, begun = f"{FOLDER}/{name}.json", self.now()
         mine = Written(holder, self.expiry, secrets.token_hex(8))
         version = create(self.objects, path, msgspec.json.encode(mine))
@@ -121,16 +123,20 @@ class ObjectLease(Lease):
 
     @override
     def require(self) -> None:
+        # Who builds alone asks for no lease, so the lease does not show that the builder was given up.
+        require_builder(self._leases.objects, self._written.holder)
+        self._require_renewed()
+
+    def _require_renewed(self) -> None:
         # Nobody can have waited for the whole time to expire while half of it has not gone by.
         if self._version is None or self._leases.now() - self._begun > self._written.expiry / 2:
-            require_builder(self._leases.objects, self._written.holder)
             self.renew()
 
     @override
     def release(self) -> None:
         self._leases.renewals.remove(self)
         with suppress(OSError, StorageError):  # What was committed stays so; a lease that is left expires by itself.
-            self.require()
+            self._require_renewed()
             with self._renewing:
                 self._version = None
                 self._leases.objects.delete(self._path)

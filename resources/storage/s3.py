@@ -20,7 +20,7 @@ from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
-from resources.storage.object_builders import ObjectBuilders
+from resources.storage.object_builders import ObjectBuilders, require_builder
 from resources.storage.object_leases import BuilderLease, ObjectLeases
 from resources.storage.s3_address import Address, parse_address
 from resources.storage.s3_client import (
@@ -222,6 +222,7 @@ class S3Storage(Storage):
     @override
     def lease(self, name: str, builder: Process, expired: str = "") -> Lease | Held:
         if not self.shares:
+            require_builder(self._objects, builder)
             return BuilderLease(self._objects, builder)
         return self._leases.take(name, builder, expired)
 

@@ -2,7 +2,8 @@
 
 import copy
 from collections.abc import Iterator
-from typing import cast
+from itertools import count
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
@@ -11,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from typing_extensions import override
 
 from corpus_assets.elsewhere import Elsewhere
-from resources.errors import HeldError, LeaseLostError, StoreAccessError
+from resources.errors import BuilderLostError, HeldError, LeaseLostError, StoreAccessError
 from resources.planning.planner import Planner
 from resources.stage.job import Outcome
 from resources.storage.conditional import ChangedError, Found, Objects, create, replace
@@ -29,7 +30,7 @@ PROCESSES = 4
 class FakeObjects(Objects):
     """A store in memory.
 
-    lost: the next write is done, and its sender told of a conflict, as by a retried request. broken: it deletes nothing.
+    lost: the next write is done, and its sender told of a conflict, as by a retried request. broken: deletes fail.
     """
 
     def __init__(self) -> None:
@@ -251,6 +252,7 @@ def test_a_lease_is_taken_over_when_it_was_not_renewed_for_its_time_by_the_clock
 def test_who_holds_a_lease_is_said_in_words() -> None:
     objects = FakeObjects()
     Builder(0, objects, 0.0).ask()
+    Builder(1, objects, 0.0)
     held = ObjectLeases(objects, EXPIRY, renewals=ByHand()).take("asset/one", process(1))
     assert isinstance(held, Held)
     assert held.who == "process 0 on host0, since 2030-01-01T00:00:00+00:00"
@@ -279,6 +281,42 @@ def test_a_store_that_fails_when_all_is_done_takes_nothing_back() -> None:
         builder.lease.release()
         assert builder.lease.due == float("inf"), "nobody renews it any more"
     assert set(objects.content) == {".leases/asset/one.json", name_of(process(0)), name_of(process(1))}
+
+
+def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
+    objects = FakeObjects()
+    builder = Builder(0, objects, 0.0)
+    builder.ask()
+    assert builder.lease is not None
+    objects.delete(name_of(builder.me))
+    with pytest.raises(BuilderLostError, match="process 0 on host0"):
+        builder.lease.require()
+    builder.lease.release()
+    with pytest.raises(BuilderLostError, match="process 0 on host0"):
+        builder.leases.take("asset/one", builder.me)
+    assert objects.content == {}
+
+
+def lost(**given: Any) -> Outcome:
+    return Outcome("asset/one", "asset", "one", error="taken over", **given)
+
+
+def test_a_partition_whose_lease_is_lost_again_and_again_fails() -> None:
+    time = count(step=10)
+    elsewhere = Elsewhere(cast(Planner, None), lambda: next(time))
+    held = Outcome("asset/one", "asset", "one", held=Held("another process"))
+    taken = []
+    for _ in range(5):
+        assert elsewhere.takes(held), "to wait is no loss"
+        assert list(elsewhere.due()) == [("asset", "one")]
+        taken.append(elsewhere.takes(lost(held=Held("taken over"))))
+        list(elsewhere.due())
+    assert taken == [True, True, True, True, False]
+
+
+def test_a_builder_that_was_given_up_ends() -> None:
+    with pytest.raises(BuilderLostError, match="taken over"):
+        Elsewhere(cast(Planner, None)).takes(lost(lost=True))
 
 
 def builders(objects: FakeObjects, *, may_share: bool = True, expiry: float = EXPIRY) -> ObjectBuilders:
