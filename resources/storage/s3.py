@@ -210,6 +210,10 @@ class S3Storage(Storage):
             yield
 
     @override
+    def require_held(self) -> None:
+        require_builder(self._objects, this_process())
+
+    @override
     @contextmanager
     def shared(self, builder: Process) -> Iterator[Sequence[Process]]:
         with self._builders.join(builder, alone=False) as others:
