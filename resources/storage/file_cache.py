@@ -72,7 +72,9 @@ class FileCache:
         that not every copy looks at all others.
         """
         total.seek(0)
-        known = int(total.read() or b"0") + size
+        before = total.read()
+        # Empty at first, and after a process was killed while it wrote the number.
+        known = size + (int(before) if before.isdigit() else self._trim(self.limit - size))
         if known > self.limit:
             known = size + self._trim(self.limit - self.limit // 8 - size)
         total.truncate(0)

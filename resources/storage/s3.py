@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 
 from typing_extensions import override
 
-from resources.errors import ConfigError, LeaseLostError
+from resources.errors import ConfigError, LeaseLostError, StorageError
 from resources.storage.conditional import create, replace
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
@@ -38,6 +38,7 @@ from resources.user_cache import user_folder
 
 _AT_RANDOM = (".npy", ".h5")
 _READ_ONCE = 1 << 16
+_TRIES = 5
 """Bytes of a file up to which whoever reads it keeps its content; a larger one is checked first, and then read."""
 _UPLOAD_MAY_TAKE = timedelta(days=1)
 _VERSIONS: dict[tuple[str, str], str] = {}
@@ -113,9 +114,11 @@ class S3Storage(Storage):
 
     def _opened(self, path: str, first: Piece) -> BinaryIO:
         """Copies a file whose first piece is there, and opens the copy."""
-        while True:
+        for _ in range(_TRIES):
+            copy = self._copy(path, first)
             with suppress(FileNotFoundError):  # Another process needed the room.
-                return self._copy(path, first).open("rb")
+                return copy.open("rb")
+        raise StorageError(f"{self.cache.folder}: copies go before they are read; raise storage.cache.limit")
 
     def _copy(self, path: str, first: Piece) -> Path:
         def write(file: BinaryIO) -> None:

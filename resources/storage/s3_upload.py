@@ -1,6 +1,7 @@
 """Files that are being written for an object store: spooled on this machine, then sent, large ones in parts."""
 
 import os
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -125,7 +126,7 @@ class S3Unpublished(Unpublished):
         self.prepare()
         try:
             self._send(path for path in self._files if has_plain_name(path))
-        except ConditionError as error:
+        except (ConditionError, FileNotFoundError) as error:  # The answer to `IfMatch` for an absent object is 404.
             raise LeaseLostError(str(error)) from None
         self._close()
 
@@ -198,21 +199,39 @@ class _Begun:
         self._size = os.fstat(upload.descriptor).st_size
         self._id: str | None = None
         self._parts: list[Future[Any]] = []
+        self._mark = {"writing": secrets.token_hex(8)}
 
     def start(self) -> None:
         submit = pool(self._upload.settings).submit
         part = part_size(self._size, self._upload.settings.part_size)
         if self._size <= part:
-            put = partial(self._client.put_object, **self._upload.condition)
+            put = partial(self._client.put_object, **self._upload.condition, Metadata=self._mark)
             self._parts = [submit(self._upload.part, 0, self._size, put)]
             return
         with translated(f"{self._upload.address}/{self._upload.path}"):
-            self._id = str(self._client.create_multipart_upload(**self._upload.place)["UploadId"])
+            self._id = str(self._client.create_multipart_upload(**self._upload.place, Metadata=self._mark)["UploadId"])
         send_part = partial(self._client.upload_part, UploadId=self._id)
         for number, start in enumerate(range(0, self._size, part), 1):
             self._parts.append(submit(self._upload.part, start, part, send_part, PartNumber=number))
 
     def finish(self) -> None:
+        """Waits until the object is whole. A refusal is none if the reply to an earlier attempt was lost."""
+        try:
+            self._finish()
+        except (ConditionError, FileNotFoundError):
+            if not self._is_ours():
+                raise
+        self._id = None
+
+    def _is_ours(self) -> bool:
+        """Returns whether the object that is there now is the one that was sent here."""
+        try:
+            with translated(f"{self._upload.address}/{self._upload.path}"):
+                return bool(self._client.head_object(**self._upload.place)["Metadata"] == self._mark)
+        except FileNotFoundError:
+            return False
+
+    def _finish(self) -> None:
         replies = [future.result() for future in self._parts]
         if self._id is not None:
             parts = [{"PartNumber": number, "ETag": reply["ETag"]} for number, reply in enumerate(replies, 1)]
@@ -223,7 +242,6 @@ class _Begun:
                     UploadId=self._id,
                     MultipartUpload={"Parts": parts},
                 )
-            self._id = None
 
     def abort(self) -> None:
         for future in self._parts:

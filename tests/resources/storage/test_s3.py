@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 from resources.errors import LeaseLostError, StorageError, StoreAccessError
-from resources.storage import s3, s3_ranges
+from resources.storage import s3, s3_ranges, s3_upload
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.leases import Held
@@ -284,6 +285,45 @@ def test_a_late_writer_does_not_replace_files_with_plain_names(bucket: S3Storage
         late.publish()
     late.discard()
     assert bucket.read("tokens/train/one.h5", 0, 10) == b"other"
+
+
+class Twice:
+    """A client whose writes are done twice, as they are tried again when the reply to the first is lost."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._connection, name)
+        return partial(self._twice, call) if name in ("put_object", "complete_multipart_upload") else call
+
+    @staticmethod
+    def _twice(call: Any, **given: Any) -> Any:
+        call(**given)
+        return call(**given)
+
+
+@pytest.mark.parametrize("size", [100, len(LARGE)])
+def test_a_write_whose_reply_is_lost_is_known_as_our_own(
+    bucket: S3Storage, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = os.urandom(size)
+    put(bucket, **{"tokens/one.h5": b"before"})
+    unpublished = bucket.begin()
+    unpublished.create("tokens/one.h5").write(content)
+    unpublished.prepare()
+    monkeypatch.setattr(s3_upload, "client", lambda settings: Twice(client(settings)))
+    unpublished.publish()
+    with bucket.open("tokens/one.h5") as file:
+        assert file.read() == content
+
+
+def test_a_file_that_goes_while_it_is_copied_is_absent(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(bucket, **{"a/one.npy": LARGE})["a/one.npy"]
+    first = s3_ranges.get(bucket._object(path), 0, 1 << 20)
+    bucket.delete(path)
+    with pytest.raises(FileNotFoundError):
+        bucket._opened(path, first)
 
 
 def test_a_store_that_holds_conditions_is_known(bucket: S3Storage) -> None:
