@@ -40,12 +40,17 @@ class Written(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ObjectLeases:
-    """The leases of a store. expiry: seconds. renewals: what renews leases that are taken."""
+    """The leases of a store.
+
+    expiry: seconds. renewals: what renews leases that are taken. quick: the same objects, over requests that are soon
+    given up, for renewals: one that gets no answer must not keep others waiting until they expire.
+    """
 
     objects: Objects
     expiry: float
     now: Callable[[], float] = clock
     renewals: Renewals = RENEWALS
+    quick: Objects | None = None
 
     def take(self, name: str, holder: Process, expired: str = "") -> "ObjectLease | Held":
         """Takes a lease, without waiting. name: of a partition. expired: version of a lease that has expired.
@@ -111,12 +116,15 @@ class ObjectLease(Lease):
 
     def renew(self) -> None:
         """Writes the lease anew; `LeaseLostError` if it was taken over."""
+        self._renew(self._leases.quick or self._leases.objects)
+
+    def _renew(self, objects: Objects) -> None:
         with self._renewing:
             begun = self._leases.now()
             written = msgspec.structs.replace(self._written, renewal=self._written.renewal + 1)
             if self._version is not None:
                 content = msgspec.json.encode(written)
-                self._version = replace(self._leases.objects, self._path, content, self._version)
+                self._version = replace(objects, self._path, content, self._version)
             if self._version is None:
                 raise LeaseLostError(f"{self._path}: another builder has taken over this partition")
             self._written, self._begun = written, begun
@@ -130,7 +138,7 @@ class ObjectLease(Lease):
     def _require_renewed(self) -> None:
         # Nobody can have waited for the whole time to expire while half of it has not gone by.
         if self._version is None or self._leases.now() - self._begun > self._written.expiry / 2:
-            self.renew()
+            self._renew(self._leases.objects)
 
     @override
     def release(self) -> None:

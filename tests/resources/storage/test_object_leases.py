@@ -18,7 +18,7 @@ from resources.stage.job import Outcome
 from resources.storage.conditional import ChangedError, Found, Objects, create, replace
 from resources.storage.holders import Process
 from resources.storage.leases import Held
-from resources.storage.object_builders import ObjectBuilders, name_of
+from resources.storage.object_builders import ObjectBuilders, Written, _Presence, name_of
 from resources.storage.object_leases import ObjectLease, ObjectLeases
 from resources.storage.renewal import Renewable, Renewals
 
@@ -379,3 +379,60 @@ def test_a_builder_that_gives_no_sign_is_thought_dead_after_its_time() -> None:
     with builders(silent).join(process(2), alone=True) as others:
         assert [other.process for other in others] == [1]
         assert list(silent.content) == [name_of(process(2))]
+
+
+class Busy(FakeObjects):
+    """A store that refuses some conditional writes although nobody changed the object."""
+
+    refuses = 0
+
+    @override
+    def replace(self, name: str, content: bytes, version: str) -> str:
+        if self.refuses:
+            self.refuses -= 1
+            raise ChangedError
+        return super().replace(name, content, version)
+
+
+def test_a_write_that_is_refused_without_a_change_is_tried_again() -> None:
+    objects = Busy()
+    version = objects.create("one", b"1")
+    objects.refuses = 3
+    new = replace(objects, "one", b"2", version)
+    assert objects.read("one") == Found(b"2", str(new))
+    objects.refuses = 100
+    with pytest.raises(StoreAccessError, match="one: the store refuses"):
+        replace(objects, "one", b"3", str(new))
+    assert replace(objects, "one", b"3", "older") is None
+
+
+@pytest.mark.parametrize("may_share", [True, False])
+def test_who_was_given_up_gives_no_sign_again(may_share: bool) -> None:
+    objects = FakeObjects()
+    me = Written(process(0), alone=False, began=0.0, expiry=EXPIRY)
+    presence = _Presence(objects, me, objects, conditional=may_share)
+    presence.renew()
+    found = objects.read(name_of(process(0)))
+    assert found is not None and b'"sign":1' in found.content
+    objects.delete(name_of(process(0)))
+    with pytest.raises(BuilderLostError):
+        presence.renew()
+    presence.renew()
+    assert (objects.content, presence.due) == ({}, float("inf"))
+
+
+def test_renewals_go_over_requests_that_are_soon_given_up() -> None:
+    class Unreachable(FakeObjects):
+        @override
+        def replace(self, name: str, content: bytes, version: str) -> str:
+            raise StoreAccessError(f"{name}: no answer")
+
+    objects, builder = FakeObjects(), process(0)
+    objects.write(name_of(builder), b"")
+    time = count(step=60)
+    leases = ObjectLeases(objects, EXPIRY, lambda: float(next(time)), ByHand(), Unreachable())
+    lease = leases.take("asset/one", builder)
+    assert isinstance(lease, ObjectLease)
+    with pytest.raises(StoreAccessError, match="no answer"):
+        lease.renew()
+    lease.require()
