@@ -16,7 +16,7 @@ from corpus_assets.unowned import unowned_files
 from resources.errors import ConfigError, StorageError
 from resources.ledger import record_path
 from resources.storage.local import TEMPORARY
-from resources.storage.local_locks import LOCK
+from resources.storage.local_locks import LEASES, LOCK
 from tests.build.small import Work, digests, drive, opened, raw_rows, write_config
 
 COPY = "storage.root=copy"
@@ -33,7 +33,7 @@ def copied(folder: Path, assets: list[str] | None = None) -> Copied:
 def stored(store: Path) -> dict[str, bytes]:
     """Bytes of all files but what only saves time."""
     files = {str(path.relative_to(store)): path for path in store.rglob("*") if path.is_file()}
-    beside = ("ledger/.", TEMPORARY, LOCK, "owner.json")
+    beside = ("ledger/.", TEMPORARY, LOCK, LEASES, "owner.json")
     return {name: path.read_bytes() for name, path in files.items() if not name.startswith(beside)}
 
 
