@@ -1,9 +1,11 @@
 """Partitions that other builders make: when to ask for them again, and which of their leases have expired."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from resources.errors import BuilderLostError
 from resources.planning.planner import Planner, Status
 from resources.stage.job import Outcome
 from resources.storage.leases import Held
@@ -11,6 +13,9 @@ from resources.storage.leases import Held
 Key = tuple[str, str | None]
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 """Seconds between two attempts at a lease; they double from the first to the longest."""
+
+_MOST_LOSSES = 5
+"""How often the lease of a partition may be lost while it is computed."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Elsewhere:
         self._sleep = sleep
         self._waiting: dict[Key, _Waiting] = {}
         self._asked: dict[Key, _Waiting] = {}
+        self._losses: Counter[Key] = Counter()
 
     def __contains__(self, key: Key) -> bool:
         return key in self._waiting
@@ -49,11 +55,16 @@ class Elsewhere:
         return len(self._waiting)
 
     def takes(self, outcome: Outcome) -> bool:
-        """Takes note of an outcome; returns whether it is none yet, and the partition is to be asked for again."""
+        """Takes note of an outcome; returns whether it is none yet, and the partition is to be asked for again.
+
+        `BuilderLostError` if others thought this builder dead: nothing that it computes can be committed.
+        """
+        if outcome.lost:
+            raise BuilderLostError(outcome.error or outcome.name)
         key = (outcome.asset, outcome.partition)
         if outcome.record is not None:
             self._planner.ledger.committed(outcome.record, outcome.entry)
-        if outcome.held is not None:
+        if outcome.held is not None and not self._lost_too_often(key, outcome):
             self._waiting[key] = self._held(key, outcome.held)
         elif outcome.record is not None and outcome.elsewhere:
             self._planner.committed(outcome.record)
@@ -61,6 +72,11 @@ class Elsewhere:
             if self._planner.decide_again(stage, outcome.partition).status is not Status.FRESH:
                 self._waiting[key] = _Waiting(Held(""), self._clock(), self._clock(), 0.0)
         return key in self._waiting
+
+    def _lost_too_often(self, key: Key, outcome: Outcome) -> bool:
+        """Returns whether a partition was computed in vain so often that it counts as failed."""
+        self._losses[key] += outcome.error is not None
+        return self._losses[key] >= _MOST_LOSSES
 
     def _held(self, key: Key, held: Held) -> _Waiting:
         now, known = self._clock(), self._asked.pop(key, None)

@@ -11,7 +11,7 @@ from resources.errors import CorpusError, DamagedFileError
 from resources.formats.file_format import blocks_of
 from resources.formats.known import fault_of
 from resources.ledger import Ledger
-from resources.records import FileRecord, Record
+from resources.records import FileRecord, Record, record_path
 from resources.storage.interface import Unpublished
 from resources.storage.s3_paths import unversioned
 
@@ -32,7 +32,7 @@ class Copier:
     on_bytes: called with the number of bytes each time some were copied.
     """
 
-    def __init__(self, source: Ledger, target: Ledger, on_bytes: Callable[[int], None]) -> None:
+    def __init__(self, source: Ledger, target: Ledger, on_bytes: Callable[[int], object]) -> None:
         self._source = source
         self._target = target
         self._on_bytes = on_bytes
@@ -41,7 +41,8 @@ class Copier:
         """Copies a partition and commits it in the target; returns its record there.
 
         One that is made again meanwhile is copied as it is then; None if the source has it no more.
-        `DamagedFileError` if a file does not hold what the record says; then nothing was changed.
+        `DamagedFileError` if a file does not hold what the record says; then nothing was changed. `BuilderLostError` or
+        `LeaseLostError` if others went on without this process, and may have committed the partition.
         """
         current: Record | None = record
         while current is not None:
@@ -54,13 +55,14 @@ class Copier:
         return None
 
     def _copy(self, record: Record) -> Record:
+        before = self._version(record)
         unpublished = self._target.storage.begin()
         try:
             copies = {file.path: self._transfer(record, file, unpublished) for file in record.files}
             for file in record.files:
                 if problem := fault_of(lambda path: _reader(copies[path]), file.path, file.digest):
                     raise _damaged(record, file, problem)
-            return self._commit(record, unpublished)
+            return self._commit(record, before, unpublished)
         finally:
             unpublished.discard()
 
@@ -79,20 +81,30 @@ class Copier:
             raise _damaged(record, file, f"has {found} bytes, its record says {file.bytes}")
         return copy
 
-    def _commit(self, record: Record, unpublished: Unpublished) -> Record:
+    def _version(self, record: Record) -> str | None:
+        """Returns the version of what the target has as the record of a partition, damaged or not."""
+        entry = self._target.storage.stat(record_path(record.asset, record.partition))
+        return entry and entry.version
+
+    def _commit(self, record: Record, before: str | None, unpublished: Unpublished) -> Record:
+        """Commits a partition in the place of the record of version `before`, if the target is still held."""
         unpublished.prepare()
+        self._target.storage.require_held()
         if unpublished.replaces:
             self._target.forget(record.asset, record.partition)
+            before = None
         unpublished.publish()
         committed = _with_paths(record, lambda path: unpublished.stored(unversioned(path)))
-        self._target.write(committed)
+        self._target.replace(committed, before)
         return committed
 
     def copy_record(self, record: Record, before: Record) -> Record:
         """Copies the record of a partition whose files the target has, under the paths of its record `before`."""
         places = {unversioned(file.path): file.path for file in before.files}
         committed = _with_paths(record, lambda path: places[unversioned(path)])
-        self._target.write(committed)
+        version = self._version(record)
+        self._target.storage.require_held()
+        self._target.replace(committed, version)
         return committed
 
 

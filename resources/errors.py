@@ -76,6 +76,10 @@ class LeaseLostError(StorageError):
     """Another process has taken over the partition that this one was writing."""
 
 
+class BuilderLostError(StorageError):
+    """Other processes thought this builder dead and went on without it; its build has to end."""
+
+
 class StoreAccessError(StorageError, OSError):
     """The store does not answer, refuses access, or breaks off: that says nothing about what it holds.
 

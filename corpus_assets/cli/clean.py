@@ -12,6 +12,7 @@ from corpus_assets.unowned import unowned_files
 from resources.errors import ConfigError
 from resources.ledger import Record
 from resources.storage.ownership import require_owner, take_over
+from resources.storage.removal import remove_files
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,10 @@ def _clean(corpus: Corpus, *, dry_run: bool) -> Cleaned:
     temporary = corpus.storage.abandoned()
     if not dry_run:
         for (asset, key), record in doomed.items():
-            for path in {file.path for file in record.files} & files:
-                corpus.storage.delete(path)
+            remove_files(corpus.storage, {file.path for file in record.files} & files)
+            corpus.storage.require_held()
             corpus.ledger.forget(asset, key)
-        for path in unowned:
-            corpus.storage.delete(path)
+        remove_files(corpus.storage, unowned)
         corpus.storage.remove_abandoned()
     return Cleaned(len(orphans), len(files) + len(unowned), len(temporary), len(unowned))
 

@@ -15,6 +15,7 @@ from resources.ledger import ALL, FileRecord, Ledger, Record, partition_name, re
 from resources.planning.changes import really_read
 from resources.stage.graph import Graph
 from resources.storage.interface import Storage
+from resources.storage.removal import remove_files
 
 Key = tuple[str, str | None]
 LEDGER = "ledger"
@@ -114,12 +115,12 @@ def mended(corpus: Corpus, result: Verification, *, deep: bool) -> list[str]:
     with corpus.exclusive():
         for asset, key in dict.fromkeys((problem.asset, problem.partition) for problem in result.bad):
             if asset != LEDGER and _problems_now(corpus.storage, corpus.ledger, (asset, key), deep=deep):
+                corpus.storage.require_held()
                 corpus.ledger.forget(asset, key)
                 names.append(partition_name(asset, key))
-        for problem in result.bad:
-            if problem.asset == LEDGER:
-                corpus.storage.delete(problem.file)
-                names.append(problem.file)
+        damaged = [problem.file for problem in result.bad if problem.asset == LEDGER]
+        remove_files(corpus.storage, damaged)
+        names += damaged
     return names
 
 

@@ -65,7 +65,7 @@ class StorageSection(Section):
     cache: CacheSection = CacheSection()
     lease: float = Field(
         120.0,
-        gt=0,
+        ge=10,
         description="seconds after which other builders take over what a builder holds in an object store and does not "
         "renew, because it died or was stopped",
     )

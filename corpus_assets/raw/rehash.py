@@ -18,7 +18,9 @@ def forget_stamps(planner: Planner) -> int:
             for key, record in planner.records(stage.name).items():
                 if key in planner.partitions(stage):
                     seen = record.seen or {"bytes": record.statistics.get("bytes")}
-                    planner.ledger.write(record.with_seen({**seen, "modified": UNKNOWN}))
+                    planner.storage.require_held()
+                    version = planner.ledger.version(stage.name, key)
+                    planner.ledger.replace(record.with_seen({**seen, "modified": UNKNOWN}), version)
                     forgotten += 1
     remembered_digest.cache_clear()
     return forgotten

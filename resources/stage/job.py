@@ -14,7 +14,14 @@ from typing import Any
 
 import msgspec
 
-from resources.errors import CorpusError, DamagedFileError, JobTimeoutError, LeaseLostError, LedgerError
+from resources.errors import (
+    BuilderLostError,
+    CorpusError,
+    DamagedFileError,
+    JobTimeoutError,
+    LeaseLostError,
+    LedgerError,
+)
 from resources.jit import compile_seconds
 from resources.ledger import (
     Ledger,
@@ -72,7 +79,8 @@ class Outcome:
 
     damaged: asset and key of the partition whose damaged file is the reason of the error. entry: of the record's file.
     elsewhere: whether another builder committed the record since the plan; then nobody knows yet whether it is fresh.
-    held: the lease of another builder.
+    held: the lease of another builder; with an error if it was taken over while this one computed the partition. lost:
+    whether others thought this builder dead; then no job of it can do anything.
     """
 
     name: str
@@ -84,6 +92,7 @@ class Outcome:
     entry: Entry | None = None
     elsewhere: bool = False
     held: Held | None = None
+    lost: bool = False
 
 
 @cache
@@ -112,6 +121,8 @@ def run_job(job: Job) -> Outcome:
     except DamagedFileError as error:
         damaged = (error.asset, error.partition)
         return Outcome(job.name, job.stage.name, job.partition, error=str(error), damaged=damaged)
+    except BuilderLostError as error:
+        return Outcome(job.name, job.stage.name, job.partition, error=str(error), lost=True)
     except (CorpusError, JobTimeoutError) as error:
         return Outcome(job.name, job.stage.name, job.partition, error=str(error))
     except KeyboardInterrupt:
@@ -141,7 +152,7 @@ def _leased(job: Job) -> Outcome:
             return Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
         return Outcome(job.name, job.stage.name, job.partition, record=found, entry=before, elsewhere=True)
     except LeaseLostError as error:
-        return Outcome(job.name, job.stage.name, job.partition, held=Held(str(error)))
+        return Outcome(job.name, job.stage.name, job.partition, error=str(error), held=Held(str(error)))
     finally:
         lease.release()
 

@@ -3,6 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+from resources.errors import StoreAccessError
+
+_ATTEMPTS = 5
+
 
 class Found(NamedTuple):
     """A small object, and a token that changes when it is written with other content."""
@@ -55,11 +59,19 @@ def create(objects: Objects, name: str, content: bytes) -> str | None:
 
 
 def replace(objects: Objects, name: str, content: bytes, version: str) -> str | None:
-    """Writes an object that has a version; returns the new one, None if somebody else has changed it. As `create`."""
-    try:
-        return objects.replace(name, content, version)
-    except ChangedError:
-        return _own(objects, name, content)
+    """Writes an object that has a version; returns the new one, None if somebody else has changed it. As `create`.
+
+    A store may refuse a write only because another was on its way; then it is tried again. `StoreAccessError` if that
+    does not end.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            return objects.replace(name, content, version)
+        except ChangedError:
+            found = objects.read(name)
+            if found is None or found.version != version:
+                return found.version if found is not None and found.content == content else None
+    raise StoreAccessError(f"{name}: the store refuses to replace version {version}, which it still has")
 
 
 def _own(objects: Objects, name: str, content: bytes) -> str | None:

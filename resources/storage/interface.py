@@ -115,6 +115,14 @@ class Storage(Protocol):
     def exclusive(self) -> AbstractContextManager[None]:
         """Holds the store alone; may be nested. `HeldError` if another process holds or shares it."""
 
+    def require_held(self) -> None:
+        """Raises `BuilderLostError` if others thought this process dead, and so may work on the store it holds.
+
+        Who holds the store alone asks before each commit and each few removals. By default a store is
+        held until its process ends, and nothing is asked.
+        """
+        return
+
     @property
     def shares(self) -> bool:
         """Whether several processes may build at the same time; if not, `shared` holds the store alone."""
@@ -134,6 +142,7 @@ class Storage(Protocol):
         """Takes the lease of a partition, without waiting; the caller shares or holds the store.
 
         name: `asset/partition`. expired: the token of a lease that was not renewed for its time, which is taken over.
+        `BuilderLostError` if others thought this builder dead and went on without it.
         """
         del name, builder, expired
         return SoleLease()

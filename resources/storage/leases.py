@@ -24,10 +24,10 @@ class Lease(Protocol):
     """The right to write one partition, until `release`."""
 
     def require(self) -> None:
-        """Raises `LeaseLostError` if the lease was taken over."""
+        """Raises `LeaseLostError` if the lease was taken over, `BuilderLostError` if the whole builder was given up."""
 
     def release(self) -> None:
-        """Gives the lease back; does nothing if it was taken over."""
+        """Gives the lease back; does nothing if it was taken over. Raises no error of the store: it expires anyway."""
 
 
 class SoleLease(Lease):

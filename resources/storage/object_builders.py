@@ -8,14 +8,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import msgspec
 
-from resources.errors import HeldError, LeaseLostError
+from resources.errors import BuilderLostError, HeldError, StorageError
 from resources.processes import Birth, has_ended
-from resources.storage.conditional import Objects
+from resources.storage.conditional import Objects, replace
 from resources.storage.holders import Process
 from resources.storage.renewal import RENEWALS, clock
 
@@ -43,34 +43,46 @@ class Written(msgspec.Struct, frozen=True):
 class _Presence:
     """What this process wrote down."""
 
-    def __init__(self, objects: Objects, written: Written) -> None:
+    def __init__(self, objects: Objects, written: Written, quick: Objects, *, conditional: bool) -> None:
         self._objects = objects
+        self._quick = quick
+        self._conditional = conditional
         self._written = written
         self._name = name_of(written.process)
         self._renewing = threading.Lock()
-        self.due = 0.0
-        self._write()
+        self.due = self._next()
+        self._version = objects.write(self._name, msgspec.json.encode(written))
 
-    def _write(self) -> None:
-        self.due = clock() + min(EVERY, self._written.expiry / 4)
-        self._objects.write(self._name, msgspec.json.encode(self._written))
+    def _next(self) -> float:
+        return clock() + min(EVERY, self._written.expiry / 4)
 
     def renew(self) -> None:
-        """Gives a sign of life; `LeaseLostError`, once, if others think this process dead."""
+        """Gives a sign of life; `BuilderLostError`, once, if others think this process dead."""
         with self._renewing:
             if self.due == _NEVER:
                 return
+            due = self._next()
+            written = msgspec.structs.replace(self._written, sign=self._written.sign + 1)
             try:
-                require_builder(self._objects, self._written.process)
-            except LeaseLostError:
+                self._version = self._replace(msgspec.json.encode(written))
+            except BuilderLostError:
                 self.due = _NEVER
                 raise
-            self._written = msgspec.structs.replace(self._written, sign=self._written.sign + 1)
-            self._write()
+            self._written, self.due = written, due
+
+    def _replace(self, content: bytes) -> str:
+        """Writes it anew only while it is there; a store without conditions may be asked too early."""
+        if not self._conditional:
+            require_builder(self._quick, self._written.process)
+            return self._quick.write(self._name, content)
+        version = replace(self._quick, self._name, content, self._version)
+        if version is None:
+            raise _lost(self._written.process)
+        return version
 
     def end(self) -> None:
-        """Removes it."""
-        with self._renewing:
+        """Removes it; if that fails, others think this process dead after its time."""
+        with self._renewing, suppress(OSError, StorageError):
             self.due = _NEVER
             self._objects.delete(self._name)
 
@@ -81,22 +93,31 @@ def name_of(process: Process) -> str:
 
 
 def require_builder(objects: Objects, builder: Process) -> None:
-    """Raises `LeaseLostError` if others think a builder dead."""
+    """Raises `BuilderLostError` if others think a builder dead, which is so for good."""
     if objects.read(name_of(builder)) is None:
-        raise LeaseLostError(f"{builder.words} gave no sign for so long that others went on without it")
+        raise _lost(builder)
+
+
+def _lost(builder: Process) -> BuilderLostError:
+    return BuilderLostError(
+        f"{builder.words} gave no sign for so long that others went on without it; what it had committed is kept, "
+        "and the next one goes on from there"
+    )
 
 
 @dataclass(frozen=True)
 class ObjectBuilders:
     """The builders of a store.
 
-    place: the store, for messages. expiry: seconds. may_share: whether several may build at all.
+    place: the store, for messages. expiry: seconds. may_share: whether several may build at all, since it holds
+    conditions. quick: the same objects, over requests that are soon given up, for signs of life.
     """
 
     objects: Objects
     place: str
     expiry: float
     may_share: bool
+    quick: Objects | None = None
 
     @contextmanager
     def join(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
@@ -121,7 +142,7 @@ class ObjectBuilders:
     @contextmanager
     def _present(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
         me = Written(builder, alone, self.expiry)
-        presence = _Presence(self.objects, me)
+        presence = _Presence(self.objects, me, self.quick or self.objects, conditional=self.may_share)
         RENEWALS.add(presence)
         try:
             others = list(_others(self.objects, builder))

@@ -9,12 +9,13 @@ writes is refused then in any case: a record is replaced only while it is the on
 import secrets
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 from typing_extensions import override
 
-from resources.errors import LeaseLostError
+from resources.errors import LeaseLostError, StorageError
 from resources.storage.conditional import Objects, create, replace
 from resources.storage.holders import Process
 from resources.storage.leases import Held, Lease
@@ -39,18 +40,25 @@ class Written(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ObjectLeases:
-    """The leases of a store. expiry: seconds. renewals: what renews leases that are taken."""
+    """The leases of a store.
+
+    expiry: seconds. renewals: what renews leases that are taken. quick: the same objects, over requests that are soon
+    given up, for renewals: one that gets no answer must not keep others waiting until they expire.
+    """
 
     objects: Objects
     expiry: float
     now: Callable[[], float] = clock
     renewals: Renewals = RENEWALS
+    quick: Objects | None = None
 
     def take(self, name: str, holder: Process, expired: str = "") -> "ObjectLease | Held":
         """Takes a lease, without waiting. name: of a partition. expired: version of a lease that has expired.
 
         A lease of the same builder is taken over at once: it begins a partition again only after the worker died.
+        `BuilderLostError` if others think the builder dead.
         """
+        require_builder(self.objects, holder)
         path, begun = f"{FOLDER}/{name}.json", self.now()
         mine = Written(holder, self.expiry, secrets.token_hex(8))
         version = create(self.objects, path, msgspec.json.encode(mine))
@@ -108,33 +116,38 @@ class ObjectLease(Lease):
 
     def renew(self) -> None:
         """Writes the lease anew; `LeaseLostError` if it was taken over."""
+        self._renew(self._leases.quick or self._leases.objects)
+
+    def _renew(self, objects: Objects) -> None:
         with self._renewing:
             begun = self._leases.now()
             written = msgspec.structs.replace(self._written, renewal=self._written.renewal + 1)
             if self._version is not None:
                 content = msgspec.json.encode(written)
-                self._version = replace(self._leases.objects, self._path, content, self._version)
+                self._version = replace(objects, self._path, content, self._version)
             if self._version is None:
                 raise LeaseLostError(f"{self._path}: another builder has taken over this partition")
             self._written, self._begun = written, begun
 
     @override
     def require(self) -> None:
+        # Who builds alone asks for no lease, so the lease does not show that the builder was given up.
+        require_builder(self._leases.objects, self._written.holder)
+        self._require_renewed()
+
+    def _require_renewed(self) -> None:
         # Nobody can have waited for the whole time to expire while half of it has not gone by.
         if self._version is None or self._leases.now() - self._begun > self._written.expiry / 2:
-            require_builder(self._leases.objects, self._written.holder)
-            self.renew()
+            self._renew(self._leases.objects)
 
     @override
     def release(self) -> None:
         self._leases.renewals.remove(self)
-        try:
-            self.require()
-        except LeaseLostError:
-            return
-        with self._renewing:
-            self._version = None
-            self._leases.objects.delete(self._path)
+        with suppress(OSError, StorageError):  # What was committed stays so; a lease that is left expires by itself.
+            self._require_renewed()
+            with self._renewing:
+                self._version = None
+                self._leases.objects.delete(self._path)
 
 
 class BuilderLease(Lease):

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import msgspec
 from typing_extensions import override
 
 from resources.errors import ConfigError, LeaseLostError, StorageError
@@ -20,7 +21,7 @@ from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
-from resources.storage.object_builders import ObjectBuilders
+from resources.storage.object_builders import ObjectBuilders, require_builder
 from resources.storage.object_leases import BuilderLease, ObjectLeases
 from resources.storage.s3_address import Address, parse_address
 from resources.storage.s3_client import (
@@ -197,6 +198,11 @@ class S3Storage(Storage):
     def _objects(self) -> S3Objects:
         return S3Objects(self.settings, self.address)
 
+    @property
+    def _quick(self) -> S3Objects:
+        """The same, over requests that end long before a lease expires."""
+        return S3Objects(msgspec.structs.replace(self.settings, patience=self.lease_expiry / 8), self.address)
+
     @override
     def begin(self) -> Unpublished:
         return S3Unpublished(self.address, self.settings, self.cache)
@@ -213,6 +219,10 @@ class S3Storage(Storage):
             yield
 
     @override
+    def require_held(self) -> None:
+        require_builder(self._objects, this_process())
+
+    @override
     @contextmanager
     def shared(self, builder: Process) -> Iterator[Sequence[Process]]:
         with self._builders.join(builder, alone=False) as others:
@@ -220,11 +230,12 @@ class S3Storage(Storage):
 
     @property
     def _builders(self) -> ObjectBuilders:
-        return ObjectBuilders(self._objects, self.place, self.lease_expiry, self.shares)
+        return ObjectBuilders(self._objects, self.place, self.lease_expiry, self.shares, self._quick)
 
     @override
     def lease(self, name: str, builder: Process, expired: str = "") -> Lease | Held:
         if not self.shares:
+            require_builder(self._objects, builder)
             return BuilderLease(self._objects, builder)
         return self._leases.take(name, builder, expired)
 
@@ -234,7 +245,7 @@ class S3Storage(Storage):
 
     @property
     def _leases(self) -> ObjectLeases:
-        return ObjectLeases(self._objects, self.lease_expiry)
+        return ObjectLeases(self._objects, self.lease_expiry, quick=self._quick)
 
     @override
     def abandoned(self) -> list[str]:

@@ -20,6 +20,7 @@ from resources.storage.s3_address import Address
 from resources.storage.s3_listing import read_page
 
 ATTEMPTS = 8
+_FEW_ATTEMPTS = 2
 _CONNECT_SECONDS = 10
 _READ_SECONDS = 60
 _ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchUpload"}
@@ -35,7 +36,8 @@ class S3Settings(msgspec.Struct, frozen=True):
 
     endpoint: address of a compatible store; None for Amazon's. region, profile: None for those of the environment.
     addressing: where the bucket's name goes. concurrency: requests of one process at once. part_size: bytes of one
-    request for a part of a larger object. anonymous: ask without credentials.
+    request for a part of a larger object. anonymous: ask without credentials. patience: seconds after which a request
+    that got no answer is given up, and tried once more only; None for much time and many attempts.
     """
 
     endpoint: str | None = None
@@ -45,6 +47,7 @@ class S3Settings(msgspec.Struct, frozen=True):
     concurrency: int = 8
     part_size: int = 8 << 20
     anonymous: bool = False
+    patience: float | None = None
 
 
 class Traffic(NamedTuple):
@@ -104,11 +107,11 @@ def _client(settings: S3Settings) -> Any:
     from botocore.config import Config
 
     config = Config(
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS if settings.patience is None else _FEW_ATTEMPTS},
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
-        connect_timeout=_CONNECT_SECONDS,
-        read_timeout=_READ_SECONDS,
+        connect_timeout=settings.patience or _CONNECT_SECONDS,
+        read_timeout=settings.patience or _READ_SECONDS,
         max_pool_connections=settings.concurrency + 4,
         s3={"addressing_style": settings.addressing},
         signature_version=UNSIGNED if settings.anonymous else None,

@@ -16,8 +16,8 @@ from tests.copying.test_copy import other
 MOMENTS: dict[str, tuple[Any, str]] = {
     "first byte": (LocalUnpublished, "create"),
     "before publishing": (LocalUnpublished, "publish"),
-    "before the record": (Ledger, "write"),
-    "before the snapshots": (Ledger, "committed"),
+    "before the record": (Ledger, "replace"),
+    "before the snapshots": (Ledger, "adopt"),
 }
 
 

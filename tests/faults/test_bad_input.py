@@ -156,7 +156,7 @@ def crash(*_: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize("where", ["write", "forget"])
+@pytest.mark.parametrize("where", ["replace", "forget"])
 def test_a_crash_in_the_middle_of_a_commit_leaves_the_partition_out_never_wrong(
     work: Work, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -177,15 +177,15 @@ def test_a_crash_in_the_middle_of_a_commit_leaves_the_partition_out_never_wrong(
 def test_a_partition_published_but_not_recorded_does_not_exist(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = contents(opened(work.folder))
     write_config(work.folder, {"short_documents.threshold": 80})
-    write = Ledger.write
+    replace = Ledger.replace
 
-    def refuse(ledger: Ledger, record: Record) -> None:
+    def refuse(ledger: Ledger, record: Record, *before: Any) -> Any:
         if record.partition == ONE:
             crash()
-        write(ledger, record)
+        return replace(ledger, record, *before)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "write", refuse)
+        patch.setattr(Ledger, "replace", refuse)
         assert len(drive(opened(work.folder)).failed) == 1
     assert opened(work.folder).ledger.read("short_documents", ONE) is None
     assert work.plan()["short_documents", ONE][0] == "missing"
@@ -199,6 +199,7 @@ def test_an_input_that_vanishes_is_an_error_in_words(work: Work) -> None:
     corpus = opened(work.folder)
     planner = corpus.planner()
     corpus.ledger.forget("normalized_documents", ONE)
+    corpus.ledger.forget("minhashes", ONE)
     job = Job(
         corpus.graph["minhashes"],
         ONE,

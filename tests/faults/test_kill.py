@@ -22,7 +22,7 @@ from tests.build.small import contents, digests, drive, live_records, opened, wr
 from tests.faults.command import last_json, run, start
 
 KILLS = 8
-NO_CONTENT = (TEMPORARY, LOCK, "ledger", "history", "report/index.html")
+NO_CONTENT = (TEMPORARY, LOCK, ".leases", "ledger", "history", "report/index.html")
 
 
 @pytest.fixture(scope="module")

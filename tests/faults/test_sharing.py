@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.cli.verify import verify
+from resources.errors import BuilderLostError
 from tests.build.small import contents, digests, opened, write_small
 from tests.faults.command import last_json, run, start
 from tests.faults.test_kill import committed, session, told, undisturbed
@@ -21,7 +22,7 @@ __all__ = ["undisturbed"]
 
 BUILD = ("build", "--json", "--no-checks")
 BUILDERS = 4
-LEASE = 3  # seconds
+LEASE = 10  # seconds, the least
 _LIMIT = 240.0
 
 
@@ -128,6 +129,20 @@ def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_an
     assert verify(corpus, deep=True).bad == []
     assert digests(corpus) == digests(opened(undisturbed))
     assert names(tmp_path, ".leases") + names(tmp_path, ".builders") == []
+
+
+def test_a_builder_that_was_given_up_computes_no_more_and_ends(tmp_path: Path, store: Server) -> None:
+    write_small(tmp_path, {"engine.workers": 0, "storage": in_store(store, tmp_path)})
+    corpus = opened(tmp_path)
+    step = corpus.step(corpus.graph["inventory"])
+    with corpus.building():
+        (sign,) = names(tmp_path, ".builders")
+        corpus.storage.delete(sign)
+        with pytest.raises(BuilderLostError, match=f"process {os.getpid()} on"):
+            step.run()
+    assert step.outcomes == []
+    assert records(tmp_path) == 0
+    assert names(tmp_path, ".builders") == []
 
 
 def test_a_store_that_ignores_conditions_has_one_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,22 +2,23 @@
 
 import copy
 from collections.abc import Iterator
-from typing import cast
+from itertools import count
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from typing_extensions import override
 
 from corpus_assets.elsewhere import Elsewhere
-from resources.errors import HeldError, LeaseLostError
+from resources.errors import BuilderLostError, HeldError, LeaseLostError, StoreAccessError
 from resources.planning.planner import Planner
 from resources.stage.job import Outcome
 from resources.storage.conditional import ChangedError, Found, Objects, create, replace
 from resources.storage.holders import Process
 from resources.storage.leases import Held
-from resources.storage.object_builders import ObjectBuilders, name_of
+from resources.storage.object_builders import ObjectBuilders, Written, _Presence, name_of
 from resources.storage.object_leases import ObjectLease, ObjectLeases
 from resources.storage.renewal import Renewable, Renewals
 
@@ -27,11 +28,15 @@ PROCESSES = 4
 
 
 class FakeObjects(Objects):
-    """A store in memory. `lost`: the next write is done, and its sender told of a conflict, as by a retried request."""
+    """A store in memory.
+
+    lost: the next write is done, and its sender told of a conflict, as by a retried request. broken: deletes fail.
+    """
 
     def __init__(self) -> None:
         self.content: dict[str, Found] = {}
         self.lost = False
+        self.broken = False
         self._writes = 0
 
     @override
@@ -65,6 +70,8 @@ class FakeObjects(Objects):
 
     @override
     def delete(self, name: str) -> None:
+        if self.broken:
+            raise StoreAccessError(f"{name}: the store does not answer")
         self.content.pop(name, None)
 
     @override
@@ -214,8 +221,8 @@ class Leases(RuleBasedStateMachine):
         assert sum(builder.would_write() for builder in self.builders) <= 1
 
 
-Leases.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
-test_whatever_happens_one_process_writes_a_partition = Leases.TestCase
+def test_whatever_happens_one_process_writes_a_partition() -> None:
+    run_state_machine_as_test(Leases, settings=settings(max_examples=200, stateful_step_count=40, deadline=None))
 
 
 def test_a_lease_is_taken_over_when_it_was_not_renewed_for_its_time_by_the_clock_of_who_waits() -> None:
@@ -245,6 +252,7 @@ def test_a_lease_is_taken_over_when_it_was_not_renewed_for_its_time_by_the_clock
 def test_who_holds_a_lease_is_said_in_words() -> None:
     objects = FakeObjects()
     Builder(0, objects, 0.0).ask()
+    Builder(1, objects, 0.0)
     held = ObjectLeases(objects, EXPIRY, renewals=ByHand()).take("asset/one", process(1))
     assert isinstance(held, Held)
     assert held.who == "process 0 on host0, since 2030-01-01T00:00:00+00:00"
@@ -261,6 +269,54 @@ def test_the_lease_of_a_dead_worker_of_the_same_builder_is_taken_over_at_once() 
     assert before is not None
     with pytest.raises(LeaseLostError):
         before.renew()
+
+
+def test_a_store_that_fails_when_all_is_done_takes_nothing_back() -> None:
+    objects = FakeObjects()
+    builder = Builder(0, objects, 0.0)
+    with builders(objects).join(process(1), alone=False):
+        builder.ask()
+        objects.broken = True
+        assert builder.lease is not None
+        builder.lease.release()
+        assert builder.lease.due == float("inf"), "nobody renews it any more"
+    assert set(objects.content) == {".leases/asset/one.json", name_of(process(0)), name_of(process(1))}
+
+
+def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
+    objects = FakeObjects()
+    builder = Builder(0, objects, 0.0)
+    builder.ask()
+    assert builder.lease is not None
+    objects.delete(name_of(builder.me))
+    with pytest.raises(BuilderLostError, match="process 0 on host0"):
+        builder.lease.require()
+    builder.lease.release()
+    with pytest.raises(BuilderLostError, match="process 0 on host0"):
+        builder.leases.take("asset/one", builder.me)
+    assert objects.content == {}
+
+
+def lost(**given: Any) -> Outcome:
+    return Outcome("asset/one", "asset", "one", error="taken over", **given)
+
+
+def test_a_partition_whose_lease_is_lost_again_and_again_fails() -> None:
+    time = count(step=10)
+    elsewhere = Elsewhere(cast(Planner, None), lambda: next(time))
+    held = Outcome("asset/one", "asset", "one", held=Held("another process"))
+    taken = []
+    for _ in range(5):
+        assert elsewhere.takes(held), "to wait is no loss"
+        assert list(elsewhere.due()) == [("asset", "one")]
+        taken.append(elsewhere.takes(lost(held=Held("taken over"))))
+        list(elsewhere.due())
+    assert taken == [True, True, True, True, False]
+
+
+def test_a_builder_that_was_given_up_ends() -> None:
+    with pytest.raises(BuilderLostError, match="taken over"):
+        Elsewhere(cast(Planner, None)).takes(lost(lost=True))
 
 
 def builders(objects: FakeObjects, *, may_share: bool = True, expiry: float = EXPIRY) -> ObjectBuilders:
@@ -323,3 +379,60 @@ def test_a_builder_that_gives_no_sign_is_thought_dead_after_its_time() -> None:
     with builders(silent).join(process(2), alone=True) as others:
         assert [other.process for other in others] == [1]
         assert list(silent.content) == [name_of(process(2))]
+
+
+class Busy(FakeObjects):
+    """A store that refuses some conditional writes although nobody changed the object."""
+
+    refuses = 0
+
+    @override
+    def replace(self, name: str, content: bytes, version: str) -> str:
+        if self.refuses:
+            self.refuses -= 1
+            raise ChangedError
+        return super().replace(name, content, version)
+
+
+def test_a_write_that_is_refused_without_a_change_is_tried_again() -> None:
+    objects = Busy()
+    version = objects.create("one", b"1")
+    objects.refuses = 3
+    new = replace(objects, "one", b"2", version)
+    assert objects.read("one") == Found(b"2", str(new))
+    objects.refuses = 100
+    with pytest.raises(StoreAccessError, match="one: the store refuses"):
+        replace(objects, "one", b"3", str(new))
+    assert replace(objects, "one", b"3", "older") is None
+
+
+@pytest.mark.parametrize("may_share", [True, False])
+def test_who_was_given_up_gives_no_sign_again(may_share: bool) -> None:
+    objects = FakeObjects()
+    me = Written(process(0), alone=False, expiry=EXPIRY)
+    presence = _Presence(objects, me, objects, conditional=may_share)
+    presence.renew()
+    found = objects.read(name_of(process(0)))
+    assert found is not None and b'"sign":1' in found.content
+    objects.delete(name_of(process(0)))
+    with pytest.raises(BuilderLostError):
+        presence.renew()
+    presence.renew()
+    assert (objects.content, presence.due) == ({}, float("inf"))
+
+
+def test_renewals_go_over_requests_that_are_soon_given_up() -> None:
+    class Unreachable(FakeObjects):
+        @override
+        def replace(self, name: str, content: bytes, version: str) -> str:
+            raise StoreAccessError(f"{name}: no answer")
+
+    objects, builder = FakeObjects(), process(0)
+    objects.write(name_of(builder), b"")
+    time = count(step=60)
+    leases = ObjectLeases(objects, EXPIRY, lambda: float(next(time)), ByHand(), Unreachable())
+    lease = leases.take("asset/one", builder)
+    assert isinstance(lease, ObjectLease)
+    with pytest.raises(StoreAccessError, match="no answer"):
+        lease.renew()
+    lease.require()

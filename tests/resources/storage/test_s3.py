@@ -250,6 +250,8 @@ def test_a_builder_of_another_machine_is_thought_dead_after_its_time(bucket: S3S
 
 def test_two_machines_never_write_one_partition(bucket: S3Storage) -> None:
     builders = [Process(n, f"host{n}", "2030-01-01T00:00:00+00:00", "", f"nonce{n}") for n in range(2)]
+    for builder in builders:
+        bucket.write(name_of(builder), b"")
     found = bucket.lease("asset/one", builders[0])
     held = bucket.lease("asset/one", builders[1])
     assert not isinstance(found, Held) and isinstance(held, Held)
