@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from resources.errors import BuilderLostError
+from resources.ledger import partition_name
 from resources.planning.planner import Planner, Status
 from resources.stage.job import Outcome
 from resources.storage.leases import Held
@@ -99,6 +100,16 @@ class Elsewhere:
         if found is None or found.held.expiry is None or self._clock() - found.since < found.held.expiry:
             return ""
         return found.held.token
+
+    def words(self) -> str:
+        """Returns what is waited for, for a person."""
+        if not self._waiting:
+            return ""
+        (asset, partition), found = next(iter(self._waiting.items()))
+        others = f" and {len(self._waiting) - 1} more" if len(self._waiting) > 1 else ""
+        return (
+            f"waiting for {partition_name(asset, partition)}{others}, which {found.held.who or 'another builder'} has"
+        )
 
     def wait(self) -> None:
         """Waits until there is a partition to ask for; does nothing if there are none at all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from corpus_assets.orchestration.failures import KeptFailures
 from corpus_assets.orchestration.freshness import Freshness, decide_again, freshness
 from corpus_assets.orchestration.work import Work
 from resources.engine.interface import Queue
+from resources.errors import CorpusError
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
 from resources.stage.declaration import Partitioning, Stage
@@ -61,6 +63,7 @@ class Builder:
         self._begun: dict[Key, Decision] = {}
         self._held: dict[Key, Outcome] = {}
         self._elsewhere = Elsewhere(planner)
+        self._waited_for = ""
         self._damaged: set[Key] = set()
         self._built: set[Key] = set()
         self._replaced: dict[Key, set[str]] = {}
@@ -85,12 +88,22 @@ class Builder:
                 self._mend()
                 self._settle()
                 if not self._frontier.waits:
-                    self._elsewhere.wait()
+                    self._wait()
                     self._ask_again()
             self._decide_the_rest()
         except BaseException as error:
-            self._end(f"the build was interrupted ({type(error).__name__}); what it had committed is kept")
+            with suppress(CorpusError, OSError):  # The fault that led here is the one to tell.
+                self._remove_replaced()
+            self._close(f"the build was interrupted ({type(error).__name__}); what it had committed is kept")
             raise
+
+    def _wait(self) -> None:
+        """Waits for other builders, and says once for which partition."""
+        words = self._elsewhere.words()
+        if words and words != self._waited_for:
+            self._waited_for = words
+            self._progress.doing(words)
+        self._elsewhere.wait()
 
     @property
     def used_dagster(self) -> bool:
@@ -135,6 +148,9 @@ class Builder:
 
     def _end(self, problem: str | None) -> None:
         self._remove_replaced()
+        self._close(problem)
+
+    def _close(self, problem: str | None) -> None:
         if self._dagster.used:
             self._dagster.do(lambda runner: runner.close(problem))
             self._dagster.close()
