@@ -17,12 +17,13 @@ from corpus_assets.orchestration.provenance import DATA_VERSION
 from corpus_assets.report.assets import NAME as REPORT
 from resources.stage.declaration import Partitioning
 from resources.storage.local import TEMPORARY
-from resources.storage.local_locks import LOCK
+from resources.storage.local_locks import BUILDERS, LEASES, LOCK
+from resources.storage.ownership import OWNER
 from tests.build.small import contents, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
 
 KILLS = 8
-NO_CONTENT = (TEMPORARY, LOCK, ".leases", "ledger", "history", "report/index.html")
+NO_CONTENT = (TEMPORARY, LOCK, LEASES, BUILDERS, OWNER, "ledger", "history", "report/index.html")
 
 
 @pytest.fixture(scope="module")
