@@ -18,6 +18,7 @@ import msgspec
 from resources.errors import StorageError, StoreAccessError
 from resources.storage.s3_address import Address
 from resources.storage.s3_listing import read_page
+from resources.storage.s3_retries import without_allowance
 
 ATTEMPTS = 8
 _FEW_ATTEMPTS = 2
@@ -106,8 +107,9 @@ def _client(settings: S3Settings) -> Any:
     from botocore import UNSIGNED
     from botocore.config import Config
 
+    attempts = ATTEMPTS if settings.patience is None else _FEW_ATTEMPTS
     config = Config(
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS if settings.patience is None else _FEW_ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": attempts},
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         connect_timeout=settings.patience or _CONNECT_SECONDS,
@@ -122,6 +124,7 @@ def _client(settings: S3Settings) -> Any:
         # Compatible stores ask for no region, but requests are signed with one.
         region = session.region_name or ("us-east-1" if settings.endpoint else None)
         made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+    without_allowance(made, attempts)
     made.meta.events.register("before-send.s3", _count)
     made.meta.events.register("before-parse.s3.ListObjectsV2", read_page)
     return made

@@ -28,6 +28,7 @@ from resources.storage.s3 import S3Storage
 from resources.storage.s3_address import Address, parse_address
 from resources.storage.s3_client import S3Settings, client, traffic, without_addresses
 from resources.storage.s3_upload import MOST_PARTS, part_size
+from tests.fault_proxy import faults
 from tests.object_store import KEY, SECRET, Server
 from tests.resources.storage.conftest import in_bucket
 from tests.resources.storage.test_every_store import LARGE, put
@@ -140,6 +141,16 @@ def test_a_body_that_breaks_off_is_read_on(bucket: S3Storage, silently: bool, mo
     with bucket.open(path) as file:
         assert file.read() == LARGE
     assert cuts[0] > 4
+
+
+def test_absent_objects_use_up_no_retries(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """botocore's own allowance of 500 would be gone after a hundred retries whose answer is no success."""
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0.0)
+    with faults(bucket.settings.endpoint or "", ["503"], one_in=4) as proxy:
+        settings = msgspec.structs.replace(bucket.settings, endpoint=proxy.endpoint)
+        store = S3Storage(bucket.address, settings, bucket.cache)
+        assert not any(store.stat(f"ledger/absent/{number}.json") for number in range(600))
+        assert proxy.made["503"] > 120
 
 
 def test_a_store_that_always_breaks_off_is_given_up(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
