@@ -137,7 +137,7 @@ class Work:
 
     def left(self) -> float | None:
         """Returns about how many seconds the rest takes; None as long as nothing is known of any stage."""
-        if not any(work.rate for work in self.stages.values()):
+        if all(work.rate is None for work in self.stages.values()):
             return None
         return sum(left for _, left in self._ahead())
 

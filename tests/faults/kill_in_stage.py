@@ -26,7 +26,7 @@ def die() -> None:
 def arm(stage: str, moment: str) -> None:
     """Let the process die when the stage comes to that moment in its first partition."""
     running = [""]  # Before the first stage the store writes down whose it is.
-    begin, create, publish, write = Task.__init__, LocalUnpublished.create, LocalUnpublished.publish, Ledger.write
+    begin, create, publish, replace = Task.__init__, LocalUnpublished.create, LocalUnpublished.publish, Ledger.replace
 
     def beginning(task: Task, of: Any, *args: Any, **more: Any) -> None:
         running.append(of.asset)
@@ -47,16 +47,16 @@ def arm(stage: str, moment: str) -> None:
             die()
         publish(pending)
 
-    def writing(ledger: Ledger, record: Any) -> None:
+    def replacing(ledger: Ledger, record: Any, version: str | None) -> Any:
         if record.asset == stage and moment == "before the record":
             die()
-        write(ledger, record)
+        return replace(ledger, record, version)
 
     patched: list[tuple[Any, str, Any]] = [
         (Task, "__init__", beginning),
         (LocalUnpublished, "create", creating),
         (LocalUnpublished, "publish", publishing),
-        (Ledger, "write", writing),
+        (Ledger, "replace", replacing),
     ]
     for place, name, function in patched:
         setattr(place, name, function)
