@@ -20,6 +20,7 @@ from benchmarks import (
     materialize_all,
     minhash,
     plan,
+    raw_places,
     stages,
     stores,
     taggers,
@@ -131,6 +132,15 @@ process, and counts the CPU time of that process alone. `s3 cpu ratio` is that o
 
 {stores}
 
+## Raw files elsewhere
+
+`python -m benchmarks.raw_places` reads the same `jsonl.gz` from a local folder, from S3 (SeaweedFS on loopback) and
+from a web server: CPU seconds per MB of text of the two stages that read raw files, `raw_source` and
+`normalized_documents`. A `ratio` is over the local folder. `moved` is bytes received per byte of the raw files, which
+are read twice.
+
+{raw_places}
+
 ## The driver
 
 `python -m benchmarks.driver` builds corpora of shards of ten short documents with two workers and measures the process
@@ -238,6 +248,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
     "plan": lambda quick: {"plan": table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS))},
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
+    "raw_places": lambda quick: {
+        "raw_places": table(raw_places.measure(raw_places.QUICK_MEGABYTES if quick else raw_places.MEGABYTES))
+    },
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "estimate": _estimate,
