@@ -17,6 +17,7 @@ from benchmarks import (
     engines,
     estimate,
     export,
+    goals,
     materialize_all,
     minhash,
     plan,
@@ -28,6 +29,7 @@ from benchmarks import (
 )
 from benchmarks.peers.page import section as peers_section
 from benchmarks.peers.page import with_section
+from tests.object_store import weed
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
@@ -121,6 +123,8 @@ is the ratio of the two; with other work on the machine, that of CPU seconds is 
 ## The plan
 
 `python -m benchmarks.plan` measures the seconds to decide on every partition of a fresh corpus, by number of shards.
+`first look` reads every record; `again` is a new process with the snapshots that the first one left. `s3` is a corpus
+in an object store (SeaweedFS on loopback), with the number of requests.
 
 {plan}
 
@@ -220,6 +224,11 @@ def _quality(quick: bool) -> dict[str, Any]:
     }
 
 
+def _plan(quick: bool) -> dict[str, Any]:
+    shards = plan.QUICK_SHARDS if quick else plan.SHARDS
+    return {"plan": table(plan.measure(shards) | (plan.measure_s3(shards) if weed() else {}))}
+
+
 def _driver(quick: bool) -> dict[str, Any]:
     found = driver.measure(driver.QUICK_SHARDS if quick else driver.SHARDS)
     return {"driver": table(found | driver.speedup(*driver.QUICK_LARGE if quick else driver.LARGE))}
@@ -246,7 +255,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
     "export": lambda quick: {"export": table(export.measure(quick))},
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
-    "plan": lambda quick: {"plan": table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS))},
+    "plan": _plan,
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "raw_places": lambda quick: {
         "raw_places": table(raw_places.measure(raw_places.QUICK_MEGABYTES if quick else raw_places.MEGABYTES))
@@ -281,7 +290,8 @@ def _published(chosen: Sequence[str], quick: bool) -> None:
         new = made(name, quick)
         kept = {title: there.get(title) for title in parts} | {new.partition("\n")[0]: new}
         head = sections(PAGE)[0].format(cores=len(os.sched_getaffinity(0)), python=platform.python_version())
-        page = "\n".join([head, *(part for part in kept.values() if part)])
+        body = "\n".join(part for part in kept.values() if part)
+        page = "\n".join([head, goals.section(f"\n{body}"), body])
         TARGET.write_text(with_section(page, peers_section(written)), encoding="utf-8")
 
 
