@@ -123,3 +123,13 @@ def file_fault(where: str, error: OSError) -> CorpusError:
 def is_of_the_file(error: OSError) -> bool:
     """Returns whether an operating-system error says something about the file, and not about the machine."""
     return error.errno is None or error.errno in _OF_THE_FILE
+
+
+def is_of_the_machine(error: BaseException) -> bool:
+    """Returns whether an error over a stored file says nothing about its content: the machine or the store failed.
+
+    Libraries raise OSError without a number for damaged content; a file that is not there is a fault of the content.
+    """
+    if isinstance(error, OSError):
+        return error.errno is not None and not isinstance(error, FileNotFoundError)
+    return isinstance(error, (StorageError, MemoryError))

@@ -10,7 +10,7 @@ import pyarrow as pa
 from isal import igzip, igzip_lib
 from typing_extensions import override
 
-from resources.errors import CorpusError
+from resources.errors import CorpusError, is_of_the_machine
 
 BUFFER_BYTES: Final = 1 << 20
 ZSTD_WINDOW_BYTES: Final = 1 << 27
@@ -79,6 +79,8 @@ def open_zstd(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
         try:
             return cast(bytes, stream.read(size))
         except _ZSTD_FAULTS as fault:
+            if is_of_the_machine(fault):
+                raise
             if _WINDOW_FAULT in str(fault):
                 raise CodecError(f"zstd window is over the limit of {ZSTD_WINDOW_BYTES} bytes") from fault
             raise CodecError(f"zstd stream is cut or corrupt ({fault})") from fault

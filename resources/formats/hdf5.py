@@ -10,7 +10,7 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from resources.errors import BadFileError
+from resources.errors import BadFileError, is_of_the_machine
 from resources.formats.file_format import FileFormat, Open
 from resources.formats.hdf5_layout import FEATURES_BY_CHANNELS, FILTERS, RESERVED, start_digest
 from resources.jit import is_loaded
@@ -69,6 +69,8 @@ class HDF5Rows:
                 return self._direct_rows(first, max(first, last))
             found: NDArray[np.int32] = self._data[first:last]
         except _READ_FAULTS as error:
+            if is_of_the_machine(error):
+                raise
             raise BadFileError(self._name, f"rows from {first} cannot be read: {error}") from error
         return found
 

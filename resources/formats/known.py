@@ -1,6 +1,6 @@
 """All file formats of the store in one list."""
 
-from resources.errors import StoreAccessError
+from resources.errors import is_of_the_machine
 from resources.formats.arrays import ARRAYS
 from resources.formats.file_format import PLAIN, FileFormat, Open
 from resources.formats.hdf5 import HDF5
@@ -22,12 +22,12 @@ def format_of(path: str) -> FileFormat:
 def fault_of(opening: Open, path: str, digest: str) -> str | None:
     """Reads a whole file; returns in words why its content is not that of a digest, or None if it is.
 
-    Raises `StoreAccessError` if the store does not answer, which says nothing about the file.
+    A fault of the machine or of the store, which says nothing about the file, stays what it is.
     """
     try:
         found = format_of(path).digest(opening, path)
-    except StoreAccessError:
-        raise
     except Exception as error:  # libraries raise almost anything over a damaged file
+        if is_of_the_machine(error):
+            raise
         return f"cannot be read: {type(error).__name__}: {error}"
     return None if found == digest else f"content digest is {found}, its record says {digest}"

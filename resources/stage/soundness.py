@@ -7,7 +7,8 @@ from typing import BinaryIO
 import numpy as np
 import xxhash
 
-from resources.errors import CorpusError, DamagedFileError
+from resources.errors import DamagedFileError, LedgerError, is_of_the_machine
+from resources.formats.codecs import CodecError
 from resources.formats.known import format_of
 from resources.formats.members import Member
 from resources.formats.members import read as read_member
@@ -22,6 +23,9 @@ Version = tuple[str, str, int, str, str]
 _FOUND_SOUND: set[Version] = set()
 """Files that this process found sound. One entry per file, not per reader."""
 
+_OF_CONTENT = (CodecError, LedgerError)
+"""Faults of lines that are read: of the stream, or of a segment or member in it. A fault of the store is none."""
+
 SMALL = 1 << 16  # Bytes of a file up to which two reads cost more than one of all of it.
 _KEPT = SmallFiles(64 << 20)
 
@@ -30,7 +34,7 @@ class CheckedFiles:
     """The files of one partition, each checked against its record as it is read.
 
     A stream is checked at its end, any other file before its first use, once per process and version of the file.
-    Every fault is a `DamagedFileError`; a fault of the machine stays what it is.
+    Every fault is a `DamagedFileError`; a fault of the machine or of the store stays what it is.
 
     compared: False for asset checks, which say themselves what is wrong with the content of a file.
     """
@@ -102,7 +106,7 @@ class CheckedFiles:
             for line in lines:
                 digest.update(line)
                 yield line
-        except CorpusError as error:
+        except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None
         self._compare(file, digest.hexdigest())
         self._sound.add(file.path)
@@ -113,7 +117,7 @@ class CheckedFiles:
         self._begun[file.path] = file
         try:
             yield from lines
-        except CorpusError as error:
+        except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None
         if begun:
             del self._begun[file.path]
@@ -137,7 +141,7 @@ class CheckedFiles:
         """Returns a member of a file, checked against its row in the table of members, which is checked itself."""
         try:
             return read_member(stored, described)
-        except CorpusError as error:
+        except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None
 
     def require_sound(self, file: FileRecord) -> None:
@@ -161,10 +165,8 @@ class CheckedFiles:
     def _digest(self, file: FileRecord, opening: Callable[[str], BinaryIO]) -> str:
         try:
             return format_of(file.path).digest(opening, file.path)
-        except MemoryError:
-            raise
         except Exception as error:  # libraries raise almost anything over a damaged file
-            if isinstance(error, OSError) and error.errno is not None and not isinstance(error, FileNotFoundError):
+            if is_of_the_machine(error):
                 raise
             raise self.damaged(file, f"cannot be read: {type(error).__name__}: {error}") from None
 

@@ -13,10 +13,11 @@ from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.cli.sampling import Asked, write_sample_config
 from corpus_assets.cli.verify import verify
 from corpus_assets.corpus import Corpus
-from resources.errors import DamagedFileError
+from resources.errors import DamagedFileError, StoreAccessError
 from resources.formats.known import format_of
 from resources.ledger import Ledger
 from resources.stage.partition import Partition
+from resources.storage import s3, s3_ranges
 from resources.storage.interface import Storage
 from resources.storage.s3 import S3Storage
 from tests.build.small import Built, digests, drive, opened, prose, raw_rows, write_config, write_raw, write_small
@@ -151,6 +152,25 @@ def test_a_damaged_object_is_noticed_and_made_again(folder: Path) -> None:
     corpus.storage.delete(file.path)
     begin(folder)
     assert verify(opened(folder), deep=True).bad == []
+
+
+def test_an_outage_in_the_middle_of_a_file_removes_no_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = begin(folder)
+    before = corpus.ledger.records("normalized_documents")
+    plain, broken = s3_ranges.get, list[str]()
+
+    def get(source: s3_ranges.Object, start: int, size: int, etag: str | None = None) -> s3_ranges.Piece:
+        if start and source.name.endswith(".jsonl.gz"):
+            broken.append(source.name)
+            raise StoreAccessError(f"{source.name}: the store does not answer")
+        return plain(source, start, size, etag)
+
+    monkeypatch.setattr(s3_ranges, "get", get)
+    monkeypatch.setattr(s3, "FIRST", 200)
+    done = drive(opened(folder), [corpus.graph["minhashes"]])
+    assert broken and len(done.failed) == len(before)
+    assert all("the store does not answer" in reason for reason in done.failed)
+    assert opened(folder).ledger.records("normalized_documents") == before
 
 
 def test_objects_that_no_record_names_are_cleaned(folder: Path) -> None:

@@ -2,13 +2,15 @@ import gzip
 import io
 import itertools
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
+from resources.errors import StoreAccessError
 from resources.formats.codecs import ZSTD_WINDOW_BYTES, CodecError, open_gzip, open_zstd
 
 Opener = Callable[[BinaryIO], io.BufferedReader]
@@ -46,6 +48,31 @@ def test_a_cut_anywhere_is_an_error_or_a_clean_end(compress: Compress, opener: O
         else:
             with pytest.raises(CodecError, match="cut or corrupt"):
                 stream.read()
+
+
+class _Outage(io.RawIOBase):
+    """A stream over a store that gives a few bytes and then stops answering."""
+
+    def __init__(self, content: bytes) -> None:
+        self._left = content[:9]
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: Any) -> int:
+        if not self._left:
+            raise StoreAccessError("the store does not answer")
+        found, self._left = self._left, b""
+        buffer[: len(found)] = found
+        return len(found)
+
+
+@pytest.mark.parametrize(("compress", "opener"), CODECS)
+def test_an_outage_is_no_corrupt_stream(compress: Compress, opener: Opener) -> None:
+    with pytest.raises(StoreAccessError, match="does not answer"):
+        opener(io.BufferedReader(_Outage(compress(bytes(range(256)) * 3)))).read()
 
 
 @pytest.mark.parametrize(("compress", "opener"), CODECS)
