@@ -98,6 +98,10 @@ class StoreAccessError(StorageError, OSError):
         return (type(self), (self.problem, self.number))
 
 
+class DamagedCopyError(StorageError):
+    """A copy of a stored file on this machine was damaged and is removed; the store has the file as it was recorded."""
+
+
 class EngineError(CorpusError):
     """The engine cannot do its work: a machine of a cluster is unfit for it."""
 

@@ -157,7 +157,7 @@ def _presence(file: FileRecord, size: int | None) -> str | None:
 def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
     """Yields the files whose content is not what the record says, and its counters that are not."""
     for file in record.files:
-        if problem := fault_of(storage.open, file.path, file.digest):
+        if problem := fault_of(storage.from_store, file.path, file.digest):
             yield Problem(record.asset, record.partition, file.path, problem)
     for name, value in record.counters.items():
         if (found := value_digest(value)) != record.segments.get(name):

@@ -17,6 +17,7 @@ import msgspec
 from resources.errors import (
     BuilderLostError,
     CorpusError,
+    DamagedCopyError,
     DamagedFileError,
     JobTimeoutError,
     LeaseLostError,
@@ -40,6 +41,8 @@ from resources.stage.task import Given, Task
 from resources.storage.holders import Process, this_process
 from resources.storage.interface import Entry, Storage
 from resources.storage.leases import Held, Lease
+
+_TRIES = 8
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ _HANDLES = _Handles()
 def run_job(job: Job) -> Outcome:
     """Computes and commits one partition; returns an error as an outcome, and never raises one."""
     try:
-        return _leased(job)
+        return _tried(job)
     except DamagedFileError as error:
         damaged = (error.asset, error.partition)
         return Outcome(job.name, job.stage.name, job.partition, error=str(error), damaged=damaged)
@@ -130,6 +133,14 @@ def run_job(job: Job) -> Outcome:
     except BaseException as error:  # `sys.exit` in a stage of a user's own, or a panic of a library in Rust
         where = f"{type(error).__name__}: {error}"
         return Outcome(job.name, job.stage.name, job.partition, error=f"{where} (in {_name(job.stage.compute)})")
+
+
+def _tried(job: Job) -> Outcome:
+    """Runs a job again, a few times, after it met a damaged copy of a file, which is removed then."""
+    for _ in range(_TRIES - 1):
+        with suppress(DamagedCopyError):
+            return _leased(job)
+    return _leased(job)
 
 
 def _name(function: Any) -> str:
@@ -217,7 +228,7 @@ def _computed(job: Job, task: Task, inputs: list[Partition]) -> Mapping[str, str
     """
     try:
         found = job.stage.compute(task) or {}
-    except DamagedFileError:
+    except (DamagedCopyError, DamagedFileError):
         raise
     except Exception:
         _require_sound(inputs)

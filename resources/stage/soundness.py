@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 import xxhash
 
-from resources.errors import DamagedFileError, LedgerError, is_of_the_machine
+from resources.errors import CorpusError, DamagedCopyError, DamagedFileError, LedgerError, is_of_the_machine
 from resources.formats.codecs import CodecError
-from resources.formats.known import format_of
+from resources.formats.known import fault_of, format_of
 from resources.formats.members import Member
 from resources.formats.members import read as read_member
 from resources.hashing import sized_hasher
@@ -17,6 +17,7 @@ from resources.ledger import FileRecord, Record
 from resources.stage.small_files import SmallFiles
 from resources.storage.interface import Storage
 
+V = TypeVar("V")
 Version = tuple[str, str, int, str, str]
 """A stored file as it was looked at: store, path, bytes, version and digest."""
 
@@ -34,7 +35,8 @@ class CheckedFiles:
     """The files of one partition, each checked against its record as it is read.
 
     A stream is checked at its end, any other file before its first use, once per process and version of the file.
-    Every fault is a `DamagedFileError`; a fault of the machine or of the store stays what it is.
+    Every fault is a `DamagedFileError`; a fault of the machine or of the store stays what it is. What only a copy on
+    this machine has wrong is a `DamagedCopyError` of streams, which may be read again; other readers do that here.
 
     compared: False for asset checks, which say themselves what is wrong with the content of a file.
     """
@@ -46,9 +48,14 @@ class CheckedFiles:
         self._sound: set[str] = set()
         self._begun: dict[str, FileRecord] = {}
 
-    def damaged(self, file: FileRecord, problem: str) -> DamagedFileError:
-        """Returns the fault of a file."""
+    def damaged(self, file: FileRecord, problem: str) -> CorpusError:
+        """Returns the fault of a file, or that of a copy of it, which is removed."""
+        if self._storage.forget_copy(file.path) and self._compared and self._is_sound_in_store(file):
+            return DamagedCopyError(f"{file.path}: a copy of it on this machine was damaged and is removed ({problem})")
         return DamagedFileError(self._record.asset, self._record.partition, file.path, problem)
+
+    def _is_sound_in_store(self, file: FileRecord) -> bool:
+        return fault_of(self._storage.from_store, file.path, file.digest) is None
 
     def open(self, file: FileRecord) -> BinaryIO:
         """Opens a file without a check."""
@@ -77,6 +84,16 @@ class CheckedFiles:
         return content
 
     def _read_whole(self, file: FileRecord) -> bytes:
+        return self._again(self._read_once, file)
+
+    def _again(self, check: Callable[[FileRecord], V], file: FileRecord) -> V:
+        """Returns what a check gives; asks once more after a damaged copy was removed."""
+        try:
+            return check(file)
+        except DamagedCopyError:
+            return check(file)
+
+    def _read_once(self, file: FileRecord) -> bytes:
         with self.open(file) as stored:
             content = stored.read(file.bytes + 1 if self._compared else -1)
         if self._compared:
@@ -148,6 +165,9 @@ class CheckedFiles:
         """Raises `DamagedFileError` unless the whole file is as recorded; reads it in blocks if it was not read yet."""
         if file.path in self._sound or not self._compared:
             return
+        self._again(self._check, file)
+
+    def _check(self, file: FileRecord) -> None:
         version = self._version(file)
         if version not in _FOUND_SOUND:
             self._compare(file, self._digest(file, self._storage.open))

@@ -28,14 +28,21 @@ class FileCache:
     folder: Path
     limit: int
 
-    def find(self, name: str, version: str) -> Path | None:
-        """Returns the copy of a file of some version; None if there is none. It counts as used now."""
+    def find(self, name: str, version: str, size: int) -> Path | None:
+        """Returns the copy of a file of some version; None if there is none of that size. It counts as used now."""
         place = self._place(name, version)
         try:
             os.utime(place)
+            if place.stat().st_size == size:
+                return place
         except FileNotFoundError:
             return None
-        return place
+        self.forget(name, version)
+        return None
+
+    def forget(self, name: str, version: str) -> None:
+        """Removes a copy, if there is one."""
+        self._place(name, version).unlink(missing_ok=True)
 
     def keep(self, name: str, version: str, write: Callable[[BinaryIO], None]) -> Path:
         """Makes a copy of a file, whose content `write` writes; returns its place. What is over the limit goes."""
@@ -45,6 +52,7 @@ class FileCache:
             try:
                 write(cast(BinaryIO, half))
                 half.flush()
+                os.fsync(half.fileno())  # After a power cut, a copy that has its name has its content.
                 self._publish(Path(half.name), half.tell(), place)
             except BaseException:
                 Path(half.name).unlink(missing_ok=True)

@@ -78,6 +78,15 @@ class Storage(Protocol):
         """Opens a stored file for reading it once, from its beginning on; a store may do that at less cost."""
         return self.open(path)
 
+    def from_store(self, path: str) -> BinaryIO:
+        """Opens a stored file as the store has it, whatever copy of it this machine keeps."""
+        return self.open(path)
+
+    def forget_copy(self, path: str) -> bool:
+        """Removes the copy of a file that this machine keeps; returns whether this process may have read from one."""
+        del path
+        return False
+
     def read(self, path: str, offset: int, size: int) -> bytes:
         """Returns `size` bytes of a stored file from `offset` on, or fewer at its end; reads only those bytes."""
 

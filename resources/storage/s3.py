@@ -37,13 +37,15 @@ from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, 
 from resources.storage.s3_upload import S3Unpublished
 from resources.user_cache import user_folder
 
-_AT_RANDOM = (".npy", ".h5")
+_SEEKING = ".h5"
+_AT_RANDOM = (".npy", _SEEKING)
 _READ_ONCE = 1 << 16
-_TRIES = 5
 """Bytes of a file up to which whoever reads it keeps its content; a larger one is checked first, and then read."""
+
+_TRIES = 5
 _UPLOAD_MAY_TAKE = timedelta(days=1)
-_VERSIONS: dict[tuple[str, str], str] = {}
-"""Versions of files that this process copied or looked at, by store and path."""
+_VERSIONS: dict[tuple[str, str], tuple[str, int]] = {}
+"""Versions and bytes of files that this process copied or looked at, by store and path."""
 
 _MOST_VERSIONS = 1 << 18
 
@@ -106,12 +108,29 @@ class S3Storage(Storage):
         """Returns the copy of a file as it is in the store now, if this process has looked at some version of it."""
         if (self.place, path) not in _VERSIONS or (entry := self.stat(path)) is None:
             return None
-        return self.cache.find(f"{self.place}/{path}", entry.version)
+        return self.cache.find(f"{self.place}/{path}", entry.version, entry.bytes)
 
     def _known_copy(self, path: str) -> Path | None:
         """Returns the copy that this process made or found; None for a name that may be given to other content."""
-        version = None if has_plain_name(path) else _VERSIONS.get((self.place, path))
-        return self.cache.find(f"{self.place}/{path}", version) if version else None
+        known = None if has_plain_name(path) else _VERSIONS.get((self.place, path))
+        return self.cache.find(f"{self.place}/{path}", *known) if known else None
+
+    @override
+    def from_store(self, path: str) -> BinaryIO:
+        if not path.endswith(_SEEKING):
+            return self.sequential(path)
+        copy = self.cache.spool()
+        with self.sequential(path) as content:
+            shutil.copyfileobj(content, copy, 1 << 20)
+        copy.seek(0)
+        return copy
+
+    @override
+    def forget_copy(self, path: str) -> bool:
+        known = _VERSIONS.get((self.place, path))
+        if known is not None:
+            self.cache.forget(f"{self.place}/{path}", known[0])
+        return known is not None
 
     def _opened(self, path: str, first: Piece) -> BinaryIO:
         """Copies a file whose first piece is there, and opens the copy."""
@@ -126,14 +145,14 @@ class S3Storage(Storage):
             with RangeReader(self._object(path), first) as content:
                 shutil.copyfileobj(content, file, 1 << 20)
 
-        self._note(path, first.etag)
+        self._note(path, first.etag, first.total)
         name = f"{self.place}/{path}"
-        return self.cache.find(name, first.etag) or self.cache.keep(name, first.etag, write)
+        return self.cache.find(name, first.etag, first.total) or self.cache.keep(name, first.etag, write)
 
-    def _note(self, path: str, version: str) -> None:
+    def _note(self, path: str, version: str, size: int) -> None:
         if len(_VERSIONS) >= _MOST_VERSIONS:
             _VERSIONS.clear()
-        _VERSIONS[self.place, path] = version
+        _VERSIONS[self.place, path] = version, size
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
@@ -168,7 +187,7 @@ class S3Storage(Storage):
             return None
         version = reply["ETag"].strip('"')
         if path.endswith(_AT_RANDOM):
-            self._note(path, version)
+            self._note(path, version, reply["ContentLength"])
         return Entry(path, reply["ContentLength"], version)
 
     @override

@@ -16,7 +16,9 @@ from corpus_assets.corpus import Corpus
 from resources.errors import DamagedFileError, StoreAccessError
 from resources.formats.known import format_of
 from resources.ledger import Ledger
+from resources.stage import soundness
 from resources.stage.partition import Partition
+from resources.stage.small_files import SmallFiles
 from resources.storage import s3, s3_ranges
 from resources.storage.interface import Storage
 from resources.storage.s3 import S3Storage
@@ -152,6 +154,26 @@ def test_a_damaged_object_is_noticed_and_made_again(folder: Path) -> None:
     corpus.storage.delete(file.path)
     begin(folder)
     assert verify(opened(folder), deep=True).bad == []
+
+
+def test_damaged_copies_on_this_machine_are_no_damage(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(s3, "_READ_ONCE", 0)
+    corpus = begin(folder)
+    assert verify(opened(folder), deep=True).bad == []
+    before = corpus.ledger.records("normalized_documents")
+    for record in before.values():
+        corpus.storage.fetch(next(file.path for file in record.files if file.path.endswith(".texts.npy")))
+    copies = [item for item in (folder / "cache").rglob("*") if item.is_file() and not item.name.startswith(".")]
+    assert len(copies) == len(before)
+    for number, copy in enumerate(copies):
+        content = bytearray(copy.read_bytes())
+        content[-1] ^= 1
+        copy.write_bytes(content if number % 2 else b"")
+    monkeypatch.setattr(soundness, "_KEPT", SmallFiles(0))
+    assert verify(opened(folder), deep=True).bad == []
+    done = drive(opened(folder), [corpus.graph[name] for name in ("short_documents", "minhashes", "band_keys")])
+    assert done.failed == []
+    assert opened(folder).ledger.records("normalized_documents") == before
 
 
 def test_an_outage_in_the_middle_of_a_file_removes_no_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

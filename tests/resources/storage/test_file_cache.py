@@ -28,10 +28,10 @@ def held(folder: Path) -> int:
 
 def test_a_copy_is_found_by_name_and_version(tmp_path: Path) -> None:
     cache = FileCache(tmp_path / "cache", 10 * SIZE)
-    assert cache.find("a", "1") is None
+    assert cache.find("a", "1", SIZE) is None
     place = cache.keep("a", "1", write)
-    assert cache.find("a", "1") == place
-    assert cache.find("a", "2") is cache.find("b", "1") is None
+    assert cache.find("a", "1", SIZE) == place
+    assert cache.find("a", "2", SIZE) is cache.find("b", "1", SIZE) is None
     assert place.read_bytes() == b"x" * SIZE
 
 
@@ -39,16 +39,16 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     cache = FileCache(tmp_path / "cache", 4 * SIZE)
     for name in "abcd":
         os.utime(cache.keep(name, "1", write), (ord(name), ord(name)))
-    assert cache.find("a", "1") is not None
+    assert cache.find("a", "1", SIZE) is not None
     cache.keep("e", "1", write)
-    assert [name for name in "abcde" if cache.find(name, "1")] == ["a", "d", "e"]
+    assert [name for name in "abcde" if cache.find(name, "1", SIZE)] == ["a", "d", "e"]
 
 
 def test_a_file_in_use_stays_readable(tmp_path: Path) -> None:
     cache = FileCache(tmp_path / "cache", SIZE)
     with cache.keep("a", "1", partial(write, content=b"a" * SIZE)).open("rb") as file:
         cache.keep("b", "1", write)
-        assert cache.find("a", "1") is None
+        assert cache.find("a", "1", SIZE) is None
         assert file.read() == b"a" * SIZE
 
 
@@ -61,7 +61,20 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(ConnectionResetError):
         cache.keep("a", "1", broken)
-    assert list(cache.folder.iterdir()) == [] and cache.find("a", "1") is None
+    assert list(cache.folder.iterdir()) == [] and cache.find("a", "1", SIZE) is None
+
+
+def test_a_copy_of_another_size_is_none(tmp_path: Path) -> None:
+    cache = FileCache(tmp_path / "cache", 4 * SIZE)
+    os.truncate(cache.keep("a", "1", write), SIZE - 1)
+    assert cache.find("a", "1", SIZE) is None
+    os.truncate(cache.keep("a", "1", write), 0)
+    assert cache.find("a", "1", SIZE) is None
+    cache.keep("a", "1", write)
+    assert cache.find("a", "1", SIZE) is not None
+    cache.forget("a", "1")
+    cache.forget("a", "1")
+    assert cache.find("a", "1", SIZE) is None
 
 
 def _fill(folder: Path, number: int) -> int:
