@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -32,7 +33,7 @@ from resources.storage.s3_client import (
 )
 from resources.storage.s3_listing import listed
 from resources.storage.s3_objects import S3Objects
-from resources.storage.s3_paths import has_plain_name, require_relative
+from resources.storage.s3_paths import has_plain_name, may_be_ours, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
 from resources.storage.s3_upload import S3Unpublished
 from resources.user_cache import user_folder
@@ -279,17 +280,25 @@ class S3Storage(Storage):
         return len(found)
 
     def _old_uploads(self) -> Iterator[tuple[str, str]]:
-        """Yields key and id of uploads that nobody completed in a day."""
+        """Yields key and id of uploads of files of a corpus that nobody completed in a day, by the store's clock."""
+        top = len(self.address.key(""))
         given = {"Bucket": self.address.bucket, "Prefix": self.address.key("")}
         with translated(self.place):
             while True:
                 reply = client(self.settings).list_multipart_uploads(**given)
                 for item in reply.get("Uploads", ()):
-                    if datetime.now(UTC) - item["Initiated"] > _UPLOAD_MAY_TAKE:
+                    old = _time_of(reply) - item["Initiated"] > _UPLOAD_MAY_TAKE
+                    if old and may_be_ours(item["Key"][top:]):
                         yield item["Key"], item["UploadId"]
                 if not reply.get("IsTruncated"):
                     return
                 given |= {"KeyMarker": reply["NextKeyMarker"], "UploadIdMarker": reply["NextUploadIdMarker"]}
+
+
+def _time_of(reply: Mapping[str, Any]) -> datetime:
+    """Returns when the store sent a reply, by its own clock."""
+    said = parsedate_to_datetime(reply["ResponseMetadata"]["HTTPHeaders"]["date"])
+    return said.replace(tzinfo=said.tzinfo or UTC)
 
 
 def open_s3(root: str, folder: Path, section: Mapping[str, Any]) -> S3Storage:

@@ -16,6 +16,11 @@ def has_plain_name(path: str) -> bool:
     return path.startswith(PLAIN_NAMES)
 
 
+def may_be_ours(path: str) -> bool:
+    """Returns whether the path below a root is one that `versioned` gives, whoever else writes to the bucket."""
+    return has_plain_name(path) or _FOLDER.search(path) is not None
+
+
 def versioned(path: str, version: str) -> str:
     """Returns where a file of some version is stored: `folder/@version/name`, or as it is for a plain name.
 

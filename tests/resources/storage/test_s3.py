@@ -207,19 +207,43 @@ def test_old_uploads_are_abandoned_and_others_are_not(
 ) -> None:
     bucket = in_bucket(real_server, tmp_path)  # The simulation says of every upload that it began years ago.
     connection = client(bucket.settings)
-    begun = connection.create_multipart_upload(Bucket=bucket.address.bucket, Key=bucket.address.key("a/one"))
+    path = "documents/books/@0123456789abcdef/one.jsonl.gz"
+    begun = connection.create_multipart_upload(Bucket=bucket.address.bucket, Key=bucket.address.key(path))
     assert bucket.abandoned() == []
     assert bucket.remove_abandoned() == 0
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> "Later":
-            return cls.fromtimestamp(datetime.now(UTC).timestamp(), tz) + timedelta(days=1, minutes=1)
-
-    monkeypatch.setattr(s3, "datetime", Later)
-    assert bucket.abandoned() == [f"{bucket.address.key('a/one')} (upload {begun['UploadId']})"]
+    monkeypatch.setattr(s3, "_UPLOAD_MAY_TAKE", timedelta(seconds=-60))
+    assert bucket.abandoned() == [f"{bucket.address.key(path)} (upload {begun['UploadId']})"]
     assert bucket.remove_abandoned() == 1
     assert bucket.abandoned() == []
+
+
+def test_uploads_of_other_programs_are_left_alone(simulation: Server, tmp_path: Path) -> None:
+    bucket = S3Storage(Address(simulation.bucket, ""), simulation.settings, FileCache(tmp_path / "cache", 1 << 20))
+    connection = client(bucket.settings)
+    ours = ["documents/@0123456789abcdef/x.jsonl.gz", "tokens/x.h5"]
+    theirs = ["backups/of-somebody-else.tar", "x/@short/y", "raw/tokens/z"]
+    for key in (*ours, *theirs):
+        connection.create_multipart_upload(Bucket=simulation.bucket, Key=key)
+    assert sorted(name.partition(" ")[0] for name in bucket.abandoned()) == ours
+    assert bucket.remove_abandoned() == 2
+    left = connection.list_multipart_uploads(Bucket=simulation.bucket)["Uploads"]
+    assert {item["Key"] for item in left} >= set(theirs)
+    for item in left:
+        connection.abort_multipart_upload(Bucket=simulation.bucket, Key=item["Key"], UploadId=item["UploadId"])
+
+
+def test_the_age_of_an_upload_is_by_the_clock_of_the_store(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = datetime(2030, 1, 1, tzinfo=UTC)  # The clock of this machine tells another year.
+
+    class Store:
+        def list_multipart_uploads(self, **_: Any) -> Any:
+            said = [begun + timedelta(seconds=seconds) for seconds in (0, 3600)]
+            keys = [bucket.address.key(f"tokens/{number}") for number in range(2)]
+            uploads = [{"Key": key, "UploadId": "u", "Initiated": at} for key, at in zip(keys, said, strict=True)]
+            return {"Uploads": uploads, "ResponseMetadata": {"HTTPHeaders": {"date": "Wed, 02 Jan 2030 00:30:00 GMT"}}}
+
+    monkeypatch.setattr(s3, "client", lambda settings: Store())
+    assert bucket.abandoned() == [f"{bucket.address.key('tokens/0')} (upload u)"]
 
 
 def test_a_copy_is_made_once_and_made_again_for_other_content(bucket: S3Storage) -> None:
