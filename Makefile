@@ -17,7 +17,7 @@ ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
 OF_EXTRAS := tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/raw/test_warc.py \
   tests/golden/test_dolma.py tests/card tests/ui/test_postgres.py tests/deploy tests/resources/engine/test_ray.py \
   tests/build/test_ray_cluster.py tests/resources/storage tests/build/test_on_s3.py \
-  tests/resources/raw_places tests/build/test_raw_places.py tests/copying \
+  tests/resources/raw_places tests/build/test_raw_places.py tests/takedown/test_elsewhere.py tests/copying \
   tests/faults/test_wire.py tests/faults/test_proxy.py tests/faults/test_sharing.py
 
 .PHONY: help demo test test-fast test-extras test-readers lint format docs bench ui clean

@@ -1,6 +1,7 @@
 """Turns the faults of a configuration into sentences: the path of the key, what was received, and what is valid."""
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 Location = Sequence[int | str]
+_MAY_BE_SECRET = re.compile("://[^/]*@|://.*[?]")
 
 
 def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Iterator[str]:
@@ -37,8 +39,8 @@ def key_path(location: Location, values: Any, *, absent: bool) -> str:
 
 
 def shown(value: Any) -> str:
-    """Returns a value and its type as text, cut to a readable length."""
-    text = repr(value)
+    """Returns a value and its type as text, cut to a readable length; never a part of an address that may be secret."""
+    text = "an address with credentials" if _MAY_BE_SECRET.search(str(value)) else repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 

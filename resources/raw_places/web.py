@@ -55,7 +55,7 @@ class WebFiles:
         patterns = [glob_pattern(glob) for glob in folder.globs]
         urls = {path: url for path, url in self._urls(folder, where) if any(one.fullmatch(path) for one in patterns)}
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            return list(threads.map(lambda item: _looked_up(folder.name, *item), urls.items()))
+            return list(threads.map(lambda item: looked_up(f"{folder.name}/{printable(item[0])}", *item), urls.items()))
 
     def _urls(self, folder: SourceFolder, where: str) -> list[tuple[str, str]]:
         """Returns paths and URLs of all files, each path once."""
@@ -147,9 +147,11 @@ def open_url(remote: WebFile, file: FoundFile) -> BinaryIO:
     return ranged(Begun(remote, reply, end), file.path, file.bytes)
 
 
-def _looked_up(source: str, path: str, url: str) -> FoundFile:
-    """Returns a file as its server describes it; one that is not there has that as its problem."""
-    label = f"{source}/{printable(path)}"
+def looked_up(label: str, path: str, url: str) -> FoundFile:
+    """Returns a file as its server describes it; one that is not there has that as its problem.
+
+    label: the file in messages.
+    """
     try:
         try:
             reply = get(url, label, {"Range": "bytes=0-0"})
