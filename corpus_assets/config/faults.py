@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 Location = Sequence[int | str]
-_MAY_BE_SECRET = re.compile("://[^/]*@|://.*[?]")
+_CREDENTIALS = re.compile(r"://([^\s/]*@|\S*:\S*@|\S*\?)")
 
 
 def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Iterator[str]:
@@ -39,8 +39,10 @@ def key_path(location: Location, values: Any, *, absent: bool) -> str:
 
 
 def shown(value: Any) -> str:
-    """Returns a value and its type as text, cut to a readable length; never a part of an address that may be secret."""
-    text = "an address with credentials" if _MAY_BE_SECRET.search(str(value)) else repr(value)
+    """Returns a value and its type as text, cut to a readable length; no address that may hold credentials."""
+    text = repr(value)
+    if _CREDENTIALS.search(text):
+        return f"what is not shown, since it may hold credentials ({type(value).__name__})"
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
