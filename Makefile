@@ -7,6 +7,7 @@ DEMO_MEGABYTES ?= 24
 # uv, where it is installed, is many times as fast; both check the same hashes.
 UV := $(shell command -v uv)
 INSTALL_WITH = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install --quiet --disable-pip-version-check)
+COMPILE = uv pip compile --quiet pyproject.toml --python-version 3.11 --universal --generate-hashes --no-strip-extras --no-header
 INSTALL := $(call INSTALL_WITH,$(BIN)/python)
 # The same packages and those of all extras; the environment of the lock stays as it is.
 EXTRAS := .venv-extras
@@ -17,10 +18,10 @@ ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
 OF_EXTRAS := tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/raw/test_warc.py \
   tests/golden/test_dolma.py tests/card tests/ui/test_postgres.py tests/deploy tests/resources/engine/test_ray.py \
   tests/build/test_ray_cluster.py tests/resources/storage tests/build/test_on_s3.py \
-  tests/resources/raw_places tests/build/test_raw_places.py tests/copying \
+  tests/resources/raw_places tests/build/test_raw_places.py tests/takedown/test_elsewhere.py tests/copying \
   tests/faults/test_wire.py tests/faults/test_proxy.py tests/faults/test_sharing.py
 
-.PHONY: help demo test test-fast test-extras test-readers lint format docs bench ui clean
+.PHONY: help demo test test-fast test-extras test-readers lint lock format docs bench ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -70,6 +71,11 @@ lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+lock:  ## write both locks anew after a change of pyproject.toml (needs uv); what they have stays, where it fits
+	$(COMPILE) --extra dev --output-file requirements.lock
+	$(COMPILE) deploy/requirements.in --extra ray --extra postgres --constraint requirements.lock \
+	  --output-file deploy/requirements.lock
 
 format: $(READY)  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
