@@ -1,7 +1,7 @@
 """Faults on the wire between a build and its store: it ends with equal content, or in words, and the next one ends."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -14,22 +14,16 @@ from resources.planning.planner import Status
 from resources.storage.s3 import S3Storage
 from tests.build.small import digests, drive, opened, write_config, write_small
 from tests.fault_proxy import EVERY_FAULT, Kind, faults
-from tests.object_store import ENVIRONMENT, Server, seaweedfs, weed
+from tests.object_store import Server
 
 pytestmark = pytest.mark.slow
 MOST_BUILDS = 5
 WITH_LATENCY: tuple[Kind, ...] = ("latency",)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    if weed() is None:
-        pytest.skip("needs the extra s3-server")
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in ENVIRONMENT.items():
-            patch.setenv(name, value)
-        with seaweedfs(tmp_path_factory.mktemp("seaweedfs")) as running:
-            yield running
+@pytest.fixture
+def server(real_server: Server) -> Server:
+    return real_server
 
 
 @pytest.fixture(autouse=True)
