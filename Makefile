@@ -56,7 +56,7 @@ $(EXTRAS)/.ready: $(READY)
 	@touch $@
 
 test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extra, with all of them
-	$(EXTRAS)/bin/python -m pytest -n 2 --dist worksteal $(OF_EXTRAS)
+	$(EXTRAS)/bin/python -m pytest -n 2 --dist worksteal --all-extras $(OF_EXTRAS)
 
 $(READERS)/.ready: tests/export/readers.txt
 	$(PYTHON) -m venv $(READERS)
