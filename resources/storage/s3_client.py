@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from resources.errors import StorageError, StoreAccessError
+from resources.errors import ConfigError, StorageError, StoreAccessError
 from resources.storage.s3_address import Address
 from resources.storage.s3_listing import read_page
 from resources.storage.s3_retries import without_allowance
@@ -123,7 +123,10 @@ def _client(settings: S3Settings) -> Any:
         session = boto3.Session(profile_name=settings.profile, region_name=settings.region)
         # Compatible stores ask for no region, but requests are signed with one.
         region = session.region_name or ("us-east-1" if settings.endpoint else None)
-        made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+        try:
+            made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+        except ValueError:
+            raise ConfigError(f"s3.endpoint: {settings.endpoint!r} is no host with or without a port") from None
     without_allowance(made, attempts)
     made.meta.events.register("before-send.s3", _count)
     made.meta.events.register("before-parse.s3.ListObjectsV2", read_page)

@@ -125,6 +125,23 @@ FAULTS: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://user:hunter2@host/list.txt",
+        "https://user:hun/ter2@host/list.txt",
+        "https://host/list.txt?key=hunter2",
+        "s3://user:hunter2@bucket/raw",
+        "hf://user:hunter2@datasets/org/name",
+        "ftp://hunter2@host/raw",
+    ],
+)
+def test_no_message_shows_what_may_be_a_credential(location: str) -> None:
+    with pytest.raises(ConfigError, match=r"sources\.0\.location: received what is not shown") as found:
+        parse_config(source(location=location), "here.yaml")
+    assert "ter2" not in str(found.value)
+
+
 @pytest.mark.parametrize(("values", "message"), FAULTS, ids=[fault[1][:60] for fault in FAULTS])
 def test_faults_name_key_value_and_what_is_valid(values: Any, message: str) -> None:
     with pytest.raises(ConfigError) as refused:

@@ -158,6 +158,9 @@ def test_a_store_that_ignores_conditions_has_one_builder(tmp_path: Path, monkeyp
         assert code != 0
         assert "is building on this store, which ignores the conditions of writes" in " ".join(err.split())
         assert names(tmp_path, ".builders") == []
+        code, _, err = run(tmp_path, *BUILD)
+        assert code == 0
+        assert "holds no leases: no other process can build there at the same time" in " ".join(err.split())
 
 
 def assert_as_if_built_alone(undisturbed: Path, folder: Path) -> None:
