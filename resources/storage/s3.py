@@ -261,12 +261,14 @@ class S3Storage(Storage):
 
     def _old_uploads(self) -> Iterator[tuple[str, str]]:
         """Yields key and id of uploads that nobody completed in a day."""
+        from botocore.utils import parse_timestamp
+
         given = {"Bucket": self.address.bucket, "Prefix": self.address.key("")}
         with translated(self.place):
             while True:
                 reply = client(self.settings).list_multipart_uploads(**given)
                 for item in reply.get("Uploads", ()):
-                    if datetime.now(UTC) - item["Initiated"] > _UPLOAD_MAY_TAKE:
+                    if datetime.now(UTC) - parse_timestamp(item["Initiated"]) > _UPLOAD_MAY_TAKE:
                         yield item["Key"], item["UploadId"]
                 if not reply.get("IsTruncated"):
                     return
