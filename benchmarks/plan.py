@@ -75,7 +75,6 @@ def _moved(folder: Path, server: Server, prefix: str) -> Path:
     local = Corpus.open(config).storage
     values = yaml.safe_load(config.read_text())
     cache = {"folder": "cache"}
-    values["name"] = prefix
     values["storage"] = {"root": f"s3://{server.bucket}/{prefix}", "s3": server.section, "cache": cache}
     config.write_text(yaml.safe_dump(values))
     remote = Corpus.open(config).storage

@@ -5,9 +5,10 @@ that compiles kernels. S3 is SeaweedFS on loopback (extra `s3-server`), whose ow
 are those of the building process, imports and threads included. `--profile` prints where the build on S3 spends them.
 
 `s3_cpu_ratio`: CPU seconds of the build on S3 over those of the local one. `requests_per_partition`: requests of all
-kinds over committed partitions; `of_leases_PutObject` and so on: those that a partition takes, by what they are about and
-by operation, without attempts that are tried again. `bytes_moved_per_text_byte`: bytes of bodies sent and received over those of normalized
-text. `bytes_read_twice`: bytes of objects that the build was sent although it had had them.
+kinds over committed partitions. `of_leases_PutObject` and so on: those that a partition takes, by what they are about
+and by operation, each counted once however often it was tried. `bytes_moved_per_text_byte`: bytes of bodies sent and
+received over those of normalized text. `bytes_read_twice`: bytes of objects that the build was sent although it had
+had them.
 """
 
 import argparse
@@ -98,7 +99,7 @@ def figures_of(local: dict[str, Any], s3: dict[str, Any]) -> dict[str, Any]:
 
 
 class Asked:
-    """What this process asks a store for: requests by what they are about, and the places of objects that it was sent."""
+    """The requests of this process by what they are about, and the places of objects that it was sent."""
 
     def __init__(self, storage: S3Storage) -> None:
         self.about: Counter[str] = Counter()

@@ -24,7 +24,6 @@ from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
 from resources.storage.ownership import UNNAMED
 
 
-
 class CorpusConfig(Section):
     """Everything a corpus is made from."""
 

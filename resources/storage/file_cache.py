@@ -92,8 +92,8 @@ class FileCache:
     def _make_room(self, size: int, total: int) -> None:
         """Notes that a copy of `size` bytes is added; if it does not fit, counts anew and removes the oldest.
 
-        total: the open file that holds how many bytes there are, which is locked. An eighth of the limit is made free, so
-        that not every copy looks at all others.
+        total: the open file that holds how many bytes there are, which is locked. An eighth of the limit is made free,
+        so that not every copy looks at all others.
         """
         before = os.pread(total, _DIGITS, 0)
         # Empty at first, and after a process was killed while it wrote the number.

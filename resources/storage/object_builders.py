@@ -95,9 +95,7 @@ def name_of(process: Process) -> str:
     return f"{FOLDER}/{process.nonce}.json"
 
 
-def require_builder(
-    objects: Objects, builder: Process, recent: float = 0.0, now: Callable[[], float] = clock
-) -> None:
+def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now: Callable[[], float] = clock) -> None:
     """Raises `BuilderLostError` if others think a builder dead, which is so for good.
 
     recent: seconds for which a look of this process is enough, by a clock that goes on while it is stopped.
