@@ -23,6 +23,9 @@ _NEVER = float("inf")
 _ALONE: dict[tuple[int, Objects], bool] = {}
 """The stores that this process builds on, and whether it lets nobody else."""
 
+_SEEN: dict[tuple[Objects, str], float] = {}
+"""When this process last saw the sign of a builder, by store and nonce."""
+
 EVERY = 5.0
 """Seconds between two signs of life of a builder, or a quarter of the time after which it is thought dead."""
 
@@ -91,10 +94,17 @@ def name_of(process: Process) -> str:
     return f"{FOLDER}/{process.nonce}.json"
 
 
-def require_builder(objects: Objects, builder: Process) -> None:
-    """Raises `BuilderLostError` if others think a builder dead, which is so for good."""
+def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now: Callable[[], float] = clock) -> None:
+    """Raises `BuilderLostError` if others think a builder dead, which is so for good.
+
+    recent: seconds for which a look of this process is enough, by a clock that goes on while it is stopped.
+    """
+    time, known = now(), (objects, builder.nonce)
+    if time - _SEEN.get(known, -_NEVER) < recent:
+        return
     if objects.read(name_of(builder)) is None:
         raise _lost(builder)
+    _SEEN[known] = time
 
 
 def _lost(builder: Process) -> BuilderLostError:

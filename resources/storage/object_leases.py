@@ -23,6 +23,9 @@ from resources.storage.object_builders import name_of, require_builder
 from resources.storage.renewal import RENEWALS, Renewals, clock
 
 FOLDER = ".leases"
+_RECENT = 1.0
+"""Seconds for which a look at the sign of a builder is enough: less than may pass between a look and a write anyway."""
+
 _TIMES = 4  # How often a lease is renewed in the time after which it expires.
 
 
@@ -58,7 +61,7 @@ class ObjectLeases:
         A lease of the same builder is taken over at once: it begins a partition again only after the worker died. So is
         one of a process of this machine that has ended. `BuilderLostError` if others think the builder dead.
         """
-        require_builder(self.objects, holder)
+        require_builder(self.objects, holder, _RECENT, self.now)
         path, begun = f"{FOLDER}/{name}.json", self.now()
         mine = Written(holder, self.expiry, secrets.token_hex(8))
         version = create(self.objects, path, msgspec.json.encode(mine))
@@ -140,7 +143,7 @@ class ObjectLease(Lease):
     @override
     def require(self) -> None:
         # Who builds alone asks for no lease, so the lease does not show that the builder was given up.
-        require_builder(self._leases.objects, self._written.holder)
+        require_builder(self._leases.objects, self._written.holder, _RECENT, self._leases.now)
         self._require_renewed()
 
     def _require_renewed(self) -> None:

@@ -146,11 +146,23 @@ def test_a_damaged_object_is_noticed_and_made_again(folder: Path) -> None:
     content[len(content) // 2] ^= 1
     corpus.storage.write(file.path, bytes(content))
     assert file.path in {problem.file for problem in verify(opened(folder), deep=True).bad}
+    assert list(Partition(corpus.storage, record).lines()), "this machine has a sound copy"
+    shutil.rmtree(folder / "cache")
     with pytest.raises(DamagedFileError):
         list(Partition(corpus.storage, record).lines())
     corpus.storage.delete(file.path)
     begin(folder)
     assert verify(opened(folder), deep=True).bad == []
+
+
+def test_a_damaged_copy_is_not_read_again(folder: Path) -> None:
+    corpus = begin(folder)
+    record = corpus.ledger.records("normalized_documents")["books--three"]
+    for copy in (folder / "cache").iterdir():
+        copy.write_bytes(copy.read_bytes()[:-9])
+    with pytest.raises(DamagedFileError):
+        list(Partition(corpus.storage, record).lines())
+    assert len(list(Partition(corpus.storage, record).lines())) == 6
 
 
 def test_objects_that_no_record_names_are_cleaned(folder: Path) -> None:

@@ -307,6 +307,7 @@ def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
     builder.ask()
     assert builder.lease is not None
     objects.delete(name_of(builder.me))
+    builder.time += 2
     with pytest.raises(BuilderLostError, match="process 0 on host0"):
         builder.lease.require()
     builder.lease.release()
