@@ -17,8 +17,8 @@ ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
 # Tests that skip where an extra is missing; the rest of them pass in `make test`. Long ones come first.
 OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py tests/faults/test_wire.py \
   tests/build/test_ray_cluster.py tests/build/test_on_s3.py tests/build/test_raw_places.py tests/ui/test_postgres.py \
-  tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/copying tests/faults/test_proxy.py tests/attributes/test_libraries.py \
-  tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
+  tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/copying tests/faults/test_proxy.py \
+  tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
   tests/resources/raw_places tests/raw/test_warc.py
 
 .PHONY: help demo test test-fast test-extras test-readers lint lock format docs bench ui clean
