@@ -82,8 +82,21 @@ class Storage(Protocol):
         """Opens a stored file as the store has it, whatever copy of it this machine keeps."""
         return self.open(path)
 
+    def is_fixed(self, path: str) -> bool:
+        """Returns whether a stored file can never have another content, since its path has a version of it."""
+        del path
+        return False
+
+    def at_hand(self, path: str, size: int | None = None) -> BinaryIO | None:
+        """Opens the copy that this machine has of a fixed file, without asking the store; None if it has none.
+
+        size: bytes of the file, if they are known; a copy of another size is none.
+        """
+        del path, size
+        return None
+
     def forget_copy(self, path: str) -> bool:
-        """Removes the copy of a file that this machine keeps; returns whether this process may have read from one."""
+        """Removes the copy of a file that this machine keeps; returns whether one may have been read."""
         del path
         return False
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import msgspec
 
 from resources.errors import BuilderLostError, HeldError, StorageError
-from resources.processes import Birth, has_ended
 from resources.storage.conditional import Objects, replace
 from resources.storage.holders import Process
 from resources.storage.renewal import RENEWALS, clock
@@ -23,6 +22,9 @@ FOLDER = ".builders"
 _NEVER = float("inf")
 _ALONE: dict[tuple[int, Objects], bool] = {}
 """The stores that this process builds on, and whether it lets nobody else."""
+
+_SEEN: dict[tuple[Objects, str], float] = {}
+"""When this process last saw the sign of a builder, by store and nonce."""
 
 EVERY = 5.0
 """Seconds between two signs of life of a builder, or a quarter of the time after which it is thought dead."""
@@ -92,10 +94,17 @@ def name_of(process: Process) -> str:
     return f"{FOLDER}/{process.nonce}.json"
 
 
-def require_builder(objects: Objects, builder: Process) -> None:
-    """Raises `BuilderLostError` if others think a builder dead, which is so for good."""
+def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now: Callable[[], float] = clock) -> None:
+    """Raises `BuilderLostError` if others think a builder dead, which is so for good.
+
+    recent: seconds for which a look of this process is enough, by a clock that goes on while it is stopped.
+    """
+    time, known = now(), (objects, builder.nonce)
+    if time - _SEEN.get(known, -_NEVER) < recent:
+        return
     if objects.read(name_of(builder)) is None:
         raise _lost(builder)
+    _SEEN[known] = time
 
 
 def _lost(builder: Process) -> BuilderLostError:
@@ -145,14 +154,21 @@ class ObjectBuilders:
         presence = _Presence(self.objects, me, self.quick or self.objects, conditional=self.may_share)
         RENEWALS.add(presence)
         try:
-            others = list(_others(self.objects, builder))
-            for other in others:
-                if (reason := self._reason(me, other)) and _lives(self.objects, other):
-                    raise HeldError(f"{self.place}: {other.process.words} is building on this store{reason}")
+            seen, others = clock(), list(_others(self.objects, builder))
+            self._require_free(me, others)
             yield [other.process for other in others]
+            with suppress(OSError, StorageError):  # It only tidies up: the build is done.
+                _remove_silent(self.objects, others, clock() - seen)
         finally:
             RENEWALS.remove(presence)
             presence.end()
+
+    def _require_free(self, me: Written, others: Sequence[Written]) -> None:
+        """Raises `HeldError` if one of the others lives and keeps this one out."""
+        keep_out = [other for other in others if self._reason(me, other)]
+        if other := _living(self.objects, keep_out):
+            reason = self._reason(me, other)
+            raise HeldError(f"{self.place}: {other.process.words} is building on this store{reason}")
 
     def _reason(self, me: Written, other: Written) -> str:
         """Returns why two processes may not both go on; empty if they may."""
@@ -167,7 +183,7 @@ class ObjectBuilders:
 def _others(objects: Objects, builder: Process) -> Iterator[Written]:
     for name in list(objects.names(FOLDER)):
         if name != name_of(builder) and (other := _read(objects, name)) is not None:
-            if _died(other):
+            if other.process.has_ended():
                 objects.delete(name)
             else:
                 yield other
@@ -181,23 +197,35 @@ def _read(objects: Objects, name: str) -> Written | None:
         return None
 
 
-def _died(other: Written) -> bool:
-    """Returns whether it was a process of this machine and namespace that has ended; others are waited for."""
-    return has_ended(other.process.process, Birth(other.process.place, other.process.ticks))
-
-
-def _lives(
+def _living(
     objects: Objects,
-    other: Written,
+    others: Sequence[Written],
     now: Callable[[], float] = clock,
     sleep: Callable[[float], None] = time.sleep,
-) -> bool:
-    """Waits for a sign of another builder; returns False, and removes what it wrote, if none comes for its time."""
-    begun = now()
-    while now() - begun < other.expiry:
-        found = _read(objects, name_of(other.process))
-        if found is None or found.sign != other.sign:
-            return found is not None
-        sleep(min(EVERY, other.expiry / 4) / 4)
-    objects.delete(name_of(other.process))
-    return False
+) -> Written | None:
+    """Waits for a sign of any of some builders, for the time of each at once; returns the first that gives one.
+
+    Removes what those wrote that give none. None if they are all dead or have ended.
+    """
+    begun, silent = now(), list(others)
+    while silent:
+        waited = now() - begun  # Before looking: this process may be stopped between the two.
+        for other in list(silent):
+            found = _read(objects, name_of(other.process))
+            if found is not None and found.sign != other.sign:
+                return other
+            if found is not None and waited >= other.expiry:
+                objects.delete(name_of(other.process))
+            if found is None or waited >= other.expiry:
+                silent.remove(other)
+        if silent:
+            sleep(min(EVERY, *(other.expiry / 4 for other in silent)) / 4)
+    return None
+
+
+def _remove_silent(objects: Objects, others: Sequence[Written], waited: float) -> None:
+    """Removes what builders wrote that gave no sign since they were seen, if that was longer ago than their time."""
+    for other in others:
+        found = _read(objects, name_of(other.process)) if waited >= other.expiry else None
+        if found is not None and found.sign == other.sign:
+            objects.delete(name_of(other.process))

@@ -33,7 +33,7 @@ from resources.storage.s3_client import (
 )
 from resources.storage.s3_listing import listed
 from resources.storage.s3_objects import S3Objects
-from resources.storage.s3_paths import has_plain_name, may_be_ours, require_relative
+from resources.storage.s3_paths import has_version, may_be_ours, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
 from resources.storage.s3_upload import S3Unpublished
 from resources.user_cache import user_folder
@@ -45,8 +45,8 @@ _READ_ONCE = 1 << 16
 
 _TRIES = 5
 _UPLOAD_MAY_TAKE = timedelta(days=1)
-_VERSIONS: dict[tuple[str, str], tuple[str, int]] = {}
-"""Versions and bytes of files that this process copied or looked at, by store and path."""
+_VERSIONS: dict[tuple[str, str], str] = {}
+"""Versions of files without one in their path that this process copied, by store and path."""
 
 _MOST_VERSIONS = 1 << 18
 
@@ -99,22 +99,36 @@ class S3Storage(Storage):
         return cast(BinaryIO, stream(source, get(source, 0, min(FIRST, self.settings.part_size))))
 
     def _same_copy(self, path: str) -> BinaryIO | None:
-        """Opens the copy that this machine has of a file, if the store still has that version."""
+        """Opens the copy that this machine has of a file with a plain name, if the store still has that version."""
         with suppress(FileNotFoundError):
             if copy := self._present_copy(path):
                 return copy.open("rb")
         return None
 
     def _present_copy(self, path: str) -> Path | None:
-        """Returns the copy of a file as it is in the store now, if this process has looked at some version of it."""
+        """Returns the copy of a file as it is in the store now, if this process has copied some version of it."""
         if (self.place, path) not in _VERSIONS or (entry := self.stat(path)) is None:
             return None
-        return self.cache.find(f"{self.place}/{path}", entry.version, entry.bytes)
+        return self.cache.find(self._name(path), entry.version, entry.bytes)
 
-    def _known_copy(self, path: str) -> Path | None:
-        """Returns the copy that this process made or found; None for a name that may be given to other content."""
-        known = None if has_plain_name(path) else _VERSIONS.get((self.place, path))
-        return self.cache.find(f"{self.place}/{path}", *known) if known else None
+    def _known_copy(self, path: str, size: int | None = None) -> Path | None:
+        """Returns the copy that this machine has of a fixed file."""
+        return self.cache.find(self._name(path), "", size) if self.is_fixed(path) else None
+
+    def _name(self, path: str) -> str:
+        """Returns the name of a file in the cache."""
+        return f"{self.place}/{path}"
+
+    @override
+    def is_fixed(self, path: str) -> bool:
+        return has_version(path)
+
+    @override
+    def at_hand(self, path: str, size: int | None = None) -> BinaryIO | None:
+        with suppress(FileNotFoundError):  # Another process may need the room.
+            if copy := self._known_copy(path, size):
+                return copy.open("rb")
+        return None
 
     @override
     def from_store(self, path: str) -> BinaryIO:
@@ -128,10 +142,10 @@ class S3Storage(Storage):
 
     @override
     def forget_copy(self, path: str) -> bool:
-        known = _VERSIONS.get((self.place, path))
-        if known is not None:
-            self.cache.forget(f"{self.place}/{path}", known[0])
-        return known is not None
+        version = "" if self.is_fixed(path) else _VERSIONS.get((self.place, path))
+        if version is not None:
+            self.cache.forget(self._name(path), version)
+        return version is not None
 
     def _opened(self, path: str, first: Piece) -> BinaryIO:
         """Copies a file whose first piece is there, and opens the copy."""
@@ -146,21 +160,23 @@ class S3Storage(Storage):
             with RangeReader(self._object(path), first) as content:
                 shutil.copyfileobj(content, file, 1 << 20)
 
-        self._note(path, first.etag, first.total)
-        name = f"{self.place}/{path}"
-        return self.cache.find(name, first.etag, first.total) or self.cache.keep(name, first.etag, write)
+        if self.is_fixed(path):  # Who wants the copy that is there asks for it; this may be to compare what is stored.
+            return self.cache.keep(self._name(path), "", write)
+        self._note(path, first.etag)
+        found = self.cache.find(self._name(path), first.etag, first.total)
+        return found or self.cache.keep(self._name(path), first.etag, write)
 
-    def _note(self, path: str, version: str, size: int) -> None:
+    def _note(self, path: str, version: str) -> None:
         if len(_VERSIONS) >= _MOST_VERSIONS:
             _VERSIONS.clear()
-        _VERSIONS[self.place, path] = version, size
+        _VERSIONS[self.place, path] = version
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
-        if copy := self._known_copy(path):
-            with suppress(FileNotFoundError), copy.open("rb") as file:
-                file.seek(offset)
-                return file.read(size)
+        if copy := self.at_hand(path):
+            with copy:
+                copy.seek(offset)
+                return copy.read(size)
         return get(self._object(path), offset, size).content if size else b""
 
     @override
@@ -186,10 +202,7 @@ class S3Storage(Storage):
                 reply = client(self.settings).head_object(**self._where(path))
         except FileNotFoundError:
             return None
-        version = reply["ETag"].strip('"')
-        if path.endswith(_AT_RANDOM):
-            self._note(path, version, reply["ContentLength"])
-        return Entry(path, reply["ContentLength"], version)
+        return Entry(path, reply["ContentLength"], reply["ETag"].strip('"'))
 
     @override
     def delete(self, path: str) -> None:
@@ -281,13 +294,15 @@ class S3Storage(Storage):
 
     def _old_uploads(self) -> Iterator[tuple[str, str]]:
         """Yields key and id of uploads of files of a corpus that nobody completed in a day, by the store's clock."""
+        from botocore.utils import parse_timestamp
+
         top = len(self.address.key(""))
         given = {"Bucket": self.address.bucket, "Prefix": self.address.key("")}
         with translated(self.place):
             while True:
                 reply = client(self.settings).list_multipart_uploads(**given)
                 for item in reply.get("Uploads", ()):
-                    old = _time_of(reply) - item["Initiated"] > _UPLOAD_MAY_TAKE
+                    old = _time_of(reply) - parse_timestamp(item["Initiated"]) > _UPLOAD_MAY_TAKE
                     if old and may_be_ours(item["Key"][top:]):
                         yield item["Key"], item["UploadId"]
                 if not reply.get("IsTruncated"):

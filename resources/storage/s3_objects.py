@@ -12,7 +12,8 @@ from resources.storage.s3_client import ConditionError, S3Settings, client, tran
 from resources.storage.s3_listing import listed
 from resources.storage.s3_ranges import Object, get
 
-_MOST_BYTES = 1 << 16
+_MOST_BYTES = 1 << 28
+"""Bytes that are read of an object: all, since a writer knows its own content only by the whole."""
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,14 @@ def has_plain_name(path: str) -> bool:
     return path.startswith(PLAIN_NAMES)
 
 
+def has_version(path: str) -> bool:
+    """Returns whether a stored file has a version of its content in its path, so that it can never have another one."""
+    return _FOLDER.search(path) is not None
+
+
 def may_be_ours(path: str) -> bool:
     """Returns whether the path below a root is one that `versioned` gives, whoever else writes to the bucket."""
-    return has_plain_name(path) or _FOLDER.search(path) is not None
+    return has_plain_name(path) or has_version(path)
 
 
 def versioned(path: str, version: str) -> str:

@@ -71,7 +71,7 @@ def change(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("server", ["simulation", "real_server"], indirect=True)
+@pytest.mark.parametrize("server", ["real_server"], indirect=True)
 def test_the_content_is_that_of_a_local_build(folder: Path, tmp_path: Path) -> None:
     twin = local_twin(folder, tmp_path / "local")
     assert build(folder).recomputed == build(twin).recomputed
@@ -149,6 +149,8 @@ def test_a_damaged_object_is_noticed_and_made_again(folder: Path) -> None:
     content[len(content) // 2] ^= 1
     corpus.storage.write(file.path, bytes(content))
     assert file.path in {problem.file for problem in verify(opened(folder), deep=True).bad}
+    assert list(Partition(corpus.storage, record).lines()), "this machine has a sound copy"
+    shutil.rmtree(folder / "cache")
     with pytest.raises(DamagedFileError):
         list(Partition(corpus.storage, record).lines())
     corpus.storage.delete(file.path)
@@ -161,10 +163,8 @@ def test_damaged_copies_on_this_machine_are_no_damage(folder: Path, monkeypatch:
     corpus = begin(folder)
     assert verify(opened(folder), deep=True).bad == []
     before = corpus.ledger.records("normalized_documents")
-    for record in before.values():
-        corpus.storage.fetch(next(file.path for file in record.files if file.path.endswith(".texts.npy")))
     copies = [item for item in (folder / "cache").rglob("*") if item.is_file() and not item.name.startswith(".")]
-    assert len(copies) == len(before)
+    assert len(copies) > len(before)
     for number, copy in enumerate(copies):
         content = bytearray(copy.read_bytes())
         content[-1] ^= 1
@@ -179,6 +179,7 @@ def test_damaged_copies_on_this_machine_are_no_damage(folder: Path, monkeypatch:
 def test_an_outage_in_the_middle_of_a_file_removes_no_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = begin(folder)
     before = corpus.ledger.records("normalized_documents")
+    shutil.rmtree(folder / "cache")
     plain, broken = s3_ranges.get, list[str]()
 
     def get(source: s3_ranges.Object, start: int, size: int, etag: str | None = None) -> s3_ranges.Piece:
@@ -211,6 +212,7 @@ def test_a_sample_lies_in_a_folder_of_its_own(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("server", ["real_server"], indirect=True)
 def test_the_command_works_and_tells_no_credentials(folder: Path, server: Server) -> None:
     program = str(Path(sys.executable).with_name("corpus"))
     said = ""

@@ -1,8 +1,9 @@
+import errno
 import gzip
 import io
 import itertools
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pytest
 import zstandard
@@ -127,3 +128,32 @@ def test_zstd_window_limit() -> None:
         else:
             with pytest.raises(CodecError, match="window is over the limit of 134217728 bytes"):
                 open_zstd(io.BytesIO(frame)).read()
+
+
+class _Failing(io.RawIOBase):
+    """Gives its bytes, and then an error."""
+
+    def __init__(self, content: bytes, error: OSError) -> None:
+        self._content = io.BytesIO(content)
+        self._error = error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._content.readinto(buffer)
+        if not found:
+            raise self._error
+        return found
+
+
+@pytest.mark.parametrize(("compress", "opener"), CODECS)
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "Input/output error"), OSError(errno.ENOSPC, "full"), StoreAccessError("no answer")]
+)
+def test_a_machine_that_cannot_read_is_not_taken_for_a_damaged_stream(
+    compress: Compress, opener: Opener, error: OSError
+) -> None:
+    with pytest.raises(type(error)) as raised:
+        opener(cast(BinaryIO, _Failing(compress(bytes(range(256)) * 3)[:-20], error))).read()
+    assert raised.value.errno == error.errno

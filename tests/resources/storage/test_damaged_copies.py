@@ -82,6 +82,7 @@ def test_a_stream_that_met_a_damaged_copy_is_right_the_second_time(bucket: S3Sto
 
 def test_what_the_store_has_is_damage(bucket: S3Storage, record: Record) -> None:
     path = record.files[0].path
+    bucket.forget_copy(path)
     bucket.write(path, bucket.read(path, 0, record.files[0].bytes)[:-8] + b"another!")
     with pytest.raises(DamagedFileError):
         Partition(bucket, record).array(".npy")

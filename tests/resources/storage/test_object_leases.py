@@ -1,10 +1,13 @@
 """Leases in an object store: whatever happens to processes, clocks and replies, one process writes a partition."""
 
 import copy
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any, cast
 
+import msgspec
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -18,7 +21,7 @@ from resources.stage.job import Outcome
 from resources.storage.conditional import ChangedError, Found, Objects, create, replace
 from resources.storage.holders import Process
 from resources.storage.leases import Held
-from resources.storage.object_builders import ObjectBuilders, Written, _Presence, name_of
+from resources.storage.object_builders import ObjectBuilders, Written, _living, _Presence, name_of
 from resources.storage.object_leases import ObjectLease, ObjectLeases
 from resources.storage.renewal import Renewable, Renewals
 
@@ -271,6 +274,22 @@ def test_the_lease_of_a_dead_worker_of_the_same_builder_is_taken_over_at_once() 
         before.renew()
 
 
+def test_the_lease_of_a_process_of_this_machine_that_has_ended_is_taken_over_at_once() -> None:
+    code = "import os; from resources.processes import birth; print(os.getpid(), *birth(os.getpid()))"
+    pid, place, ticks = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout.split()
+    objects = FakeObjects()
+    holder, waiter = Builder(0, objects, 0.0), Builder(1, objects, 0.0)
+    holder.me = msgspec.structs.replace(holder.me, process=int(pid), place=place.decode(), ticks=int(ticks))
+    holder.ask()
+    waiter.ask()
+    assert waiter.lease is not None
+    assert objects.read(name_of(holder.me)) is None
+    assert holder.lease is not None
+    holder.time += 2
+    with pytest.raises(BuilderLostError):  # A worker of it may still run.
+        holder.lease.require()
+
+
 def test_a_store_that_fails_when_all_is_done_takes_nothing_back() -> None:
     objects = FakeObjects()
     builder = Builder(0, objects, 0.0)
@@ -289,6 +308,7 @@ def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
     builder.ask()
     assert builder.lease is not None
     objects.delete(name_of(builder.me))
+    builder.time += 2
     with pytest.raises(BuilderLostError, match="process 0 on host0"):
         builder.lease.require()
     builder.lease.release()
@@ -379,6 +399,51 @@ def test_a_builder_that_gives_no_sign_is_thought_dead_after_its_time() -> None:
     with builders(silent).join(process(2), alone=True) as others:
         assert [other.process for other in others] == [1]
         assert list(silent.content) == [name_of(process(2))]
+
+
+def signs_of(numbers: Iterable[int], expiry: float) -> FakeObjects:
+    """A store with the signs of builders of other machines."""
+    store = FakeObjects()
+    for number in numbers:
+        written = Written(process(number), alone=False, expiry=expiry)
+        store.write(name_of(written.process), msgspec.json.encode(written))
+    return store
+
+
+def test_dead_builders_are_waited_for_together() -> None:
+    store, waited = signs_of(range(5), EXPIRY), [0.0]
+
+    def sleep(seconds: float) -> None:
+        waited[0] += seconds
+
+    others = [Written(process(number), alone=False, expiry=EXPIRY) for number in range(5)]
+    assert _living(store, others, lambda: waited[0], sleep) is None
+    assert EXPIRY <= waited[0] < 1.1 * EXPIRY
+    assert store.content == {}
+
+
+def test_one_that_lives_among_dead_builders_is_named() -> None:
+    store, steps = signs_of(range(3), EXPIRY), count()
+
+    def sleep(_: float) -> None:
+        if next(steps) == 2:
+            written = Written(process(1), alone=False, expiry=EXPIRY, sign=1)
+            store.write(name_of(written.process), msgspec.json.encode(written))
+
+    others = [Written(process(number), alone=False, expiry=EXPIRY) for number in range(3)]
+    found = _living(store, others, lambda: 0.0, sleep)
+    assert found is not None and found.process == process(1)
+
+
+def test_builders_that_share_a_store_remove_those_that_gave_no_sign_meanwhile() -> None:
+    store = signs_of((1, 2), 0.0)
+    dead = name_of(process(3))
+    store.write(dead, msgspec.json.encode(Written(process(3), alone=False, expiry=EXPIRY)))
+    with builders(store).join(process(4), alone=False) as others:
+        assert {other.process for other in others} == {1, 2, 3}
+        living = Written(process(2), alone=False, expiry=0.0, sign=1)
+        store.write(name_of(process(2)), msgspec.json.encode(living))
+    assert set(store.content) == {name_of(process(2)), dead}
 
 
 class Busy(FakeObjects):
