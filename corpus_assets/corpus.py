@@ -20,7 +20,7 @@ from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
 from resources.engine.interface import Engine, R, T
-from resources.errors import HeldError
+from resources.errors import HeldError, LeaseLostError
 from resources.ledger import Ledger, Record, partition_name
 from resources.obsolete import Key, remove_obsolete
 from resources.planning.planner import Decision, Planner, Status, held_back
@@ -317,10 +317,10 @@ def restamp(corpus: Corpus, planner: Planner, decision: Decision) -> None:
         return
     name = (decision.asset, decision.partition)
     # It only saves time: the next look digests the file again.
-    with suppress(OSError), corpus.ledger.leased(*name, corpus.builder) as unchanged:
+    with suppress(OSError, LeaseLostError), corpus.ledger.leased(*name, corpus.builder) as unchanged:
         if unchanged:
             record = planner.records(decision.asset)[decision.partition].with_seen(shard.seen())
-            corpus.ledger.committed(record, corpus.ledger.write(record))
+            corpus.ledger.committed(record, corpus.ledger.replace(record, unchanged.version))
 
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:

@@ -91,8 +91,7 @@ class Copier:
         unpublished.prepare()
         self._target.storage.require_held()
         if unpublished.replaces:
-            self._target.forget(record.asset, record.partition)
-            before = None
+            before = self._target.remove(record.asset, record.partition, before)
         unpublished.publish()
         committed = _with_paths(record, lambda path: unpublished.stored(unversioned(path)))
         self._target.replace(committed, before)

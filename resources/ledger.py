@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from threading import Lock
 
-from resources.errors import LedgerError
+from resources.errors import LeaseLostError, LedgerError
 from resources.records import (
     ALL,
     DAMAGE,
@@ -55,6 +55,9 @@ __all__ = [
 ]
 
 
+REMOVED = b"removed\n"
+"""What stands in the place of a record that was removed, in a store that can refuse a write but no removal."""
+
 _MANY = 4
 """Records for which threads are started."""
 
@@ -88,7 +91,10 @@ class Ledger:
         self.unreadable.pop(path, None)
         try:
             with self.storage.open(path) as file:
-                record = decode_record(file.read())
+                content = file.read()
+            if content == REMOVED:
+                return None
+            record = decode_record(content)
         except FileNotFoundError:
             return None
         except DAMAGE as error:
@@ -118,24 +124,34 @@ class Ledger:
         """Removes the record: the partition no longer exists, even if its files are still there."""
         self.storage.delete(record_path(asset, partition))
 
+    def remove(self, asset: str, partition: str | None, version: str | None) -> str | None:
+        """Removes the record of this version, or none for None; returns the version of what stands in its place then.
+
+        `LeaseLostError` if another builder has committed the partition meanwhile; see `Storage.remove`.
+        """
+        if version is None:
+            return None
+        entry = self.storage.remove(record_path(asset, partition), REMOVED, version)
+        return entry and entry.version
+
     @contextmanager
-    def leased(self, asset: str, partition: str | None, builder: Process) -> Iterator[bool]:
-        """Takes the lease of a partition; yields whether it was free, and the record the one that was last seen."""
+    def leased(self, asset: str, partition: str | None, builder: Process) -> Iterator[Entry | None]:
+        """Takes the lease of a partition; yields its record's entry, None unless it was free and the one last seen."""
         lease = self.storage.lease(lease_name(asset, partition), builder)
         if isinstance(lease, Held):
-            yield False
+            yield None
             return
         try:
             entry = self.storage.stat(record_path(asset, partition))
-            yield entry is not None and self.version(asset, partition) in (None, entry.version)
+            yield entry if entry is not None and self.version(asset, partition) in (None, entry.version) else None
         finally:
             lease.release()
 
     def forget_damaged(self, asset: str, partition: str | None, builder: Process) -> None:
         """Removes the record of a damaged partition, unless another builder makes it anew or has done so."""
-        with self.leased(asset, partition, builder) as unchanged:
+        with suppress(LeaseLostError), self.leased(asset, partition, builder) as unchanged:
             if unchanged:
-                self.forget(asset, partition)
+                self.remove(asset, partition, unchanged.version)
 
     def records(self, asset: str, state: str | None = None) -> dict[str | None, Record]:
         """Returns every record of an asset, by partition. Reads only those that changed since the last call.

@@ -206,12 +206,12 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         record = _record(job, task, {**digests, **read}, None if read else recipe)
         task.prepare()
         lease.require()
+        version = before and before.version
         if task.replaces:
-            ledger.forget(job.stage.name, job.partition)
-            before = None
+            version = ledger.remove(job.stage.name, job.partition, version)
         task.publish()
         record = msgspec.structs.replace(record, files=[task.stored(file) for file in record.files])
-        entry = ledger.replace(record, before and before.version)
+        entry = ledger.replace(record, version)
     except BaseException:
         _HANDLES.given = {}  # They know of files that were begun, which the next job would answer for.
         raise

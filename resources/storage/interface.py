@@ -131,6 +131,15 @@ class Storage(Protocol):
         del version
         return self.write(path, content)
 
+    def remove(self, path: str, content: bytes, version: str) -> Entry | None:
+        """Removes a file if its version is still the given one; returns the entry of what stands in its place, if any.
+
+        A store that can refuse a write, but no removal, writes `content` in its place. `LeaseLostError` as `replace`.
+        """
+        del content, version
+        self.delete(path)
+        return None
+
     def begin(self) -> Unpublished:
         """Starts a set of files that become visible together."""
 

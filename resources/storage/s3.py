@@ -227,6 +227,13 @@ class S3Storage(Storage):
             raise LeaseLostError(f"{self.place}/{path}: another builder has written this meanwhile")
         return Entry(path, len(content), new)
 
+    @override
+    def remove(self, path: str, content: bytes, version: str) -> Entry | None:
+        if self.shares:
+            return self.replace(path, content, version)
+        self.delete(path)
+        return None
+
     @property
     def _objects(self) -> S3Objects:
         return S3Objects(self.settings, self.address)

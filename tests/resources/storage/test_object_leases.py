@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from corpus_assets.elsewhere import Elsewhere
 from resources.errors import BuilderLostError, HeldError, LeaseLostError, StoreAccessError
+from resources.ledger import REMOVED
 from resources.planning.planner import Planner
 from resources.stage.job import Outcome
 from resources.storage.conditional import ChangedError, Found, Objects, create, replace
@@ -196,6 +197,20 @@ class Leases(RuleBasedStateMachine):
     @rule()
     def a_reply_will_be_lost(self) -> None:
         self.objects.lost = True
+
+    @rule(number=st.integers(0, PROCESSES - 1), late=st.booleans())
+    def removes(self, number: int, late: bool) -> None:
+        """Removes the record before it writes files with plain names. late: as for `commits`."""
+        builder = self._running(number)
+        if builder is None or builder.lease is None or builder.seen is None or not (late or builder.requires()):
+            return
+        version = replace(self.objects, RECORD, REMOVED + str(len(self.made)).encode(), builder.seen)
+        if version is None:
+            builder.lease.release()
+            builder.lease = None
+            return
+        self.made.append((builder.seen, version))
+        builder.seen = version
 
     @rule(number=st.integers(0, PROCESSES - 1), late=st.booleans())
     def commits(self, number: int, late: bool) -> None:

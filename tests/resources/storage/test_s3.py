@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
+from resources.ledger import Ledger, Record
 from resources.storage import s3, s3_objects, s3_ranges, s3_upload
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
@@ -355,6 +356,35 @@ def test_a_late_writer_does_not_replace_files_with_plain_names(bucket: S3Storage
         late.publish()
     late.discard()
     assert bucket.read("tokens/train/one.h5", 0, 10) == b"other"
+
+
+def record_of(name: str) -> Record:
+    return Record(
+        asset="a", partition="x", recipe=name, digest="d", inputs={}, parameters={}, code_version="1", files=[]
+    )
+
+
+def test_a_late_writer_does_not_remove_the_record_of_another(bucket: S3Storage) -> None:
+    ledger = Ledger(bucket)
+    old = ledger.replace(record_of("old"), None)
+    assert old is not None
+    removed = ledger.remove("a", "x", old.version)
+    assert removed is not None, "the store cannot refuse to remove, so something stands there"
+    assert ledger.read("a", "x") is None and ledger.records("a") == {} and ledger.unreadable == {}
+    assert Ledger(bucket).records("a") == {}
+    assert ledger.replace(record_of("new"), removed) is not None
+    with pytest.raises(LeaseLostError, match=r"ledger/a/x\.json: another builder"):
+        ledger.remove("a", "x", old.version)
+    assert ledger.records("a") == {"x": record_of("new")}
+
+
+def test_a_damaged_record_that_is_removed_is_absent(bucket: S3Storage) -> None:
+    ledger = Ledger(bucket)
+    ledger.replace(record_of("old"), None)
+    with bucket.shared(this_process()):
+        ledger.forget_damaged("a", "x", this_process())
+        assert ledger.read("a", "x") is None
+        ledger.forget_damaged("a", "x", this_process())
 
 
 class Twice:
