@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -135,8 +135,17 @@ def _pool(url: str) -> urllib3.PoolManager:
     proxy = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
     if proxy not in _POOLS:
         size: dict[str, Any] = {"num_pools": 32, "maxsize": 16}
-        _POOLS[proxy] = urllib3.ProxyManager(proxy, **size) if proxy else urllib3.PoolManager(**size)
+        _POOLS[proxy] = _proxy(proxy, **size) if proxy else urllib3.PoolManager(**size)
     return _POOLS[proxy]
+
+
+def _proxy(address: str, **size: Any) -> urllib3.ProxyManager:
+    """Returns the pool of a proxy, which is told the user and password of its address, if it has any."""
+    user = urlsplit(address)
+    if user.username is None:
+        return urllib3.ProxyManager(address, **size)
+    told = urllib3.make_headers(proxy_basic_auth=f"{unquote(user.username)}:{unquote(user.password or '')}")
+    return urllib3.ProxyManager(address, proxy_headers=told, **size)
 
 
 def _words(error: BaseException) -> str:

@@ -1,13 +1,16 @@
 """Raw files on web servers: listed and read where they lie, in one version or not at all."""
 
+import base64
 import gzip
 import io
 import os
 import random
 import zipfile
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -47,6 +50,34 @@ def listed(url: str, globs: tuple[str, ...] = ("**/*",), format_: str = "auto") 
 def shard_of(site: Site, path: str = "data/deep/a.jsonl") -> Shard:
     (shard,) = listed(f"{site.url}/{path}").shards
     return shard
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Answers every request, and keeps who asked."""
+
+    asked: ClassVar[list[str | None]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.headers.get("Proxy-Authorization"))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+
+def test_a_proxy_is_told_the_user_of_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        Thread(target=server.serve_forever).start()
+        try:
+            for name in ("no_proxy", "NO_PROXY"):
+                monkeypatch.delenv(name, raising=False)
+            monkeypatch.setenv("http_proxy", f"http://user:p%40ss@127.0.0.1:{server.server_port}")
+            connection.get("http://example.test/a.jsonl", "a.jsonl").close()
+        finally:
+            server.shutdown()
+    assert Proxy.asked == ["Basic " + base64.b64encode(b"user:p@ss").decode()]
 
 
 def test_a_list_names_files_as_a_folder_would(site: Site) -> None:
