@@ -101,7 +101,7 @@ def _require_apart(source: Storage, target: Storage) -> None:
 
 def _folder(storage: Storage) -> str:
     place = Path(storage.place)
-    return f"{place.resolve() if place.is_absolute() else storage.place.rstrip('/')}/"
+    return f"{place.resolve() if place.is_absolute() else storage.identity.rstrip('/')}/"
 
 
 def _require_ours_or_empty(target: Corpus) -> None:

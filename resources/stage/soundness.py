@@ -81,7 +81,7 @@ class CheckedFiles:
         """Returns the whole of a file, checked; a small one is kept for the next reader in this process."""
         if file.bytes > SMALL or not self._compared:
             return self._read_whole(file)
-        known = (self._storage.place, file.path, file.digest)
+        known = (self._storage.identity, file.path, file.digest)
         content = _KEPT.get(known)
         if content is None:
             content = self._read_whole(file)
@@ -119,12 +119,12 @@ class CheckedFiles:
             raise self.damaged(file, "is missing")
         if entry.bytes != file.bytes:
             raise self.damaged(file, f"has {entry.bytes} bytes, its record says {file.bytes}")
-        return self._storage.place, file.path, entry.bytes, entry.version, file.digest
+        return self._storage.identity, file.path, entry.bytes, entry.version, file.digest
 
     def _known_version(self, file: FileRecord) -> Version:
         """Returns what a file is that is to be read; nobody is asked for one that can have one content only."""
         if self._storage.is_fixed(file.path):
-            return self._storage.place, file.path, file.bytes, "", file.digest
+            return self._storage.identity, file.path, file.bytes, "", file.digest
         return self._version(file)
 
     def lines(self, file: FileRecord, lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -4,23 +4,26 @@ Several processes share the folder. A copy appears by a rename. One that is open
 bytes stay until it is closed.
 """
 
+import errno
 import fcntl
 import os
 import secrets
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from resources.errors import StorageError
 from resources.hashing import content_digest
 
 _HALF_WRITTEN = ".half-"
 _LOCK = ".lock"
 _ABANDONED_SECONDS = 24 * 60 * 60
 _DIGITS = 20
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _LARGE = 8
 """Share of the limit, as a divisor, over which a file that was written is not kept."""
 
@@ -35,13 +38,11 @@ class FileCache:
     def find(self, name: str, version: str, size: int | None) -> Path | None:
         """Returns the copy of a file of some version; None if there is none of that size. It counts as used now."""
         place = self._place(name, version)
-        try:
+        with self._faults(name), suppress(FileNotFoundError):
             os.utime(place)
             if size is None or place.stat().st_size == size:
                 return place
-        except FileNotFoundError:
-            return None
-        self.forget(name, version)
+            self.forget(name, version)
         return None
 
     def forget(self, name: str, version: str) -> None:
@@ -50,16 +51,31 @@ class FileCache:
 
     def keep(self, name: str, version: str, write: Callable[[BinaryIO], None]) -> Path:
         """Makes a copy of a file, whose content `write` writes; returns its place. What is over the limit goes."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=self.folder, prefix=_HALF_WRITTEN, delete=False) as half:
+        with self._faults(name):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            half = tempfile.NamedTemporaryFile(dir=self.folder, prefix=_HALF_WRITTEN, delete=False)  # noqa: SIM115
+        with half:
             try:
-                write(cast(BinaryIO, half))
-                half.flush()
-                os.fsync(half.fileno())  # After a power cut, a copy that has its name has its content.
-                return self._publish(Path(half.name), half.tell(), name, version)
+                with self._faults(name, of_source=True):
+                    write(cast(BinaryIO, half))
+                with self._faults(name):
+                    half.flush()
+                    os.fsync(half.fileno())  # After a power cut, a copy that has its name has its content.
+                    return self._publish(Path(half.name), half.tell(), name, version)
             except BaseException:
                 Path(half.name).unlink(missing_ok=True)
                 raise
+
+    @contextmanager
+    def _faults(self, name: str, *, of_source: bool = False) -> Iterator[None]:
+        """Raises faults of the folder as `StorageError`. of_source: whether only a full disk is surely one of them."""
+        try:
+            yield
+        except OSError as error:
+            if isinstance(error, StorageError) or (of_source and error.errno not in _FULL):
+                raise
+            why = error.strerror or str(error)
+            raise StorageError(f"{self.folder}: storage.cache.folder cannot be used for {name}: {why}") from None
 
     def keep_spooled(self, name: str, version: str, descriptor: int) -> None:
         """Makes a copy of a spooled file by giving it a name, if the system can, and if the cache has room for such."""
@@ -85,6 +101,10 @@ class FileCache:
 
     def spool(self) -> BinaryIO:
         """Opens a temporary file in the folder, without a name: it ends with the process, or is given one."""
+        with self._faults("files that are being written"):
+            return self._spooled()
+
+    def _spooled(self) -> BinaryIO:
         self.folder.mkdir(parents=True, exist_ok=True)
         with suppress(OSError, AttributeError):  # Not every file system has files without a name.
             return os.fdopen(os.open(self.folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600), "w+b")

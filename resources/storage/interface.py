@@ -67,6 +67,11 @@ class Storage(Protocol):
         """The store as a person names it: a folder or an address."""
 
     @property
+    def identity(self) -> str:
+        """The store as no other one is named: two places of one name may be at two servers."""
+        return self.place
+
+    @property
     def readers(self) -> int:
         """How many threads of a process read small files faster than one, because each waits for the store."""
         return 1

@@ -4,6 +4,7 @@ Files of a partition carry a version of their content in their key, so that old 
 record switches (`s3_paths`, `s3_upload`). Files that are mapped or read at random are copied to a cache folder first.
 """
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -67,6 +68,11 @@ class S3Storage(Storage):
 
     @property
     @override
+    def identity(self) -> str:
+        return f"{self.settings.endpoint} {self.place}" if self.settings.endpoint else self.place
+
+    @property
+    @override
     def readers(self) -> int:
         return self.settings.concurrency
 
@@ -107,7 +113,7 @@ class S3Storage(Storage):
 
     def _present_copy(self, path: str) -> Path | None:
         """Returns the copy of a file as it is in the store now, if this process has copied some version of it."""
-        if (self.place, path) not in _VERSIONS or (entry := self.stat(path)) is None:
+        if (self.identity, path) not in _VERSIONS or (entry := self.stat(path)) is None:
             return None
         return self.cache.find(self._name(path), entry.version, entry.bytes)
 
@@ -117,7 +123,7 @@ class S3Storage(Storage):
 
     def _name(self, path: str) -> str:
         """Returns the name of a file in the cache."""
-        return f"{self.place}/{path}"
+        return f"{self.identity}/{path}"
 
     @override
     def is_fixed(self, path: str) -> bool:
@@ -142,7 +148,7 @@ class S3Storage(Storage):
 
     @override
     def forget_copy(self, path: str) -> bool:
-        version = "" if self.is_fixed(path) else _VERSIONS.get((self.place, path))
+        version = "" if self.is_fixed(path) else _VERSIONS.get((self.identity, path))
         if version is not None:
             self.cache.forget(self._name(path), version)
         return version is not None
@@ -169,7 +175,7 @@ class S3Storage(Storage):
     def _note(self, path: str, version: str) -> None:
         if len(_VERSIONS) >= _MOST_VERSIONS:
             _VERSIONS.clear()
-        _VERSIONS[self.place, path] = version
+        _VERSIONS[self.identity, path] = version
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
@@ -245,7 +251,7 @@ class S3Storage(Storage):
 
     @override
     def begin(self) -> Unpublished:
-        return S3Unpublished(self.address, self.settings, self.cache)
+        return S3Unpublished(self.address, self.settings, self.cache, self.identity)
 
     @property
     @override
@@ -331,5 +337,15 @@ def open_s3(root: str, folder: Path, section: Mapping[str, Any]) -> S3Storage:
         raise ConfigError(f"storage.root: {error}") from None
     given = dict(section["s3"])
     cache = section["cache"]
-    place = folder / cache["folder"] if cache["folder"] else user_folder("objects")
-    return S3Storage(address, S3Settings(**given), FileCache(place, cache["limit"]), section["lease"])
+    copies = FileCache(_cache_folder(folder, cache["folder"]), cache["limit"])
+    return S3Storage(address, S3Settings(**given), copies, section["lease"])
+
+
+def _cache_folder(folder: Path, given: str | None) -> Path:
+    """Returns where copies of this user lie; users of one machine may share a folder, but cannot read each other's."""
+    if given:
+        return folder / given / f"user-{os.geteuid()}"
+    try:
+        return user_folder("objects")
+    except RuntimeError:
+        raise ConfigError("storage.cache.folder: this user has no home folder; valid is a folder for copies") from None

@@ -63,10 +63,11 @@ class S3Unpublished(Unpublished):
     those that `prepare` saw; `LeaseLostError` if another builder has replaced them meanwhile.
     """
 
-    def __init__(self, address: Address, settings: S3Settings, cache: FileCache) -> None:
+    def __init__(self, address: Address, settings: S3Settings, cache: FileCache, identity: str) -> None:
         self._address = address
         self._settings = settings
         self._cache = cache
+        self._identity = identity
         self._files: dict[str, _Spooled] = {}
         self._scratch: list[BinaryIO] = []
         self._stored: dict[str, tuple[str, int]] = {}
@@ -131,7 +132,7 @@ class S3Unpublished(Unpublished):
             raise LeaseLostError(str(error)) from None
         for path, file in self._files.items():
             if has_version(stored := self.stored(path)):  # What reads it next often runs on this machine.
-                self._cache.keep_spooled(f"{self._address}/{stored}", "", file.kept)
+                self._cache.keep_spooled(f"{self._identity}/{stored}", "", file.kept)
         self._close()
 
     @override

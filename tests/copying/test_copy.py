@@ -10,13 +10,17 @@ from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from corpus_assets.cli.verify import verify
-from corpus_assets.copying import Copied, copy_corpus
+from corpus_assets.copying import Copied, _require_apart, copy_corpus
 from corpus_assets.corpus import Corpus
 from corpus_assets.unowned import unowned_files
 from resources.errors import ConfigError, StorageError
 from resources.ledger import record_path
+from resources.storage.file_cache import FileCache
 from resources.storage.local import TEMPORARY
 from resources.storage.local_locks import LEASES, LOCK
+from resources.storage.s3 import S3Storage
+from resources.storage.s3_address import Address
+from resources.storage.s3_client import S3Settings
 from tests.build.small import Work, digests, drive, opened, raw_rows, write_config
 
 COPY = "storage.root=copy"
@@ -135,6 +139,18 @@ def test_another_corpus_or_something_else_is_refused_and_left_alone(work: Work, 
 def test_stores_that_overlap_are_refused(work: Work, root: str) -> None:
     with pytest.raises(ConfigError, match="overlaps"):
         copy_corpus(opened(work.folder), Corpus.open(work.folder / "corpus.yaml", [f"storage.root={root}"]))
+
+
+def test_places_of_one_name_at_two_servers_do_not_overlap(tmp_path: Path) -> None:
+    def at(endpoint: str | None, prefix: str = "x") -> S3Storage:
+        return S3Storage(Address("bucket", prefix), S3Settings(endpoint=endpoint), FileCache(tmp_path, 1))
+
+    for one, other in ((at("http://a"), at("http://b")), (at(None), at("http://b")), (at("http://a"), at(None, "x/y"))):
+        _require_apart(one, other)
+        _require_apart(other, one)
+    for same in (at("http://a"), at("http://a", "x/y")):
+        with pytest.raises(ConfigError, match="overlaps"):
+            _require_apart(at("http://a"), same)
 
 
 def test_links_do_not_hide_that_stores_overlap(work: Work) -> None:

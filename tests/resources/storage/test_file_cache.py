@@ -1,7 +1,9 @@
 """Copies on this machine: the limit holds, the oldest go, several processes agree, nothing half is left."""
 
+import errno
 import fcntl
 import os
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -10,7 +12,10 @@ from typing import BinaryIO
 
 import pytest
 
+from resources.errors import ConfigError, StorageError
+from resources.storage import s3
 from resources.storage.file_cache import FileCache
+from resources.storage.s3 import open_s3
 
 SIZE = 1000
 
@@ -90,3 +95,44 @@ def test_several_processes_keep_the_limit(tmp_path: Path) -> None:
         seen = list(processes.map(partial(_fill, tmp_path / "cache"), range(4)))
     assert 0 < max(seen) <= 20 * SIZE
     assert 0 < held(tmp_path / "cache") <= 20 * SIZE
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    cache = FileCache(tmp_path / "file" / "cache", SIZE)
+    uses: list[Callable[[], object]] = [
+        lambda: cache.find("s3://b/a.npy", "1", SIZE),
+        lambda: cache.keep("s3://b/a.npy", "1", write),
+        cache.spool,
+    ]
+    for use in uses:
+        with pytest.raises(
+            StorageError, match=r"file/cache: storage\.cache\.folder cannot be used for .*Not a directory"
+        ):
+            use()
+
+
+def test_a_full_disk_is_told_with_the_folder_and_the_file(tmp_path: Path) -> None:
+    cache = FileCache(tmp_path / "cache", SIZE)
+
+    def full(_: BinaryIO) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(StorageError, match=r"storage\.cache\.folder cannot be used for s3://b/a.npy: No space left"):
+        cache.keep("s3://b/a.npy", "1", full)
+
+
+SECTION = {"s3": {}, "cache": {"folder": "/scratch", "limit": SIZE}, "lease": 120.0}
+
+
+def test_users_of_a_machine_have_folders_of_their_own(tmp_path: Path) -> None:
+    assert open_s3("s3://bucket/x", tmp_path, SECTION).cache.folder == Path(f"/scratch/user-{os.geteuid()}")
+
+
+def test_a_user_without_a_home_is_told_which_option_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(group: str) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(s3, "user_folder", homeless)
+    with pytest.raises(ConfigError, match=r"storage\.cache\.folder: this user has no home folder"):
+        open_s3("s3://bucket/x", tmp_path, {**SECTION, "cache": {"folder": None, "limit": SIZE}})
