@@ -106,6 +106,7 @@ FAULTS: list[tuple[Any, str]] = [
     (section("storage", root="s3://bucket/a/../b"), "storage: root: valid: s3://bucket/prefix, with a prefix of"),
     (section("storage", root="s3://key:word@bucket/x"), "storage: root: holds credentials or a port; valid: s3://"),
     (section("storage", kind="s3", root="corpus"), "storage: root: valid: s3://bucket/prefix"),
+    (section("storage", root="s3://bucket/x"), "name: received 'corpus', the default; valid in an object"),
     (section("storage", s3={"secret_access_key": "abc"}), "secret_access_key: credentials do not belong into corpus"),
     (section("storage", s3={"endpoint": "http://key:word@host"}), "endpoint: valid: http:// or https:// with host"),
     (source(max_bad_rows=1.5), "sources.0.max_bad_rows: received 1.5 (float)"),
