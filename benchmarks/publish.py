@@ -17,9 +17,11 @@ from benchmarks import (
     engines,
     estimate,
     export,
+    goals,
     materialize_all,
     minhash,
     plan,
+    raw_places,
     stages,
     stores,
     taggers,
@@ -27,6 +29,7 @@ from benchmarks import (
 )
 from benchmarks.peers.page import section as peers_section
 from benchmarks.peers.page import with_section
+from tests.object_store import weed
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
@@ -120,6 +123,8 @@ is the ratio of the two; with other work on the machine, that of CPU seconds is 
 ## The plan
 
 `python -m benchmarks.plan` measures the seconds to decide on every partition of a fresh corpus, by number of shards.
+`first look` reads every record; `again` is a new process with the snapshots that the first one left. `s3` is a corpus
+in an object store (SeaweedFS on loopback), with the number of requests.
 
 {plan}
 
@@ -130,6 +135,15 @@ process, and counts the CPU time of that process alone. `s3 cpu ratio` is that o
 `bytes read twice` counts bytes of objects that the build was sent although it had had them.
 
 {stores}
+
+## Raw files elsewhere
+
+`python -m benchmarks.raw_places` reads the same `jsonl.gz` from a local folder, from S3 (SeaweedFS on loopback) and
+from a web server: CPU seconds per MB of text of the two stages that read raw files, `raw_source` and
+`normalized_documents`. A `ratio` is over the local folder. `moved` is bytes received per byte of the raw files, which
+are read twice.
+
+{raw_places}
 
 ## The driver
 
@@ -210,6 +224,11 @@ def _quality(quick: bool) -> dict[str, Any]:
     }
 
 
+def _plan(quick: bool) -> dict[str, Any]:
+    shards = plan.QUICK_SHARDS if quick else plan.SHARDS
+    return {"plan": table(plan.measure(shards) | (plan.measure_s3(shards) if weed() else {}))}
+
+
 def _driver(quick: bool) -> dict[str, Any]:
     found = driver.measure(driver.QUICK_SHARDS if quick else driver.SHARDS)
     return {"driver": table(found | driver.speedup(*driver.QUICK_LARGE if quick else driver.LARGE))}
@@ -236,8 +255,11 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
     "export": lambda quick: {"export": table(export.measure(quick))},
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
-    "plan": lambda quick: {"plan": table(plan.measure(plan.QUICK_SHARDS if quick else plan.SHARDS))},
+    "plan": _plan,
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
+    "raw_places": lambda quick: {
+        "raw_places": table(raw_places.measure(raw_places.QUICK_MEGABYTES if quick else raw_places.MEGABYTES))
+    },
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "estimate": _estimate,
@@ -268,7 +290,8 @@ def _published(chosen: Sequence[str], quick: bool) -> None:
         new = made(name, quick)
         kept = {title: there.get(title) for title in parts} | {new.partition("\n")[0]: new}
         head = sections(PAGE)[0].format(cores=len(os.sched_getaffinity(0)), python=platform.python_version())
-        page = "\n".join([head, *(part for part in kept.values() if part)])
+        body = "\n".join(part for part in kept.values() if part)
+        page = "\n".join([head, goals.section(f"\n{body}"), body])
         TARGET.write_text(with_section(page, peers_section(written)), encoding="utf-8")
 
 

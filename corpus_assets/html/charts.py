@@ -176,9 +176,10 @@ def _options(words: Words, height: int, top: float) -> dict[str, Any]:
 
 
 def _ticks(top: float) -> list[float]:
-    """Returns three to six round values from 0 on, the last of which is not below `top`."""
+    """Returns three to six round values from 0 on, the last of which is not below `top`, rounded to nine digits."""
     if top < 1e-6:
         return [0, 1]
+    top = float(f"{top:.9g}")  # Shares that add up to one do so but for their last digit.
     power = 10.0 ** floor(log10(top / 4))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= top / 4)
     return [step * number for number in range(ceil(top / step) + 1)]

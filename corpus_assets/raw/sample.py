@@ -10,6 +10,7 @@ import io
 import shutil
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -85,6 +86,7 @@ class _Source:
     shard_name: str  # with "{}" for the shard's number
     write: ShardWriter
     text_key: str = "text"
+    elsewhere: bool = False  # its texts are made by other processes, so this one can write another source meanwhile
 
 
 def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
@@ -163,12 +165,17 @@ def _replace(root: Path, partial: Path) -> None:
 
 def _write_sources(root: Path, installed: texts.Installation, size: int) -> SampleSummary:
     parts = sum(source.share for source in SOURCES)
-    summaries = {
-        source.name: _write_source(root / source.name, source, installed, size * source.share // parts)
-        for source in SOURCES
-    }
-    _write_conversations(root / CONVERSATIONS, installed, size * CONVERSATIONS_PER_MEGABYTE // 1_000_000)
-    _write_exam(root / EXAM, installed)
+
+    def write(source: _Source) -> SourceSummary:
+        return _write_source(root / source.name, source, installed, size * source.share // parts)
+
+    with ThreadPoolExecutor(1) as waiting:
+        pending = {source.name: waiting.submit(write, source) for source in SOURCES if source.elsewhere}
+        written = {source.name: write(source) for source in SOURCES if not source.elsewhere}
+        _write_conversations(root / CONVERSATIONS, installed, size * CONVERSATIONS_PER_MEGABYTE // 1_000_000)
+        _write_exam(root / EXAM, installed)
+        written |= {name: future.result() for name, future in pending.items()}
+    summaries = {source.name: written[source.name] for source in SOURCES}
     return SampleSummary(
         documents=sum(summary.documents for summary in summaries.values()),
         text_bytes=sum(summary.text_bytes for summary in summaries.values()),
@@ -294,7 +301,7 @@ SOURCES = (
     _Source("code", texts.standard_code, 6, 5, "part-{}.jsonl.gz", _write_dolma_gzip),
     _Source("modules", texts.package_code, 6, 5, "part-{}.parquet", _write_parquet),
     _Source("native", texts.native_code, 3, 3, "part-{}.jsonl.zst", _write_meta_zstd),
-    _Source("docstrings", texts.docstrings, 4, 3, "part-{}.jsonl.zst.tar", _write_meta_tar),
+    _Source("docstrings", texts.docstrings, 4, 3, "part-{}.jsonl.zst.tar", _write_meta_tar, elsewhere=True),
     _Source("packages", texts.package_texts, 2, 2, "part-{}.jsonl", _write_body_rows, text_key="body"),
     _Source("licenses", texts.licences, 2, 2, "list-{}.txt", _write_text_list),
     _Source("reference", texts.reference, 2, 2, "part-{}.json.gz", _write_meta_gzip),

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import msgspec
 
 from resources.errors import BuilderLostError, HeldError, StorageError
-from resources.processes import Birth, has_ended
 from resources.storage.conditional import Objects, replace
 from resources.storage.holders import Process
 from resources.storage.renewal import RENEWALS, clock
@@ -177,7 +176,7 @@ class ObjectBuilders:
 def _others(objects: Objects, builder: Process) -> Iterator[Written]:
     for name in list(objects.names(FOLDER)):
         if name != name_of(builder) and (other := _read(objects, name)) is not None:
-            if _died(other):
+            if other.process.has_ended():
                 objects.delete(name)
             else:
                 yield other
@@ -189,11 +188,6 @@ def _read(objects: Objects, name: str) -> Written | None:
         return None if found is None else msgspec.json.decode(found.content, type=Written)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _died(other: Written) -> bool:
-    """Returns whether it was a process of this machine and namespace that has ended; others are waited for."""
-    return has_ended(other.process.process, Birth(other.process.place, other.process.ticks))
 
 
 def _lives(

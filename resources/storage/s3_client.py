@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from resources.errors import StorageError, StoreAccessError
+from resources.errors import ConfigError, StorageError, StoreAccessError
 from resources.storage.s3_address import Address
 from resources.storage.s3_listing import read_page
 from resources.storage.s3_quick import quick_session, without_asking_first
@@ -127,7 +127,10 @@ def _client(settings: S3Settings) -> Any:
         )
         # Compatible stores ask for no region, but requests are signed with one.
         region = session.region_name or ("us-east-1" if settings.endpoint else None)
-        made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+        try:
+            made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+        except ValueError:
+            raise ConfigError(f"s3.endpoint: {settings.endpoint!r} is no host with or without a port") from None
     without_allowance(made, attempts)
     without_asking_first(made)
     made.meta.events.register("before-send.s3", _count)

@@ -68,7 +68,7 @@ def change(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("server", ["simulation", "real_server"], indirect=True)
+@pytest.mark.parametrize("server", ["real_server"], indirect=True)
 def test_the_content_is_that_of_a_local_build(folder: Path, tmp_path: Path) -> None:
     twin = local_twin(folder, tmp_path / "local")
     assert build(folder).recomputed == build(twin).recomputed
@@ -181,6 +181,7 @@ def test_a_sample_lies_in_a_folder_of_its_own(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("server", ["real_server"], indirect=True)
 def test_the_command_works_and_tells_no_credentials(folder: Path, server: Server) -> None:
     program = str(Path(sys.executable).with_name("corpus"))
     said = ""

@@ -44,8 +44,12 @@ def test_a_matrix_is_a_table_whose_cells_are_shaded_by_value() -> None:
 def test_a_scale_ends_at_a_round_number_not_below_the_largest_value(top: float) -> None:
     ticks = _ticks(top)
     assert ticks[0] == 0
-    assert ticks[-1] >= top
+    assert ticks[-1] >= float(f"{top:.9g}")
     assert 2 <= len(ticks) <= 6
+
+
+def test_shares_that_add_up_to_one_but_for_rounding_end_at_one() -> None:
+    assert _ticks(1.0000000000000002) == _ticks(1) == [0, 0.5, 1]
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=300))

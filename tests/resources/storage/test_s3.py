@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from resources.errors import LeaseLostError, StorageError, StoreAccessError
+from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
 from resources.storage import s3, s3_ranges, s3_upload
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
@@ -388,6 +388,12 @@ def nowhere(environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("resources.storage.s3_client.ATTEMPTS", 1)
     settings = S3Settings(endpoint="http://127.0.0.1:9", addressing="path", concurrency=2)
     yield S3Storage(Address("bucket", "p"), settings, FileCache(tmp_path / "cache", 1 << 20))
+
+
+@pytest.mark.parametrize("endpoint", ["http://a..b:80", "http://-host:9000"])
+def test_an_endpoint_that_is_no_host(endpoint: str, environment: None) -> None:
+    with pytest.raises(ConfigError, match=f"s3.endpoint: '{endpoint}' is no host"):
+        client(S3Settings(endpoint=endpoint))
 
 
 def test_faults_tell_no_credentials(bucket: S3Storage, nowhere: S3Storage) -> None:

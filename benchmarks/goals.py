@@ -1,0 +1,97 @@
+"""What figures are meant to reach, and whether those on the page do: the table at the head of `docs/benchmarks.md`."""
+
+import re
+from typing import NamedTuple
+
+
+class Goal(NamedTuple):
+    """A bound of a figure.
+
+    script: of benchmarks/, whose section of the page has the figure. figure: its name there; `row, column` in a table
+    of several columns. more: the figure is to be at least `bound`; else at most. words: what it is, if that is needed.
+    """
+
+    script: str
+    figure: str
+    bound: float
+    more: bool = False
+    words: str = ""
+
+    def met(self, value: float) -> bool:
+        return value >= self.bound if self.more else value <= self.bound
+
+
+GOALS = (
+    Goal("stages", "pipeline, MB per CPU-second", 20, True, "raw text to clean train"),
+    Goal("stages", "minhashes, MB per CPU-second", 70, True, "with reading"),
+    Goal("dedup_quality", "default recall", 0.995, True),
+    Goal("dedup_quality", "default precision", 0.99, True),
+    Goal("dedup_quality", "removed below threshold", 0.005),
+    Goal("demo", "fresh to first seconds", 1.5, False, "first build on a fresh machine over a warm one"),
+    Goal("demo", "fresh build seconds", 40, False, "packages aside"),
+    Goal("demo", "sample s", 5, False, "the sample corpus is made"),
+    Goal("plan", "s3 plan 10000 shards again s", 10, False, "in an object store on loopback"),
+    Goal("stores", "s3 cpu ratio", 1.3, False, "CPU of a build on S3 over a local one"),
+    Goal("driver", "driver cpu ms per partition", 8),
+    Goal("driver", "build fixed cpu s", 4),
+    Goal("driver", "worker busy share", 0.9, True),
+    Goal("driver", "second build s 10000", 6),
+    Goal("driver", "one change s 10000", 20),
+    Goal("driver", "one change share", 0.1),
+    Goal("driver", "driver memory mb", 1000),
+    Goal("driver", "two workers speedup", 1.7, True),
+    Goal("engines", "local efficiency", 0.85, True, "two workers"),
+    Goal("engines", "ray efficiency", 0.85, True, "two workers"),
+    Goal("engines", "ray overhead ratio", 3, False, "an empty partition on Ray over a local one"),
+    Goal("materialize_all", "materialize all new s", 60, False, "the waits of Dagster's daemon aside"),
+)
+
+_SCRIPT = re.compile(r"`python -m benchmarks\.(\w+)`")
+
+
+def section(page: str) -> str:
+    """The goals with the figures of a page."""
+    figures = {
+        found.group(1): _figures(part)
+        for part in page.split("\n## ")[1:]
+        if (found := _SCRIPT.search(part)) is not None
+    }
+    rows = [_row(goal, figures.get(goal.script, {}).get(goal.figure)) for goal in GOALS]
+    head = "What figures of the sections below are meant to reach, and whether they do."
+    return "\n".join(
+        ["## Goals", "", head, "", "| figure | of | goal | measured | |", "|---|---|---:|---:|---|", *rows, ""]
+    )
+
+
+def _row(goal: Goal, value: float | None) -> str:
+    shown, verdict = (
+        ("", "not measured") if value is None else (f"{value:,}", "met" if goal.met(value) else "**missed**")
+    )
+    words = f"{goal.figure} ({goal.words})" if goal.words else goal.figure
+    bound = f"{'at least' if goal.more else 'at most'} {goal.bound:,}"
+    return f"| {words} | {goal.script} | {bound} | {shown} | {verdict} |"
+
+
+def _figures(part: str) -> dict[str, float]:
+    """The numbers in the tables of a section, by row; by `row, column` where there are several columns."""
+    found: dict[str, float] = {}
+    columns: list[str] = []
+    for line in part.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            columns = []
+        elif not columns:
+            columns = cells
+        else:
+            for column, cell in zip(columns[1:], cells[1:], strict=False):
+                if (value := _number(cell)) is not None:
+                    found[cells[0] if len(columns) == 2 else f"{cells[0]}, {column}"] = value
+    return found
+
+
+def _number(cell: str) -> float | None:
+    try:
+        value = float(cell.replace(",", ""))
+    except ValueError:
+        return None
+    return int(value) if value.is_integer() and "." not in cell else value
