@@ -316,6 +316,28 @@ def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
     assert objects.content == {}
 
 
+def test_the_sign_of_a_builder_is_looked_at_once_a_second() -> None:
+    class Counted(FakeObjects):
+        looks = 0
+
+        @override
+        def read(self, name: str) -> Found | None:
+            self.looks += name.startswith(".builders/")
+            return super().read(name)
+
+    objects = Counted()
+    builder = Builder(0, objects, 0.0)
+    for _ in range(5):
+        builder.ask()
+        assert builder.lease is not None
+        builder.lease.require()
+        builder.lease.release()
+    assert objects.looks == 1
+    builder.time += 1
+    builder.ask()
+    assert objects.looks == 2
+
+
 def lost(**given: Any) -> Outcome:
     return Outcome("asset/one", "asset", "one", error="taken over", **given)
 
