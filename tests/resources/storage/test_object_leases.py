@@ -300,7 +300,6 @@ def test_the_lease_of_a_process_of_this_machine_that_has_ended_is_taken_over_at_
     assert waiter.lease is not None
     assert objects.read(name_of(holder.me)) is None
     assert holder.lease is not None
-    holder.time += 2
     with pytest.raises(BuilderLostError):  # A worker of it may still run.
         holder.lease.require()
 
@@ -323,13 +322,36 @@ def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
     builder.ask()
     assert builder.lease is not None
     objects.delete(name_of(builder.me))
-    builder.time += 2
     with pytest.raises(BuilderLostError, match="process 0 on host0"):
         builder.lease.require()
     builder.lease.release()
     with pytest.raises(BuilderLostError, match="process 0 on host0"):
         builder.leases.take("asset/one", builder.me)
     assert objects.content == {}
+
+
+def test_who_begins_looks_at_the_sign_of_its_builder_once_a_second() -> None:
+    class Counted(FakeObjects):
+        looks = 0
+
+        @override
+        def read(self, name: str) -> Found | None:
+            self.looks += name.startswith(".builders/")
+            return super().read(name)
+
+    objects = Counted()
+    builder = Builder(0, objects, 0.0)
+    for _ in range(5):
+        builder.ask()
+        assert builder.lease is not None
+        builder.lease.release()
+    assert objects.looks == 1
+    builder.time += 1
+    builder.ask()
+    assert objects.looks == 2
+    assert builder.lease is not None
+    builder.lease.require()
+    assert objects.looks == 3, "before it writes it looks anew"
 
 
 def lost(**given: Any) -> Outcome:
