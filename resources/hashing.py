@@ -40,7 +40,7 @@ def hash_parts(*parts: Part) -> bytes:
     return packed
 
 
-def content_digest(*parts: bytes | bytearray) -> str:
+def content_digest(*parts: bytes | bytearray | memoryview) -> str:
     """Returns the xxh3-128 of the parts, each with its length before it, as 32 hex digits."""
     hasher = xxhash.xxh3_128()
     for part in parts:
