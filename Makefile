@@ -7,20 +7,21 @@ DEMO_MEGABYTES ?= 24
 # uv, where it is installed, is many times as fast; both check the same hashes.
 UV := $(shell command -v uv)
 INSTALL_WITH = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install --quiet --disable-pip-version-check)
+COMPILE = uv pip compile --quiet pyproject.toml --python-version 3.11 --universal --generate-hashes --no-strip-extras --no-header
 INSTALL := $(call INSTALL_WITH,$(BIN)/python)
 # The same packages and those of all extras; the environment of the lock stays as it is.
 EXTRAS := .venv-extras
 ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
   found = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
   print(",".join(name for name in found if name != "dev"))')
-# Tests that skip where an extra is missing; the rest of them pass in `make test`.
-OF_EXTRAS := tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/raw/test_warc.py \
-  tests/golden/test_dolma.py tests/card tests/ui/test_postgres.py tests/deploy tests/resources/engine/test_ray.py \
-  tests/build/test_ray_cluster.py tests/resources/storage tests/build/test_on_s3.py \
-  tests/resources/raw_places tests/build/test_raw_places.py tests/copying \
-  tests/faults/test_wire.py tests/faults/test_proxy.py tests/faults/test_sharing.py
+# Tests that skip where an extra is missing; the rest of them pass in `make test`. Long ones come first.
+OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py tests/faults/test_wire.py \
+  tests/build/test_ray_cluster.py tests/build/test_on_s3.py tests/build/test_raw_places.py tests/ui/test_postgres.py \
+  tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/copying tests/faults/test_proxy.py \
+  tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
+  tests/resources/raw_places tests/raw/test_warc.py
 
-.PHONY: help demo test test-fast test-extras test-readers lint format docs bench ui clean
+.PHONY: help demo test test-fast test-extras test-readers lint lock format docs bench ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -56,7 +57,7 @@ $(EXTRAS)/.ready: $(READY)
 	@touch $@
 
 test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extra, with all of them
-	$(EXTRAS)/bin/python -m pytest $(OF_EXTRAS)
+	$(EXTRAS)/bin/python -m pytest -n 2 --dist worksteal --all-extras $(OF_EXTRAS)
 
 $(READERS)/.ready: tests/export/readers.txt
 	$(PYTHON) -m venv $(READERS)
@@ -70,6 +71,11 @@ lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+lock:  ## write both locks anew after a change of pyproject.toml (needs uv); what they have stays, where it fits
+	$(COMPILE) --extra dev --output-file requirements.lock
+	$(COMPILE) deploy/requirements.in --extra ray --extra postgres --constraint requirements.lock \
+	  --output-file deploy/requirements.lock
 
 format: $(READY)  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .

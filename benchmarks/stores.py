@@ -5,8 +5,10 @@ that compiles kernels. S3 is SeaweedFS on loopback (extra `s3-server`), whose ow
 are those of the building process, imports and threads included. `--profile` prints where the build on S3 spends them.
 
 `s3_cpu_ratio`: CPU seconds of the build on S3 over those of the local one. `requests_per_partition`: requests of all
-kinds over committed partitions. `bytes_moved_per_text_byte`: bytes of bodies sent and received over those of normalized
-text. `bytes_read_twice`: bytes of objects that the build was sent although it had had them.
+kinds over committed partitions. `of_leases_PutObject` and so on: those that a partition takes, by what they are about
+and by operation, each counted once however often it was tried. `bytes_moved_per_text_byte`: bytes of bodies sent and
+received over those of normalized text. `bytes_read_twice`: bytes of objects that the build was sent although it had
+had them.
 """
 
 import argparse
@@ -18,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from cProfile import Profile
 from pathlib import Path
 from typing import Any
@@ -32,11 +34,13 @@ from corpus_assets.orchestration.build_report import Progress
 from resources.errors import CorpusError
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
-from resources.storage.s3_client import S3Settings, client, traffic
+from resources.storage.s3 import S3Storage
+from resources.storage.s3_client import client, traffic
 from tests.object_store import ENVIRONMENT, Server, seaweedfs
 
 MEGABYTES, QUICK_MEGABYTES, WARM_MEGABYTES = 240, 24, 2
 _PROFILED = 40
+_ABOUT = {".leases": "leases", ".builders": "builders", "ledger": "records", "owner.json": "records", ".probe": "probe"}
 
 
 def measure(megabytes: int, *, profile: bool = False) -> dict[str, Any]:
@@ -57,6 +61,7 @@ def _on_s3(local: Path, server: Server) -> Path:
     """Writes the configuration of the same corpus with a store on S3."""
     config = yaml.safe_load(local.read_text())
     root, cache = f"s3://{server.bucket}/benchmark", {"folder": str(local.parent / "cache")}
+    config["name"] = "benchmark"
     config["storage"] = {"root": root, "s3": server.section, "cache": cache}
     path = local.with_name("on-s3.yaml")
     path.write_text(yaml.safe_dump(config))
@@ -75,6 +80,7 @@ def figures_of(local: dict[str, Any], s3: dict[str, Any]) -> dict[str, Any]:
     """The figures of two builds of one corpus."""
     text = s3["text_bytes"]
     requests = {f"requests_{name}": count for name, count in sorted(s3["requests"].items())}
+    requests |= {f"of_{name}": round(count / s3["partitions"], 2) for name, count in sorted(s3["about"].items())}
     return {
         "s3_cpu_ratio": round(s3["cpu_s"] / local["cpu_s"], 3),
         "local_cpu_s_per_mb": round(local["cpu_s"] / text * 1e6, 4),
@@ -92,18 +98,25 @@ def figures_of(local: dict[str, Any], s3: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class Read:
-    """The places of objects that this process was sent."""
+class Asked:
+    """The requests of this process by what they are about, and the places of objects that it was sent."""
 
-    def __init__(self, settings: S3Settings) -> None:
+    def __init__(self, storage: S3Storage) -> None:
+        self.about: Counter[str] = Counter()
+        self._top = len(storage.address.key(""))
         self._read: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        events = client(settings).meta.events
+        events = client(storage.settings).meta.events
+        events.register("before-parameter-build.s3", self._counted)
         events.register("before-parameter-build.s3.GetObject", self._asked)
         events.register("after-call.s3.GetObject", self._answered)
 
     def twice(self) -> int:
         """Bytes that were sent although they had been."""
         return sum(sum(stop - start for start, stop in spans) - _covered(spans) for spans in self._read.values())
+
+    def _counted(self, params: dict[str, Any], model: Any, **_: Any) -> None:
+        top = params.get("Key", params.get("Prefix", ""))[self._top :].partition("/")[0]
+        self.about[f"{_ABOUT.get(top, 'files')}_{model.name}"] += 1
 
     def _asked(self, params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         context["key_of_benchmark"] = params["Key"]
@@ -126,8 +139,7 @@ def _covered(spans: list[tuple[int, int]]) -> int:
 def build(config: Path) -> dict[str, Any]:
     """Build a corpus in this process and say what it cost."""
     started, corpus = time.perf_counter(), Corpus.open(config)
-    settings = getattr(corpus.storage, "settings", None)
-    read = Read(settings) if settings is not None else None
+    asked = Asked(corpus.storage) if isinstance(corpus.storage, S3Storage) else None
     report = build_corpus(corpus, list(corpus.graph), _Silent(), checks=False)
     usage, moved = resource.getrusage(resource.RUSAGE_SELF), traffic()
     if not report.ok:
@@ -141,7 +153,8 @@ def build(config: Path) -> dict[str, Any]:
         "requests": moved.requests,
         "sent": moved.sent,
         "received": moved.received,
-        "read_twice": read.twice() if read is not None else 0,
+        "about": asked.about if asked else {},
+        "read_twice": asked.twice() if asked else 0,
         "content": {f"{name}/{key}": one.digest for name, found in records.items() for key, one in found.items()},
     }
 

@@ -22,7 +22,8 @@ def write_synthetic(folder: Path, shards: int) -> Corpus:
     for number in range(shards):
         (folder / f"raw/{SOURCES[number % 3]}/s{number:05d}.jsonl").write_bytes(b"x")
     sources = [{"name": name, "location": f"raw/{name}"} for name in SOURCES]
-    config = {"sources": sources, "storage": {"root": "corpus", "sync": False}, "engine": {"workers": 0}}
+    config = {"name": "synthetic", "sources": sources, "engine": {"workers": 0}}
+    config["storage"] = {"root": "corpus", "sync": False}
     (folder / "corpus.yaml").write_text(yaml.safe_dump(config))
     corpus = Corpus.open(folder / "corpus.yaml")
     for stage in corpus.graph:

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
+
+from tests.ports import free_ports
 
 START_SECONDS = 120
 
@@ -48,9 +49,7 @@ class Server:
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
     """`corpus ui` in a folder with a corpus.yaml, in a process group of its own that ends with the test."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = free_ports(1)
     command = [sys.executable, "-c", "from corpus_assets.cli.main import main; main()", "ui", "--port", str(port)]
     environment = {key: value for key, value in os.environ.items() if key not in {"DAGSTER_HOME", "CORPUS_CONFIG"}}
     with (folder / "ui.log").open("wb") as log:

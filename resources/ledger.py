@@ -164,6 +164,7 @@ class Ledger:
     def _look(self, asset: str) -> dict[str | None, Record]:
         entries = {_partition_of(entry.path): entry for entry in self._list(asset)}
         if not entries and asset not in self._seen:
+            self._seen[asset] = {}  # Where there are no records, a snapshot of some has nothing to say.
             return {}
         known = self._known(asset)
         changed = {key for key, entry in entries.items() if not _unchanged(entry, known.get(key))}

@@ -20,6 +20,11 @@ class Birth(NamedTuple):
     place: str = ""
     ticks: int = 0
 
+    @property
+    def boot(self) -> str:
+        """The start of the machine; empty where the system does not tell."""
+        return self.place.rpartition("-")[0]
+
 
 @cache
 def birth(pid: int) -> Birth:

@@ -12,6 +12,10 @@ VALID = (
     "a folder of this machine, or one mounted there; s3://bucket/prefix; hf://datasets/org/name@revision; or https://, "
     f"where a URL that ends in {', '.join(LIST_SUFFIXES[::2])} is a list of URLs"
 )
+VALID_FILES = (
+    "a file of this machine; s3://bucket/folder/file; hf://datasets/org/name@revision/folder/file; each of them with * "
+    "in its path for several files; or https://host/file"
+)
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):/")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -49,6 +53,27 @@ def check_location(location: str) -> str:
     elif scheme:
         raise ValueError(f"{VALID}; {scheme}: is not read")
     return location
+
+
+def check_files(location: str) -> str:
+    """Returns a location, if it can be read, that names files and no folder; `ValueError` says what is valid."""
+    scheme = scheme_of(check_location(location))
+    if scheme in ("http", "https"):
+        names_files = "*" not in location
+    elif scheme == "s3":
+        names_files = bool(parse_address(location).prefix)
+    else:
+        names_files = scheme != "hf" or bool(hub_address(location).folder and hub_address(parted(location)[0]))
+    if scheme and (location.endswith("/") or not urlsplit(location).path.strip("/") or not names_files):
+        raise ValueError(VALID_FILES)
+    return location
+
+
+def parted(location: str) -> tuple[str, str]:
+    """Returns the folder of an address of files and what lies below it: from the first name with `*`, or the last."""
+    names = location.split("/")
+    cut = next((number for number, name in enumerate(names) if "*" in name), len(names) - 1)
+    return "/".join(names[:cut]), "/".join(names[cut:])
 
 
 def hub_address(location: str) -> HubAddress:

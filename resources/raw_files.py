@@ -143,3 +143,9 @@ def fixed_folder(globs: Iterable[str]) -> str:
     folders = [list(takewhile(lambda name: not set(name) & set("*?"), glob.split("/")[:-1])) for glob in globs]
     same = takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))
     return "".join(f"{names[0]}/" for names in same)
+
+
+def fixed_prefix(globs: Iterable[str]) -> str:
+    """Returns the characters with which the paths of all files of some patterns must begin."""
+    begins = [re.split("[*?]", glob, maxsplit=1)[0] for glob in globs]
+    return os.path.commonprefix(begins)  # noqa: RUF071 -- keys of an object store are characters, not folders

@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from corpus_assets.config import sections
@@ -19,3 +20,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("project")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-extras", action="store_true", help="fail if a test is skipped for want of an extra")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and session.config.getoption("--all-extras"):
+        skipped = reporter.stats.get("skipped", ())
+        if any("extra" in str(report.longrepr[2]) for report in skipped):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -3,18 +3,18 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from resources.errors import StorageError
 from resources.storage.s3_client import S3Settings, client, translated
+from tests.ports import free_ports
 
 KEY, SECRET = "loopback", "not-a-secret-of-anybody"
 ENVIRONMENT = {
@@ -49,15 +49,6 @@ def weed() -> str | None:
     """Returns the program of SeaweedFS; None where it is not installed."""
     beside = Path(sys.executable).with_name("weed")
     return str(beside) if beside.exists() else shutil.which("weed")
-
-
-def free_ports(count: int) -> list[int]:
-    """Returns ports that nobody listens at now."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
 
 
 @contextmanager

@@ -34,6 +34,7 @@ class Site:
     sent: Counter[str] = field(default_factory=Counter)
     queries: list[str] = field(default_factory=list)
     tokens: set[str | None] = field(default_factory=set)
+    connections: int = 0
 
 
 BREAKS = 1000
@@ -43,6 +44,10 @@ BREAKS = 1000
 class _Handler(BaseHTTPRequestHandler):
     site: Site
     protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.site.connections += 1
 
     def log_message(self, *_: Any) -> None:
         pass

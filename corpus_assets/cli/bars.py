@@ -11,7 +11,7 @@ from typing_extensions import override
 from corpus_assets.cli.console import MAX_SHOWN, print_line
 from corpus_assets.cli.memory import resident
 from corpus_assets.numbers import duration, size
-from corpus_assets.orchestration.build_report import Progress
+from corpus_assets.orchestration.build_report import ONE_BUILDER, Progress
 from corpus_assets.orchestration.work import Work, dropped_words
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
@@ -76,6 +76,10 @@ class BarPerStage(Progress):
     def shares(self, builders: Sequence[str]) -> None:
         for builder in builders:
             print_line(self._bars.console, f"{builder} builds on this store too; they share the work")
+
+    @override
+    def alone(self, place: str) -> None:
+        print_line(self._bars.console, ONE_BUILDER.format(place))
 
     @override
     def begins(self, work: Work) -> None:

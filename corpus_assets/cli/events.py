@@ -37,6 +37,10 @@ class Events(Progress):
         self._write("shares", builders=[*builders])
 
     @override
+    def alone(self, place: str) -> None:
+        self._write("alone", store=place)
+
+    @override
     def begins(self, work: Work) -> None:
         self._work, self._said = work, self._clock()
         self._write(

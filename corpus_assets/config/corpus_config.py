@@ -21,12 +21,13 @@ from corpus_assets.config.storage import StorageSection
 from corpus_assets.config.streams import Stream
 from corpus_assets.config.takedown import Remove
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
+from resources.storage.ownership import UNNAMED
 
 
 class CorpusConfig(Section):
     """Everything a corpus is made from."""
 
-    name: Name = "corpus"
+    name: Name = Field(UNNAMED, description="name of the corpus; one in an object store needs one of its own")
     compat: Literal["slimpajama", "version-0.1"] | None = Field(
         None,
         description="profile that reproduces a reference, or keeps the defaults of an older version; it sets the "
@@ -76,6 +77,15 @@ class CorpusConfig(Section):
     )
     engine: EngineSection = EngineSection()
     storage: StorageSection = StorageSection()
+
+    @model_validator(mode="after")
+    def _has_a_name_in_a_bucket(self) -> "CorpusConfig":
+        if self.storage.kind == "s3" and self.name == UNNAMED:
+            raise ValueError(
+                f"name: received {self.name!r}, the default; valid in an object store: another name, which no other "
+                "corpus in it has, since it knows a corpus by nothing else"
+            )
+        return self
 
     @model_validator(mode="after")
     def _unique_names(self) -> "CorpusConfig":

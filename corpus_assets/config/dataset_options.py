@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from corpus_assets.config.dataset_files import Files, Shape, TextInput
-from corpus_assets.config.section import Bytes, Name, Section
+from corpus_assets.config.section import Bytes, Name, Section, Template
 from corpus_assets.config.tokenizers import Tokenizer
 from corpus_assets.config.weights import Weights
 
@@ -204,7 +204,7 @@ class Packed(Learned):
 class Templated(DatasetSection):
     """Rows of messages that a chat template writes."""
 
-    chat_template: str | None = Field(
+    chat_template: Template | None = Field(
         None, description="a jinja template, or the path of one; by default the tokenizer's own"
     )
 

@@ -1,6 +1,7 @@
 """Turns the faults of a configuration into sentences: the path of the key, what was received, and what is valid."""
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 Location = Sequence[int | str]
+_CREDENTIALS = re.compile(r"://([^\s/]*@|\S*:\S*@|\S*\?)")
 
 
 def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Iterator[str]:
@@ -37,8 +39,10 @@ def key_path(location: Location, values: Any, *, absent: bool) -> str:
 
 
 def shown(value: Any) -> str:
-    """Returns a value and its type as text, cut to a readable length."""
+    """Returns a value and its type as text, cut to a readable length; no address that may hold credentials."""
     text = repr(value)
+    if _CREDENTIALS.search(text):
+        return f"what is not shown, since it may hold credentials ({type(value).__name__})"
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from resources.config_files import is_template
 from resources.raw_addresses import check_location, scheme_of
 
 _UNITS = {
@@ -34,10 +35,14 @@ def _byte_count(value: Any) -> Any:
 
 
 def local_path(value: str) -> str:
-    """Returns a path; `ValueError` for the address of something that is no folder of this machine."""
+    """Returns a path; `ValueError` for the address of something that does not lie on this machine."""
     if scheme := scheme_of(value):
-        raise ValueError(f"a folder of this machine, or one mounted there; {scheme}: is not read")
+        raise ValueError(f"a path of this machine, or of what is mounted there; {scheme}: is not read")
     return value
+
+
+def _template(value: str) -> str:
+    return value if is_template(value) else local_path(value)
 
 
 def below(folder: Path, location: str) -> str:
@@ -62,6 +67,7 @@ def _name(value: str) -> str:
 Bytes = Annotated[int, BeforeValidator(_byte_count), Field(gt=0)]
 Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
 LocalPath = Annotated[str, Field(min_length=1), AfterValidator(local_path)]
+Template = Annotated[str, AfterValidator(_template)]
 Location = Annotated[str, Field(min_length=1), AfterValidator(check_location)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from corpus_assets.config.section import Bytes, Section
+from corpus_assets.config.section import Bytes, LocalPath, Section, Template
 
 
 class _Tokenizer(Section):
@@ -12,7 +12,7 @@ class _Tokenizer(Section):
         "auto",
         description="library that encodes texts; `auto`: the fastest that is proved equal. Ids never depend on it",
     )
-    chat_template: str | None = Field(
+    chat_template: Template | None = Field(
         None,
         description="a chat template (jinja), or the path of one; by default the one that comes with the tokenizer",
     )
@@ -45,15 +45,15 @@ class TokenizerFile(_Ending):
     """Any `tokenizer.json` of the tokenizers library; files in its folder declare its special tokens."""
 
     kind: Literal["tokenizer_json"]
-    path: str = Field(min_length=1, description="path of the tokenizer.json")
+    path: LocalPath = Field(description="path of the tokenizer.json")
 
 
 class Gpt2Tokenizer(_Tokenizer):
     """GPT-2's two files. Padding is always the end-of-text token, and no control token is found in a text."""
 
     kind: Literal["gpt2"]
-    merges: str = Field(min_length=1, description="path of vocab.bpe")
-    encoder: str = Field(min_length=1, description="path of encoder.json")
+    merges: LocalPath = Field(description="path of vocab.bpe")
+    encoder: LocalPath = Field(description="path of encoder.json")
     eos: str | int | None = Field(None, description="end-of-text token or its id; by default `<|endoftext|>`")
 
 
@@ -61,8 +61,8 @@ class NeoxTokenizer(_Ending):
     """GPT-NeoX's one file, with an optional tokenizer_config.json."""
 
     kind: Literal["neox"]
-    path: str = Field(min_length=1, description="path of the encoder file (a tokenizers-library JSON)")
-    config: str | None = Field(
+    path: LocalPath = Field(description="path of the encoder file (a tokenizers-library JSON)")
+    config: LocalPath | None = Field(
         None, description="path of tokenizer_config.json; by default the one in the folder of the file, if there is one"
     )
 
@@ -71,8 +71,7 @@ class HuggingFaceFolder(_Ending):
     """A folder in which transformers saved a tokenizer."""
 
     kind: Literal["huggingface"]
-    path: str = Field(
-        min_length=1,
+    path: LocalPath = Field(
         description="path of the folder: tokenizer.json, else tokenizer.model or spiece.model, else vocab.json and "
         "merges.txt; tokenizer_config.json, special_tokens_map.json and chat_template.jinja are read too",
     )
@@ -82,8 +81,8 @@ class SentencePieceModel(_Ending):
     """A SentencePiece model, encoded by that library."""
 
     kind: Literal["sentencepiece"]
-    path: str = Field(
-        min_length=1, description="path of the .model; tokenizer_config.json in its folder sets tokens around a text"
+    path: LocalPath = Field(
+        description="path of the .model; tokenizer_config.json in its folder sets tokens around a text"
     )
 
 

@@ -5,11 +5,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from corpus_assets.config.section import Section
+from corpus_assets.config.section import LocalPath, Section
 
 Share = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
-    Annotated[dict[str, Share], Tag("mapping"), Field(min_length=1)] | Annotated[str, Tag("path"), Field(min_length=1)],
+    Annotated[dict[str, Share], Tag("mapping"), Field(min_length=1)] | Annotated[LocalPath, Tag("path")],
     Discriminator(lambda value: "path" if isinstance(value, str) else "mapping"),
 ]
 

@@ -14,6 +14,7 @@ from corpus_assets.diff.recorded import READ, Records, numbers_of, recorded, sou
 from corpus_assets.diff.reported import reported
 from resources.errors import ConfigError
 from resources.ledger import FOLDER, Ledger
+from resources.raw_addresses import scheme_of
 from resources.records import Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
@@ -60,6 +61,8 @@ def open_side(path: Path) -> Side:
     path: a corpus.yaml, a folder with one, the folder of a store, or a report as JSON or as its page. Nothing in it is
     changed. Raises `ConfigError` for anything else.
     """
+    if scheme_of(str(path)):
+        raise ConfigError("received an address; valid: the corpus.yaml that names it, which says how it is reached")
     if path.is_dir():
         return _of_folder(path)
     if not path.is_file():

@@ -55,6 +55,8 @@ def build(
         with corpus.exclusive():
             forget_stamps(corpus.planner())
     with corpus.building() as others:
+        if not corpus.storage.shares:
+            progress.alone(corpus.storage.place)
         if others:
             progress.shares([other.words.rstrip(",") for other in others])
         corpus.storage.remove_abandoned()

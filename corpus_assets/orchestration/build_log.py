@@ -8,7 +8,7 @@ from typing import Final, Literal, TextIO
 
 from typing_extensions import override
 
-from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.build_report import ONE_BUILDER, Progress, Report
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.work import Work, dropped_words
 from resources.stage.declaration import Stage
@@ -37,11 +37,15 @@ class BuildLog(Progress):
         self._work: Work | None = None
         self._said = 0.0
         self.path: Path | None = None
-        self._others: Sequence[str] = ()
+        self._builders: Sequence[str] = ()
 
     @override
     def shares(self, builders: Sequence[str]) -> None:
-        self._others = builders
+        self._builders = [f"{builder} builds on this store too" for builder in builders]
+
+    @override
+    def alone(self, place: str) -> None:
+        self._builders = [ONE_BUILDER.format(place)]
 
     @override
     def begins(self, work: Work) -> None:
@@ -49,8 +53,8 @@ class BuildLog(Progress):
         self._open()
         sizes = f"{work.due:,} partitions of {len(work.stages)} stages, of {work.raw_bytes:,} raw bytes"
         self._write("info", f"a build begins: {sizes}, on {work.workers} workers")
-        for builder in self._others:
-            self._write("info", f"{builder} builds on this store too")
+        for words in self._builders:
+            self._write("info", words)
 
     def _open(self) -> None:
         path = self._folder / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%f}.log"

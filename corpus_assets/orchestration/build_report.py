@@ -12,6 +12,8 @@ from corpus_assets.orchestration.work import Work
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
+ONE_BUILDER = "{} holds no leases: no other process can build there at the same time"
+
 
 class Progress(Protocol):
     """Follows a build."""
@@ -27,6 +29,10 @@ class Progress(Protocol):
     def shares(self, builders: Sequence[str]) -> None:
         """Called when a build begins on a store on which others build. builders: those, in words."""
         del builders  # By default nobody is told.
+
+    def alone(self, place: str) -> None:
+        """Called when a build begins on a store that holds no leases: no other can build there meanwhile."""
+        del place  # By default nobody is told.
 
     def begins(self, work: Work) -> None:
         """Called once, when it is known that there is something to compute. work: kept up to date by the builder."""
@@ -67,6 +73,11 @@ class Several(Progress):
     def shares(self, builders: Sequence[str]) -> None:
         for one in self._followers:
             one.shares(builders)
+
+    @override
+    def alone(self, place: str) -> None:
+        for one in self._followers:
+            one.alone(place)
 
     @override
     def begins(self, work: Work) -> None:

@@ -7,6 +7,7 @@ import signal
 import socket
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ from corpus_assets.orchestration.lost_events import mark
 from corpus_assets.orchestration.postgres import database_url, unreachable, with_postgres
 from partitions.shards import register_shards
 from resources.errors import CorpusError, StorageError
-from resources.processes import start_time
+from resources.processes import Birth, birth, has_ended, start_time
 
 DEFAULTS = {
     "telemetry": {"enabled": False},
@@ -34,6 +35,7 @@ DEFAULTS = {
 }
 LOCK = ".lock"
 PROCESS_TAG = ".dagster/corpus-process"
+DAY = 24 * 3600.0
 _UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
@@ -111,27 +113,45 @@ def _complete_tables(instance: dg.DagsterInstance) -> None:
 
 def process_tags() -> dict[str, str]:
     """Returns tags that name the process that drives a run; they identify the runs of a killed build."""
-    started = psutil.Process().create_time()
-    return {PROCESS_TAG: f"{socket.gethostname()} {os.getpid()} {started:.2f}"}
+    born = birth(os.getpid())
+    began = f"{born.place}/{born.ticks}" if born.place else f"{psutil.Process().create_time():.2f}"
+    return {PROCESS_TAG: f"{socket.gethostname()} {os.getpid()} {began}"}
 
 
 def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
-    """Marks runs as failed whose build was killed on this machine; otherwise they would stay active for ever."""
+    """Marks runs as failed whose build was killed on this machine; otherwise they would stay active for ever.
+
+    What was driven before this machine was started anew, or in another container of the same name, is closed when it
+    has reported nothing for a day: nobody here can tell whether it still runs.
+    """
     closed = 0
     for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
-        if PROCESS_TAG in run.tags and not _runs(run.tags[PROCESS_TAG]):
+        if PROCESS_TAG in run.tags and not _runs(instance, run, run.tags[PROCESS_TAG]):
             mark(instance, run, untold=True)
             instance.report_run_failed(run, "the build that drove this run was killed; what it had committed is kept")
             closed += 1
     return closed
 
 
-def _runs(process: str) -> bool:
+def _runs(instance: dg.DagsterInstance, run: dg.DagsterRun, process: str) -> bool:
     """Returns whether a tagged process still runs; True for a process on another machine."""
-    host, pid, started = process.rsplit(" ", 2)
+    host, pid, began = process.rsplit(" ", 2)
     if host != socket.gethostname():
         return True
-    return f"{start_time(int(pid)) or 0:.2f}" == started
+    place, born, ticks = began.rpartition("/")
+    if not born:  # An older version, or a system that tells no place, wrote the time.
+        return f"{start_time(int(pid)) or 0:.2f}" == began
+    if place != birth(os.getpid()).place:
+        return time.time() - _last_sign(instance, run) < DAY
+    return not has_ended(int(pid), Birth(place, int(ticks)))
+
+
+def _last_sign(instance: dg.DagsterInstance, run: dg.DagsterRun) -> float:
+    """Returns when a run reported last, or was made, in seconds since 1970."""
+    for record in instance.get_records_for_run(run.run_id, limit=1, ascending=False).records:
+        return record.timestamp
+    made = instance.get_run_record_by_id(run.run_id)
+    return made.create_timestamp.timestamp() if made else time.time()
 
 
 def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:

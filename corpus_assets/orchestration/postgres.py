@@ -29,9 +29,25 @@ def database_url() -> str | None:
     if not url.startswith(DRIVER):
         kind = url.partition(":")[0] if ":" in url else "something without a scheme"
         raise ConfigError(f"${VARIABLE}: received {kind!r}; valid is {DRIVER}USER:PASSWORD@HOST:5432/DATABASE")
+    if not _is_readable(url):
+        raise ConfigError(
+            f"${VARIABLE}: not an address; valid is {DRIVER}USER:PASSWORD@HOST:5432/DATABASE, with "
+            "what is no letter or digit in user and password as %XX (%40 for @)"
+        )
     if find_spec("dagster_postgres") is None:
         raise ConfigError(f"${VARIABLE} is set, and dagster-postgres is missing: pip install 'corpus-assets[postgres]'")
     return url
+
+
+def _is_readable(url: str) -> bool:
+    """Returns whether the parts of an address are told apart; part of a password would count as the host else."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        return "@" not in (make_url(url).host or "")
+    except (ArgumentError, ValueError):
+        return False
 
 
 def with_postgres(file: Path) -> None:

@@ -12,6 +12,7 @@ from corpus_assets.reading.partition import StreamPartition
 from corpus_assets.reading.separated import SeparatedIds, Separators
 from resources.formats.token_streams import DATA, LENGTHS, NOWHERE
 from resources.hashing import content_digest
+from resources.raw_addresses import scheme_of
 from resources.storage.interface import Storage
 from resources.storage.local import LocalStorage
 
@@ -43,6 +44,8 @@ class TokenStream:
 
         manifest: the `manifest.json` of an export, whose separators the stream takes over.
         """
+        if scheme_of(str(folder)):
+            raise ReadingError("received an address; valid: a folder, or TokenStream.of_corpus(file, name)")
         storage = LocalStorage(Path(folder).absolute())
         self._open(storage, _keys(storage), Separators.of_manifest(manifest) if manifest is not None else None)
 

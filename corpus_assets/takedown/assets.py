@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
@@ -19,18 +19,25 @@ from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
 from corpus_assets.takedown.rows import ROW_KEY, named_rows, packed
 from resources.config_files import matching, read_outside
+from resources.errors import CorpusError
 from resources.formats.documents import Document
 from resources.formats.examples import Example
 from resources.hashing import content_digest
+from resources.raw_addresses import scheme_of
+from resources.raw_places.named import NamedFile, named_files
 from resources.stage.declaration import Partitioning, Stage, Values, same
 from resources.stage.task import Task
+from resources.storage.s3_client import S3Settings
 
 LIST, KEYS = "takedown_list", "document_keys"
+_LOCATION, _LISTS = "remove.location", "remove.lists"
 _BLOCK = 1 << 14
 
 
 def takedown_list(task: Task) -> None:
-    """Writes the keys of all documents that the lists name."""
+    """Writes the keys of all documents that the lists name; `CorpusError` if they are not those of the plan."""
+    if _digest(task.local_files.values()) != task[_LISTS]:
+        raise CorpusError(f"{_LOCATION}: the lists changed since the build began; build again")
     keys = all_keys(entries(task.local_files, None))
     task.save_array("takedown/list.npy", packed(keys))
     task.count(rows_out=len(keys), lists=len(task.local_files))
@@ -92,12 +99,33 @@ def takedown(task: Task, keys_asset: str) -> None:
 
 def lists_of(settings: Values) -> dict[str, bytes]:
     """Returns the contents of all lists by file name; `ConfigError` if there is none, or one cannot be read."""
-    files = matching("remove.location", settings["remove"]["location"])
-    return {name: read_outside("remove.location", path, LIST_BYTES) for name, path in files.items()}
+    if elsewhere := _elsewhere(settings):
+        return {name: file.read(LIST_BYTES) for name, file in elsewhere.items()}
+    files = matching(_LOCATION, settings["remove"]["location"])
+    return {name: read_outside(_LOCATION, path, LIST_BYTES) for name, path in files.items()}
+
+
+def _elsewhere(settings: Values) -> dict[str, NamedFile]:
+    """Returns the lists by file name, if they do not lie on this machine."""
+    section = settings["remove"]
+    if not scheme_of(section["location"]):
+        return {}
+    return named_files(_LOCATION, section["location"], S3Settings(**(section.get("s3") or {})))
 
 
 def _list_parameters(settings: Values) -> Mapping[str, Any]:
-    return {"remove.lists": content_digest(*sorted(lists_of(settings).values()))}
+    elsewhere = tuple(_elsewhere(settings).values())
+    return {_LISTS: _remembered_digest(elsewhere) if elsewhere else _digest(lists_of(settings).values())}
+
+
+@lru_cache(maxsize=4)
+def _remembered_digest(lists: tuple[NamedFile, ...]) -> str:
+    """Returns the digest of lists elsewhere, which are read once per process as long as their versions stay."""
+    return _digest(file.read(LIST_BYTES) for file in lists)
+
+
+def _digest(lists: Iterable[bytes]) -> str:
+    return content_digest(*sorted(lists))
 
 
 def _check_lists(settings: Values) -> None:

@@ -3,20 +3,19 @@
 Ray places tasks, starts processes and finds lost machines; here is decided what is in a task, and what is tried again.
 """
 
-import os
 import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from typing_extensions import override
 
-from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT, Engine, R, T, pause_of
+from resources.engine.interface import PRELOADED, Engine, R, T, pause_of
 from resources.engine.memory import most_of
 from resources.engine.pace import IN_HAND, Pace
+from resources.engine.ray_calls import death_errors, in_words, lost_errors, remote
 from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines, on_machine
 from resources.engine.ray_task import Answer, Ground, ground_of, serve, warm_up
 from resources.engine.time_limit import too_long, within
@@ -28,14 +27,13 @@ RETRIES = 3
 _GRACE = 10.0  # Seconds that tasks have to remove what they began, when nobody wants it any more.
 _LONGEST_PROOF = 60.0
 _LOOK_EVERY = 30.0  # Seconds without an answer after which the machines are looked at.
-_PASSED_ON = ("NUMBA_CACHE_DIR",)
 
 
 @dataclass(frozen=True)
 class _Flight:
     """A task that Ray was given. memory: bytes that it asks of a machine. lost: how many machines were lost with it.
 
-    alone: it shows whether its job kills.
+    alone: it has one job of a task that died. apart: nothing else runs meanwhile, which shows whether that job kills.
     """
 
     jobs: Sequence[Job]
@@ -43,6 +41,7 @@ class _Flight:
     since: float = 0.0
     lost: int = 0
     alone: bool = False
+    apart: bool = False
 
 
 class RayEngine(Engine):
@@ -84,13 +83,14 @@ class RayEngine(Engine):
         self._grounds: dict[Storage, Ground] = {}
         self._flights: dict[Any, _Flight] = {}
         self._again: deque[_Flight] = deque()
+        self._suspects: deque[_Flight] = deque()
         self._left: deque[Job] = deque()
         self._heard = time.monotonic()
 
     @override
     def prepare(self) -> None:
         for _ in range(self.workers):
-            _remote(warm_up, 0).remote(PRELOADED)
+            remote(warm_up, 0).remote(PRELOADED)
 
     @override
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
@@ -107,11 +107,15 @@ class RayEngine(Engine):
 
     def _launch(self, queue: Iterator[Job]) -> bool:
         """Gives Ray as many tasks as it may have; returns whether it has any."""
+        if any(flight.apart for flight in self._flights.values()):
+            return True
         while self._again and len(self._flights) < self.workers:
             self._give(self._again.popleft())
         free = self._most - len(self._flights)
         for batch in self._pace.batches(iter(lambda: self._next(queue), None), free):
             self._give(_Flight(batch))
+        if self._suspects and not self._flights:
+            self._give(self._suspects.popleft())
         return bool(self._flights)
 
     def _next(self, queue: Iterator[Job]) -> Job | None:
@@ -121,7 +125,7 @@ class RayEngine(Engine):
         memory = max(job.memory for job in flight.jobs) + self.own_memory
         payload = pickle.dumps((self._work, flight.jobs))
         ground = self._ground(flight.jobs[0].storage)
-        reference = _remote(serve, memory).remote(ground, payload, IN_HAND)
+        reference = remote(serve, memory).remote(ground, payload, IN_HAND)
         self._flights[reference] = replace(flight, memory=memory, since=time.monotonic())
 
     def _ground(self, store: Storage) -> Ground:
@@ -130,25 +134,29 @@ class RayEngine(Engine):
         return self._grounds[store]
 
     def _landed(self, queue: Iterator[Job]) -> Iterator[Outcome]:
-        """Waits for a task; yields the outcomes of the jobs that it did, or nothing when there may be more jobs."""
+        """Waits for tasks; yields the outcomes of those that are done, or nothing when there may be more jobs."""
         ray = load_ray()
         pause = pause_of(queue) if len(self._flights) < self._most else None
         limit = _LOOK_EVERY if pause is None else min(pause, _LOOK_EVERY)
-        done = ray.wait(list(self._flights), num_returns=1, timeout=limit)[0]
-        if not done:
+        if not ray.wait(list(self._flights), num_returns=1, timeout=limit)[0]:
             self._look()
             return
         self._heard = time.monotonic()
-        [reference] = done
+        for reference in ray.wait(list(self._flights), num_returns=len(self._flights), timeout=0)[0]:
+            yield from self._outcomes(reference)
+
+    def _outcomes(self, reference: Any) -> Iterator[Outcome]:
+        """Yields the outcomes of a task that is done."""
+        ray = load_ray()
         flight = self._flights.pop(reference)
         try:
             answer = ray.get(reference)
-        except _lost_errors():
+        except lost_errors():
             yield from self._lost(flight)
-        except _death_errors():
+        except death_errors():
             yield from self._died(flight)
         except ray.exceptions.RayError as error:
-            raise EngineError(f"a task failed on the Ray cluster: {_in_words(error)}") from None
+            raise EngineError(f"a task failed on the Ray cluster: {in_words(error)}") from None
         else:
             yield from self._answered(flight, answer)
 
@@ -191,12 +199,19 @@ class RayEngine(Engine):
             yield _failed(job, f"{job.name}: {times}; engine.retries is {self._retries}")
 
     def _died(self, flight: _Flight) -> Iterator[Outcome]:
-        """Has the jobs of a worker that died done one by one, which tells whose fault it is; that one has failed."""
+        """Has the jobs of a worker that died done one by one, which mostly tells whose fault it is.
+
+        Where memory ran out a process may have died of what another took. So a job has failed that kills its worker
+        while nothing else runs, after all others.
+        """
         if not flight.alone:
             self._again.extend(_Flight([job], alone=True) for job in flight.jobs)
             return
+        if not flight.apart:
+            self._suspects.append(replace(flight, apart=True))
+            return
         [job] = flight.jobs
-        limit = self._job_timeout
+        limit = self._job_timeout  # The task did not wait for a core: nothing else runs.
         if limit is not None and time.monotonic() - flight.since > limit:
             yield _failed(job, too_long(limit))
         else:
@@ -215,7 +230,7 @@ class RayEngine(Engine):
         given: deque[tuple[T, Any]] = deque()
         for item in items:
             payload = pickle.dumps((function, [item]))
-            given.append((item, _remote(serve, self.own_memory).remote(ground, payload, 0.0)))
+            given.append((item, remote(serve, self.own_memory).remote(ground, payload, 0.0)))
             if len(given) > self.workers:
                 yield self._spread(function, *given.popleft())
         while given:
@@ -224,7 +239,7 @@ class RayEngine(Engine):
     def _spread(self, function: Callable[[T], R], item: T, reference: Any) -> R:
         try:
             answer: Answer = load_ray().get(reference)
-        except (*_lost_errors(), *_death_errors()):
+        except (*lost_errors(), *death_errors()):
             return function(item)
         if answer.refused is not None:
             raise EngineError(answer.refused)
@@ -238,7 +253,7 @@ class RayEngine(Engine):
         """Returns in words why machines cannot work on a store, by the proof that every worker gives."""
         ground, payload = ground_of(store), pickle.dumps((str, []))
         places = [{"num_cpus": 0, "scheduling_strategy": on_machine(machine)} for machine in machines()]
-        given = [_remote(serve, 0, **place).remote(ground, payload, 0.0) for place in places]
+        given = [remote(serve, 0, **place).remote(ground, payload, 0.0) for place in places]
         answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
         return [answer.refused for answer in answers if answer.refused is not None]
 
@@ -246,6 +261,7 @@ class RayEngine(Engine):
         """Ends the tasks that are under way, and forgets what was to follow."""
         flights, self._flights = list(self._flights), {}
         self._again.clear()
+        self._suspects.clear()
         self._left.clear()
         if flights:
             ray = load_ray()
@@ -279,36 +295,8 @@ def _sharing(found: Sequence[Machine], memory: int, workers: int | None) -> int:
     return min(count for count in (workers, max(cores, default=workers)) if count)
 
 
-@cache
-def _task(function: Callable[..., Any]) -> Any:
-    """Returns a function as one of Ray's, which is sent to the cluster once; Ray itself never tries it again."""
-    return load_ray().remote(num_cpus=1, max_retries=0)(function)
-
-
-def _remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
-    """Returns a function as a task of one core and so many bytes. more: options of Ray's."""
-    environment = WORKER_ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return _task(function).options(memory=memory, runtime_env={"env_vars": environment}, **more)
-
-
-def _lost_errors() -> tuple[type[Exception], ...]:
-    errors = load_ray().exceptions
-    return errors.NodeDiedError, errors.LocalRayletDiedError, errors.ObjectLostError
-
-
-def _death_errors() -> tuple[type[Exception], ...]:
-    errors = load_ray().exceptions
-    return errors.WorkerCrashedError, errors.OutOfMemoryError
-
-
 def _failed(job: Job, why: str) -> Outcome:
     return Outcome(job.name, job.stage.name, job.partition, error=why)
-
-
-def _in_words(error: Exception) -> str:
-    """Returns the last line of what Ray says, which is the error itself after the traceback of its worker."""
-    lines = str(error).strip().splitlines()
-    return lines[-1] if lines else type(error).__name__
 
 
 def open_ray(section: Mapping[str, Any]) -> RayEngine:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from resources.collector import calm_collector
 from resources.engine.attempt import attempt
+from resources.engine.libraries import Versions, differences, versions
 from resources.hashing import content_digest
 from resources.storage.interface import Storage
 from resources.storage.ownership import nonce_of
@@ -25,12 +26,13 @@ _PACKAGES = ("corpus_assets", "partitions", "resources")
 class Ground(NamedTuple):
     """What a worker must have in common with its driver.
 
-    paths: where modules are found. code: `code_digest` of the driver. store: the store, pickled, as its class may be of
-    the user's own. nonce: what the driver found there; None if it has none.
+    paths: where modules are found. code: `code_digest` of the driver. libraries: its `versions`. store: the store,
+    pickled, as its class may be of the user's own. nonce: what the driver found there; None if it has none.
     """
 
     paths: tuple[str, ...]
     code: str
+    libraries: Versions
     store: bytes
     nonce: str | None
 
@@ -53,7 +55,7 @@ class Answer(NamedTuple):
 def ground_of(store: Storage) -> Ground:
     """Returns what workers must have in common with this process."""
     paths = tuple(dict.fromkeys(path for path in sys.path if Path(path).is_absolute()))
-    return Ground(paths, code_digest(), pickle.dumps(store), nonce_of(store))
+    return Ground(paths, code_digest(), versions(), pickle.dumps(store), nonce_of(store))
 
 
 def serve(ground: Ground, payload: bytes, seconds: float) -> Answer:
@@ -100,6 +102,10 @@ def _unfit(ground: Ground) -> str | None:
     host = socket.gethostname()
     if code_digest() != ground.code:
         return f"machine {host} has other code than this one; install the same corpus-assets on all machines"
+    if others := differences(ground.libraries, versions()):
+        return (
+            f"machine {host} has {', '.join(others)}; its content may be another one. Install the same on all machines"
+        )
     try:
         store: Storage = pickle.loads(ground.store)
         found = nonce_of(store)

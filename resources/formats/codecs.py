@@ -70,7 +70,8 @@ def open_zstd(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
     It takes skippable frames, and frames that do not tell the size of their content.
 
     An empty `raw` gives no bytes. Reading raises `CodecError` when a frame is cut or corrupt, when its window
-    is over `ZSTD_WINDOW_BYTES`, or when the output is longer than `max_bytes`. The caller closes `raw`.
+    is over `ZSTD_WINDOW_BYTES`, or when the output is longer than `max_bytes`; what `raw` raises passes. The caller
+    closes `raw`.
     """
     # Arrow's stream reports a frame that ends early; zstandard's stream_reader ends there without an error.
     stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
@@ -78,7 +79,11 @@ def open_zstd(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
     def read(size: int) -> bytes:
         try:
             return cast(bytes, stream.read(size))
+        except MemoryError:  # One of Arrow's own is an ArrowException too.
+            raise
         except _ZSTD_FAULTS as fault:
+            if isinstance(fault, OSError) and fault.errno is not None:
+                raise  # The machine cannot read now, which says nothing of the stream: Arrow's own have no number.
             if _WINDOW_FAULT in str(fault):
                 raise CodecError(f"zstd window is over the limit of {ZSTD_WINDOW_BYTES} bytes") from fault
             raise CodecError(f"zstd stream is cut or corrupt ({fault})") from fault

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from resources.errors import ConfigError, CorpusError, StorageError
 from resources.raw_addresses import HubAddress, hub_address
@@ -133,6 +133,8 @@ def _faults(what: str) -> Iterator[None]:
     """Turns faults of the hub's client into ours; its own messages hold addresses and advice for others."""
     from huggingface_hub import errors
 
+    # The bases of the client's own error are those of the library below it, which differs between its releases.
+    below = cast("tuple[type[Exception], ...]", errors.HfHubHTTPError.__bases__)
     try:
         yield
     except CorpusError:
@@ -148,5 +150,7 @@ def _faults(what: str) -> Iterator[None]:
     except errors.HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "no status")
         raise StorageError(f"{what}: the hub cannot be read now: it answers {status}") from None
-    except Exception as error:  # Errors of the library below, which differ between its releases.
-        raise StorageError(f"{what}: the hub cannot be read now: {type(error).__name__}") from None
+    except below as error:
+        raise StorageError(f"{what}: the hub cannot be reached: {type(error).__name__}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise StorageError(f"{what}: what the hub answers makes no sense: {type(error).__name__}") from None

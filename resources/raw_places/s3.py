@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from resources.errors import ConfigError, StorageError, StoreAccessError
-from resources.raw_files import FoundFile, fixed_folder, glob_pattern, printable
+from resources.raw_files import FoundFile, fixed_prefix, glob_pattern, printable
 from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
 from resources.raw_places.ranged import ranged
 from resources.raw_places.remote import CutError, changed
@@ -53,7 +53,7 @@ class S3Folder:
         top = parse_address(self.location)
         cut = len(top.key(""))
         with translated(str(top)):
-            prefix = top.key(fixed_folder(folder.globs))
+            prefix = top.key(fixed_prefix(folder.globs))
             for key, size, version in listed(client(self.settings), top.bucket, prefix):
                 if not (path := key[cut:]).endswith("/") and path:
                     yield FoundFile(path, size, _token(version), None)

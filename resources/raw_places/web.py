@@ -4,10 +4,11 @@ import gzip
 import posixpath
 import time
 import zlib
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import BinaryIO, TypeVar, cast
@@ -29,6 +30,8 @@ LIST_BYTES = 64 << 20
 LIST_LINES = 1_000_000
 LINE_BYTES = 8 << 10
 _AT_ONCE = 16
+_IN_HAND = 64 * _AT_ONCE
+"""Files of a list that are asked for before the answers of others are at hand."""
 Bytes = TypeVar("Bytes", bytes, bytearray)
 _UNKNOWN = "unknown/"
 _GONE = (404, 410)
@@ -53,9 +56,13 @@ class WebFiles:
                 f"{where} cannot be with format txt_list; valid: txt, and a list of the URLs of the texts"
             )
         patterns = [glob_pattern(glob) for glob in folder.globs]
-        urls = {path: url for path, url in self._urls(folder, where) if any(one.fullmatch(path) for one in patterns)}
+        wanted = [item for item in self._urls(folder, where) if any(one.fullmatch(item[0]) for one in patterns)]
+        found: list[FoundFile] = []
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            return list(threads.map(lambda item: _looked_up(folder.name, *item), urls.items()))
+            for start in range(0, len(wanted), _IN_HAND):
+                some = wanted[start : start + _IN_HAND]
+                found += threads.map(lambda item: looked_up(f"{folder.name}/{printable(item[0])}", *item), some)
+        return found
 
     def _urls(self, folder: SourceFolder, where: str) -> list[tuple[str, str]]:
         """Returns paths and URLs of all files, each path once."""
@@ -147,9 +154,11 @@ def open_url(remote: WebFile, file: FoundFile) -> BinaryIO:
     return ranged(Begun(remote, reply, end), file.path, file.bytes)
 
 
-def _looked_up(source: str, path: str, url: str) -> FoundFile:
-    """Returns a file as its server describes it; one that is not there has that as its problem."""
-    label = f"{source}/{printable(path)}"
+def looked_up(label: str, path: str, url: str) -> FoundFile:
+    """Returns a file as its server describes it; one that is not there has that as its problem.
+
+    label: the file in messages.
+    """
     try:
         try:
             reply = get(url, label, {"Range": "bytes=0-0"})
@@ -157,6 +166,9 @@ def _looked_up(source: str, path: str, url: str) -> FoundFile:
             if error.status != _NO_RANGE:
                 raise
             reply = get(url, label)  # A file without bytes has no first one.
+        if reply.is_range:
+            with suppress(CutError):  # What counts has come; a body that was read leaves its connection to the next.
+                reply.read(1)
     except StatusError as error:
         if error.status in _GONE:
             return FoundFile(path, 0, "0", f"cannot be read: the server answers {error.status}", url)
@@ -198,21 +210,20 @@ def _hashed(path: str, url: str) -> str:
     return f"{path[: len(path) - len(suffix)]}-{content_digest(url.encode('utf-8', 'surrogateescape'))[:8]}{suffix}"
 
 
-def _lines(url: str, where: str) -> list[str]:
-    """Returns the lines of a list; `ConfigError` for one that is too long, or no text."""
+def _lines(url: str, where: str) -> Iterator[str]:
+    """Yields the lines of a list; `ConfigError` for one that is too long, or no text."""
     content = _body(url, where)
     if urlsplit(url).path.lower().endswith(".gz"):
         content = _unpacked(content, where)
-    try:
-        lines = content.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{where}: the list is not UTF-8: {error.reason} at byte {error.start}") from None
-    if len(lines) > LIST_LINES:
-        raise ConfigError(f"{where}: the list has {len(lines):,} lines; valid: at most {LIST_LINES:,}")
-    for number, line in enumerate(lines, 1):
+    if (count := content.count(b"\n")) > LIST_LINES:
+        raise ConfigError(f"{where}: the list has {count:,} lines; valid: at most {LIST_LINES:,}")
+    for number, line in enumerate(BytesIO(content.removeprefix(BOM_UTF8)), 1):
         if len(line) > LINE_BYTES:
-            raise ConfigError(f"{where} line {number}: {len(line):,} characters; valid: at most {LINE_BYTES:,}")
-    return lines
+            raise ConfigError(f"{where} line {number}: {len(line):,} bytes; valid: at most {LINE_BYTES:,}")
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{where} line {number}: the list is not UTF-8: {error.reason}") from None
 
 
 def _body(url: str, where: str) -> bytes:

@@ -43,15 +43,19 @@ class CheckedFiles:
         self._begun: dict[str, FileRecord] = {}
 
     def damaged(self, file: FileRecord, problem: str) -> DamagedFileError:
-        """Returns the fault of a file."""
+        """Returns the fault of a file; a copy of it on this machine is not used any more."""
+        self._storage.forget_copy(file.path)
         return DamagedFileError(self._record.asset, self._record.partition, file.path, problem)
 
     def open(self, file: FileRecord) -> BinaryIO:
         """Opens a file without a check."""
         try:
-            return self._storage.open(file.path)
+            return self._opened(file.path)
         except FileNotFoundError:
             raise self.damaged(file, "is missing") from None
+
+    def _opened(self, path: str) -> BinaryIO:
+        return (self._storage.at_hand(path) if self._compared else None) or self._storage.open(path)
 
     def read(self, file: FileRecord, offset: int, size: int) -> bytes:
         """Returns bytes of a file without a check."""
@@ -83,7 +87,7 @@ class CheckedFiles:
 
     def _beside(self, file: FileRecord, path: str, content: bytes) -> BinaryIO:
         """Opens a file whose content is known, or another one that its format has beside it."""
-        return BytesIO(content) if path == file.path else self._storage.open(path)
+        return BytesIO(content) if path == file.path else self._opened(path)
 
     def _version(self, file: FileRecord) -> Version:
         """Returns what a stored file is now; `DamagedFileError` if it is missing or has another size."""
@@ -93,6 +97,12 @@ class CheckedFiles:
         if entry.bytes != file.bytes:
             raise self.damaged(file, f"has {entry.bytes} bytes, its record says {file.bytes}")
         return self._storage.place, file.path, entry.bytes, entry.version, file.digest
+
+    def _known_version(self, file: FileRecord) -> Version:
+        """Returns what a file is that is to be read; nobody is asked for one that can have one content only."""
+        if self._storage.is_fixed(file.path):
+            return self._storage.place, file.path, file.bytes, "", file.digest
+        return self._version(file)
 
     def lines(self, file: FileRecord, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yields the lines of a file, or blocks of them, and compares them at their end with its digest over them."""
@@ -149,9 +159,9 @@ class CheckedFiles:
         """Raises `DamagedFileError` unless the whole file is as recorded; reads it in blocks if it was not read yet."""
         if file.path in self._sound or not self._compared:
             return
-        version = self._version(file)
+        version = self._known_version(file)
         if version not in _FOUND_SOUND:
-            self._compare(file, self._digest(file, self._storage.open))
+            self._compare(file, self._digest(file, self._opened))
             _FOUND_SOUND.add(version)
         self._sound.add(file.path)
 

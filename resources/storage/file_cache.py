@@ -6,6 +6,7 @@ bytes stay until it is closed.
 
 import fcntl
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,6 +20,9 @@ from resources.hashing import content_digest
 _HALF_WRITTEN = ".half-"
 _LOCK = ".lock"
 _ABANDONED_SECONDS = 24 * 60 * 60
+_DIGITS = 20
+_LARGE = 8
+"""Share of the limit, as a divisor, over which a file that was written is not kept."""
 
 
 @dataclass(frozen=True)
@@ -39,46 +43,64 @@ class FileCache:
 
     def keep(self, name: str, version: str, write: Callable[[BinaryIO], None]) -> Path:
         """Makes a copy of a file, whose content `write` writes; returns its place. What is over the limit goes."""
-        place = self._place(name, version)
         self.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix=_HALF_WRITTEN, delete=False) as half:
             try:
                 write(cast(BinaryIO, half))
                 half.flush()
-                self._publish(Path(half.name), half.tell(), place)
+                return self._publish(Path(half.name), half.tell(), name, version)
             except BaseException:
                 Path(half.name).unlink(missing_ok=True)
                 raise
-        return place
 
-    def _publish(self, half: Path, size: int, place: Path) -> None:
-        with (self.folder / _LOCK).open("a+b") as total:
+    def keep_spooled(self, name: str, version: str, descriptor: int) -> None:
+        """Makes a copy of a spooled file by giving it a name, if the system can, and if the cache has room for such."""
+        size = os.fstat(descriptor).st_size
+        half = self.folder / f"{_HALF_WRITTEN}{secrets.token_hex(8)}"
+        if size > self.limit // _LARGE:
+            return
+        with suppress(OSError):
+            # Only with a folder, which the absolute path makes no use of, does Python call what follows the link.
+            os.link(f"/proc/self/fd/{descriptor}", half, src_dir_fd=descriptor)
+            self._publish(half, size, name, version)
+
+    def forget(self, name: str, version: str) -> None:
+        """Removes a copy, if there is one."""
+        self._place(name, version).unlink(missing_ok=True)
+
+    def _publish(self, half: Path, size: int, name: str, version: str) -> Path:
+        place = self._place(name, version)
+        total = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
             fcntl.flock(total, fcntl.LOCK_EX)
             self._make_room(size, total)
             half.replace(place)
+        finally:
+            os.close(total)
+        return place
 
     def spool(self) -> BinaryIO:
-        """Opens a temporary file in the folder, without a name: it ends with the process."""
+        """Opens a temporary file in the folder, without a name: it ends with the process, or is given one."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError, AttributeError):  # Not every file system has files without a name.
+            return os.fdopen(os.open(self.folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600), "w+b")
         return cast(BinaryIO, tempfile.TemporaryFile(dir=self.folder))
 
     def _place(self, name: str, version: str) -> Path:
         return self.folder / content_digest(name.encode(), version.encode())
 
-    def _make_room(self, size: int, total: BinaryIO) -> None:
+    def _make_room(self, size: int, total: int) -> None:
         """Notes that a copy of `size` bytes is added; if it does not fit, counts anew and removes the oldest.
 
-        total: the file that holds how many bytes there are, which is locked. An eighth of the limit is made free, so
-        that not every copy looks at all others.
+        total: the open file that holds how many bytes there are, which is locked. An eighth of the limit is made free,
+        so that not every copy looks at all others.
         """
-        total.seek(0)
-        before = total.read()
+        before = os.pread(total, _DIGITS, 0)
         # Empty at first, and after a process was killed while it wrote the number.
         known = size + (int(before) if before.isdigit() else self._trim(self.limit - size))
         if known > self.limit:
             known = size + self._trim(self.limit - self.limit // 8 - size)
-        total.truncate(0)
-        total.write(str(known).encode())
+        os.pwrite(total, str(known).encode().zfill(_DIGITS), 0)  # Always as long: to cut a file costs a millisecond.
 
     def _trim(self, most: int) -> int:
         """Removes the copies least recently used until there are at most so many bytes; returns how many there are."""

@@ -8,7 +8,7 @@ from functools import cache
 
 import msgspec
 
-from resources.processes import birth
+from resources.processes import Birth, birth, has_ended
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -30,6 +30,10 @@ class Process(msgspec.Struct, frozen=True):
     def words(self) -> str:
         """The process as a person names it."""
         return f"process {self.process} on {self.host}, since {self.since},"
+
+    def has_ended(self) -> bool:
+        """Returns whether it is known to have ended; False for a process of another machine or namespace."""
+        return has_ended(self.process, Birth(self.place, self.ticks))
 
 
 @cache

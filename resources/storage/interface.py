@@ -78,6 +78,20 @@ class Storage(Protocol):
         """Opens a stored file for reading it once, from its beginning on; a store may do that at less cost."""
         return self.open(path)
 
+    def is_fixed(self, path: str) -> bool:
+        """Returns whether a stored file can never have another content, since its path has a version of it."""
+        del path
+        return False
+
+    def at_hand(self, path: str) -> BinaryIO | None:
+        """Opens the copy that this machine has of a fixed file, without asking the store; None if it has none."""
+        del path
+        return None
+
+    def forget_copy(self, path: str) -> None:
+        """Removes the copy that this machine has of a fixed file: what was read of it was wrong."""
+        del path
+
     def read(self, path: str, offset: int, size: int) -> bytes:
         """Returns `size` bytes of a stored file from `offset` on, or fewer at its end; reads only those bytes."""
 

@@ -165,7 +165,8 @@ class LocalStorage(Storage):
     @override
     def abandoned(self) -> list[str]:
         folder = self.root / TEMPORARY
-        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not _alive(item))
+        alone = local_locks.is_alone(self.root)
+        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not _alive(item, alone=alone))
 
     @override
     def remove_abandoned(self) -> int:
@@ -266,20 +267,24 @@ def _host() -> str:
     return f"{host}@{born.place}-{born.ticks}" if born.place else host
 
 
-def _alive(folder: Path) -> bool:
+def _alive(folder: Path, *, alone: bool) -> bool:
     """Returns whether the writer of a temporary folder still runs.
 
     That of another host, start of the machine or namespace of process numbers counts as running for a day after it last
-    wrote: nobody here can tell.
+    wrote: nobody here can tell. alone: the store is held alone, so nobody builds on a machine of this name; then one
+    of another start of it has ended.
     """
     owner = _OWNER.fullmatch(folder.name)
     if owner is None:
         return False
     if owner["place"] == birth(os.getpid()).place:
         return not has_ended(int(owner["pid"]), Birth(owner["place"], int(owner["ticks"])))
-    if owner["place"] is not None or owner["host"] != socket.gethostname():
-        return _wrote_lately(folder)
-    return _has_process(folder, int(owner["pid"]))
+    is_here = owner["host"] == socket.gethostname()
+    if is_here and owner["place"] is None:
+        return _has_process(folder, int(owner["pid"]))
+    if is_here and alone and Birth(owner["place"]).boot != birth(os.getpid()).boot:
+        return False
+    return _wrote_lately(folder)
 
 
 def _wrote_lately(folder: Path) -> bool:

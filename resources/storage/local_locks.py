@@ -43,6 +43,11 @@ class _Hold:
 _HELD: dict[Path, _Hold] = {}
 
 
+def is_alone(root: Path) -> bool:
+    """Returns whether this process holds a store alone."""
+    return root in _HELD and _HELD[root].alone
+
+
 @contextmanager
 def exclusive(root: Path) -> Iterator[None]:
     """Holds a store alone; may be nested. `HeldError` names who holds or shares it."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import msgspec
 
 from resources.errors import BuilderLostError, HeldError, StorageError
-from resources.processes import Birth, has_ended
 from resources.storage.conditional import Objects, replace
 from resources.storage.holders import Process
 from resources.storage.renewal import RENEWALS, clock
@@ -23,6 +22,9 @@ FOLDER = ".builders"
 _NEVER = float("inf")
 _ALONE: dict[tuple[int, Objects], bool] = {}
 """The stores that this process builds on, and whether it lets nobody else."""
+
+_SEEN: dict[tuple[Objects, str], float] = {}
+"""When this process last saw the sign of a builder, by store and nonce."""
 
 EVERY = 5.0
 """Seconds between two signs of life of a builder, or a quarter of the time after which it is thought dead."""
@@ -92,10 +94,17 @@ def name_of(process: Process) -> str:
     return f"{FOLDER}/{process.nonce}.json"
 
 
-def require_builder(objects: Objects, builder: Process) -> None:
-    """Raises `BuilderLostError` if others think a builder dead, which is so for good."""
+def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now: Callable[[], float] = clock) -> None:
+    """Raises `BuilderLostError` if others think a builder dead, which is so for good.
+
+    recent: seconds for which a look of this process is enough, by a clock that goes on while it is stopped.
+    """
+    time, known = now(), (objects, builder.nonce)
+    if time - _SEEN.get(known, -_NEVER) < recent:
+        return
     if objects.read(name_of(builder)) is None:
         raise _lost(builder)
+    _SEEN[known] = time
 
 
 def _lost(builder: Process) -> BuilderLostError:
@@ -167,7 +176,7 @@ class ObjectBuilders:
 def _others(objects: Objects, builder: Process) -> Iterator[Written]:
     for name in list(objects.names(FOLDER)):
         if name != name_of(builder) and (other := _read(objects, name)) is not None:
-            if _died(other):
+            if other.process.has_ended():
                 objects.delete(name)
             else:
                 yield other
@@ -179,11 +188,6 @@ def _read(objects: Objects, name: str) -> Written | None:
         return None if found is None else msgspec.json.decode(found.content, type=Written)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _died(other: Written) -> bool:
-    """Returns whether it was a process of this machine and namespace that has ended; others are waited for."""
-    return has_ended(other.process.process, Birth(other.process.place, other.process.ticks))
 
 
 def _lives(

@@ -19,10 +19,13 @@ from resources.errors import LeaseLostError, StorageError
 from resources.storage.conditional import Objects, create, replace
 from resources.storage.holders import Process
 from resources.storage.leases import Held, Lease
-from resources.storage.object_builders import require_builder
+from resources.storage.object_builders import name_of, require_builder
 from resources.storage.renewal import RENEWALS, Renewals, clock
 
 FOLDER = ".leases"
+_RECENT = 1.0
+"""Seconds for which a look at the sign of a builder is enough: less than may pass between a look and a write anyway."""
+
 _TIMES = 4  # How often a lease is renewed in the time after which it expires.
 
 
@@ -55,10 +58,10 @@ class ObjectLeases:
     def take(self, name: str, holder: Process, expired: str = "") -> "ObjectLease | Held":
         """Takes a lease, without waiting. name: of a partition. expired: version of a lease that has expired.
 
-        A lease of the same builder is taken over at once: it begins a partition again only after the worker died.
-        `BuilderLostError` if others think the builder dead.
+        A lease of the same builder is taken over at once: it begins a partition again only after the worker died. So is
+        one of a process of this machine that has ended. `BuilderLostError` if others think the builder dead.
         """
-        require_builder(self.objects, holder)
+        require_builder(self.objects, holder, _RECENT, self.now)
         path, begun = f"{FOLDER}/{name}.json", self.now()
         mine = Written(holder, self.expiry, secrets.token_hex(8))
         version = create(self.objects, path, msgspec.json.encode(mine))
@@ -67,7 +70,7 @@ class ObjectLeases:
             if found is None:
                 return Held("another process")
             theirs = _decoded(found.content)
-            if found.version != expired and (theirs is None or theirs.holder.nonce != holder.nonce):
+            if found.version != expired and not self._is_left(theirs, holder):
                 return _held(theirs, found.version, self.expiry)
             version = replace(self.objects, path, msgspec.json.encode(mine), found.version)
             if version is None:
@@ -75,6 +78,14 @@ class ObjectLeases:
         lease = ObjectLease(self, path, mine, version, begun)
         self.renewals.add(lease)
         return lease
+
+    def _is_left(self, lease: "Written | None", holder: Process) -> bool:
+        """Returns whether nobody works under a lease any more, without a wait."""
+        if lease is not None and lease.holder.nonce != holder.nonce and lease.holder.has_ended():
+            # Its workers may outlive it for a moment: without its sign they write nothing.
+            self.objects.delete(name_of(lease.holder))
+            return True
+        return lease is not None and lease.holder.nonce == holder.nonce
 
     def held(self) -> Iterator[tuple[str, str]]:
         """Yields the name of each lease, and who holds it, in words; a dead holder's too."""
@@ -132,7 +143,7 @@ class ObjectLease(Lease):
     @override
     def require(self) -> None:
         # Who builds alone asks for no lease, so the lease does not show that the builder was given up.
-        require_builder(self._leases.objects, self._written.holder)
+        require_builder(self._leases.objects, self._written.holder, _RECENT, self._leases.now)
         self._require_renewed()
 
     def _require_renewed(self) -> None:

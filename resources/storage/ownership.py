@@ -10,7 +10,8 @@ from resources.errors import StorageError
 from resources.storage.interface import Storage
 
 OWNER = "owner.json"
-_UNNAMED = "corpus"
+UNNAMED = "corpus"
+"""The name of a corpus that was given none."""
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ def require_owner(storage: Storage, name: str, config: Path) -> None:
     owner = owner_of(storage)
     if owner is None or (owner.config in _places(storage, config) and (_is_folder(storage) or owner.name == name)):
         return
-    if owner.name == name != _UNNAMED and not Path(storage.place, owner.config).exists():
+    if owner.name == name != UNNAMED and not Path(storage.place, owner.config).exists():
         return
     raise StorageError(
         f"{storage.place}: this store belongs to corpus {owner.name!r} of {owner.config} (seen from the store), not to "

@@ -32,18 +32,19 @@ from resources.storage.s3_client import (
 )
 from resources.storage.s3_listing import listed
 from resources.storage.s3_objects import S3Objects
-from resources.storage.s3_paths import has_plain_name, require_relative
+from resources.storage.s3_paths import has_version, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
 from resources.storage.s3_upload import S3Unpublished
 from resources.user_cache import user_folder
 
 _AT_RANDOM = (".npy", ".h5")
 _READ_ONCE = 1 << 16
-_TRIES = 5
 """Bytes of a file up to which whoever reads it keeps its content; a larger one is checked first, and then read."""
+
+_TRIES = 5
 _UPLOAD_MAY_TAKE = timedelta(days=1)
 _VERSIONS: dict[tuple[str, str], str] = {}
-"""Versions of files that this process copied or looked at, by store and path."""
+"""Versions of files without one in their path that this process copied, by store and path."""
 
 _MOST_VERSIONS = 1 << 18
 
@@ -96,22 +97,41 @@ class S3Storage(Storage):
         return cast(BinaryIO, stream(source, get(source, 0, min(FIRST, self.settings.part_size))))
 
     def _same_copy(self, path: str) -> BinaryIO | None:
-        """Opens the copy that this machine has of a file, if the store still has that version."""
+        """Opens the copy that this machine has of a file with a plain name, if the store still has that version."""
         with suppress(FileNotFoundError):
             if copy := self._present_copy(path):
                 return copy.open("rb")
         return None
 
     def _present_copy(self, path: str) -> Path | None:
-        """Returns the copy of a file as it is in the store now, if this process has looked at some version of it."""
+        """Returns the copy of a file as it is in the store now, if this process has copied some version of it."""
         if (self.place, path) not in _VERSIONS or (entry := self.stat(path)) is None:
             return None
-        return self.cache.find(f"{self.place}/{path}", entry.version)
+        return self.cache.find(self._name(path), entry.version)
 
     def _known_copy(self, path: str) -> Path | None:
-        """Returns the copy that this process made or found; None for a name that may be given to other content."""
-        version = None if has_plain_name(path) else _VERSIONS.get((self.place, path))
-        return self.cache.find(f"{self.place}/{path}", version) if version else None
+        """Returns the copy that this machine has of a fixed file."""
+        return self.cache.find(self._name(path), "") if self.is_fixed(path) else None
+
+    def _name(self, path: str) -> str:
+        """Returns the name of a file in the cache."""
+        return f"{self.place}/{path}"
+
+    @override
+    def is_fixed(self, path: str) -> bool:
+        return has_version(path)
+
+    @override
+    def at_hand(self, path: str) -> BinaryIO | None:
+        with suppress(FileNotFoundError):  # Another process may need the room.
+            if copy := self._known_copy(path):
+                return copy.open("rb")
+        return None
+
+    @override
+    def forget_copy(self, path: str) -> None:
+        if self.is_fixed(path):
+            self.cache.forget(self._name(path), "")
 
     def _opened(self, path: str, first: Piece) -> BinaryIO:
         """Copies a file whose first piece is there, and opens the copy."""
@@ -126,9 +146,10 @@ class S3Storage(Storage):
             with RangeReader(self._object(path), first) as content:
                 shutil.copyfileobj(content, file, 1 << 20)
 
+        if self.is_fixed(path):  # Who wants the copy that is there asks for it; this may be to compare what is stored.
+            return self.cache.keep(self._name(path), "", write)
         self._note(path, first.etag)
-        name = f"{self.place}/{path}"
-        return self.cache.find(name, first.etag) or self.cache.keep(name, first.etag, write)
+        return self.cache.find(self._name(path), first.etag) or self.cache.keep(self._name(path), first.etag, write)
 
     def _note(self, path: str, version: str) -> None:
         if len(_VERSIONS) >= _MOST_VERSIONS:
@@ -137,10 +158,10 @@ class S3Storage(Storage):
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
-        if copy := self._known_copy(path):
-            with suppress(FileNotFoundError), copy.open("rb") as file:
-                file.seek(offset)
-                return file.read(size)
+        if copy := self.at_hand(path):
+            with copy:
+                copy.seek(offset)
+                return copy.read(size)
         return get(self._object(path), offset, size).content if size else b""
 
     @override
@@ -166,10 +187,7 @@ class S3Storage(Storage):
                 reply = client(self.settings).head_object(**self._where(path))
         except FileNotFoundError:
             return None
-        version = reply["ETag"].strip('"')
-        if path.endswith(_AT_RANDOM):
-            self._note(path, version)
-        return Entry(path, reply["ContentLength"], version)
+        return Entry(path, reply["ContentLength"], reply["ETag"].strip('"'))
 
     @override
     def delete(self, path: str) -> None:
@@ -261,12 +279,14 @@ class S3Storage(Storage):
 
     def _old_uploads(self) -> Iterator[tuple[str, str]]:
         """Yields key and id of uploads that nobody completed in a day."""
+        from botocore.utils import parse_timestamp
+
         given = {"Bucket": self.address.bucket, "Prefix": self.address.key("")}
         with translated(self.place):
             while True:
                 reply = client(self.settings).list_multipart_uploads(**given)
                 for item in reply.get("Uploads", ()):
-                    if datetime.now(UTC) - item["Initiated"] > _UPLOAD_MAY_TAKE:
+                    if datetime.now(UTC) - parse_timestamp(item["Initiated"]) > _UPLOAD_MAY_TAKE:
                         yield item["Key"], item["UploadId"]
                 if not reply.get("IsTruncated"):
                     return

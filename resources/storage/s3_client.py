@@ -15,9 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from resources.errors import StorageError, StoreAccessError
+from resources.errors import ConfigError, StorageError, StoreAccessError
 from resources.storage.s3_address import Address
 from resources.storage.s3_listing import read_page
+from resources.storage.s3_quick import quick_session, without_asking_first
 from resources.storage.s3_retries import without_allowance
 
 ATTEMPTS = 8
@@ -117,14 +118,21 @@ def _client(settings: S3Settings) -> Any:
         max_pool_connections=settings.concurrency + 4,
         s3={"addressing_style": settings.addressing},
         signature_version=UNSIGNED if settings.anonymous else None,
-        user_agent_extra="corpus-assets",
+        user_agent="corpus-assets",
+        parameter_validation=False,
     )
     with translated("the object store"):
-        session = boto3.Session(profile_name=settings.profile, region_name=settings.region)
+        session = boto3.Session(
+            profile_name=settings.profile, region_name=settings.region, botocore_session=quick_session()
+        )
         # Compatible stores ask for no region, but requests are signed with one.
         region = session.region_name or ("us-east-1" if settings.endpoint else None)
-        made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+        try:
+            made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+        except ValueError:
+            raise ConfigError(f"s3.endpoint: {settings.endpoint!r} is no host with or without a port") from None
     without_allowance(made, attempts)
+    without_asking_first(made)
     made.meta.events.register("before-send.s3", _count)
     made.meta.events.register("before-parse.s3.ListObjectsV2", read_page)
     return made

@@ -16,6 +16,11 @@ def has_plain_name(path: str) -> bool:
     return path.startswith(PLAIN_NAMES)
 
 
+def has_version(path: str) -> bool:
+    """Returns whether a stored file has a version of its content in its path, so that it can never have another one."""
+    return _FOLDER.search(path) is not None
+
+
 def versioned(path: str, version: str) -> str:
     """Returns where a file of some version is stored: `folder/@version/name`, or as it is for a plain name.
 

@@ -17,7 +17,7 @@ from resources.storage.file_cache import FileCache
 from resources.storage.interface import Unpublished
 from resources.storage.s3_address import Address
 from resources.storage.s3_client import ConditionError, S3Settings, client, holds_conditions, translated
-from resources.storage.s3_paths import has_plain_name, require_relative, versioned
+from resources.storage.s3_paths import has_plain_name, has_version, require_relative, versioned
 from resources.storage.s3_ranges import pool
 
 MOST_PARTS = 10_000
@@ -109,7 +109,8 @@ class S3Unpublished(Unpublished):
         self._stored = {path: (versioned(path, version), file.size()) for path, file in self._files.items()}
         plain = list(filter(has_plain_name, self._files))
         if plain and holds_conditions(self._settings, self._address):
-            self._conditions = {path: self._as_now(path) for path in plain}
+            found = pool(self._settings).map(self._as_now, plain)
+            self._conditions = dict(zip(plain, found, strict=True))
         self._send(path for path in self._files if not has_plain_name(path))
 
     def _as_now(self, path: str) -> Mapping[str, str]:
@@ -128,6 +129,9 @@ class S3Unpublished(Unpublished):
             self._send(path for path in self._files if has_plain_name(path))
         except (ConditionError, FileNotFoundError) as error:  # The answer to `IfMatch` for an absent object is 404.
             raise LeaseLostError(str(error)) from None
+        for path, file in self._files.items():
+            if has_version(stored := self.stored(path)):  # What reads it next often runs on this machine.
+                self._cache.keep_spooled(f"{self._address}/{stored}", "", file.kept)
         self._close()
 
     @override

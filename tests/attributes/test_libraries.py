@@ -169,7 +169,7 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
 
 def test_presidio(tmp_path: Path) -> None:
     pytest.importorskip("presidio_analyzer", reason="the extra presidio is not installed")
-    spacy = pytest.importorskip("spacy")
+    spacy = pytest.importorskip("spacy", reason="the extra presidio is not installed")
     spacy.blank("en").to_disk(tmp_path / "pipeline")
     tagger = BUILT_IN["pii_presidio_v1"]
     held = {option: load([OutsideFile(str(tmp_path / "pipeline"))]) for option, load in tagger.files.items()}

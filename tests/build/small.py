@@ -31,6 +31,7 @@ Rows = list[dict[str, Any]]
 
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "el", "or", "is", "ut")]
 CONFIG: dict[str, Any] = {
+    "name": "small",
     "sources": [
         {"name": "books", "location": "raw/books"},
         {"name": "web", "location": "raw/web", "epochs": 1.5},

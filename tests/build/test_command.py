@@ -14,6 +14,7 @@ from corpus_assets.orchestration.ranges import ranges
 from resources.stage.partition import Partition
 from tests.build.small import Work, contents, digests, live_records, opened, prose, raw_rows, write_config
 from tests.faults.command import MAIN, last_json, run
+from tests.orchestration.silent import Silent
 
 LISTS_MODULES = f"""
 import sys
@@ -22,26 +23,6 @@ try:
 finally:
     print("dagster" in sys.modules, file=sys.stderr)
 """
-
-
-class Silent:
-    """Ignores the progress of a build."""
-
-    def aside(self, what: str) -> None: ...
-
-    def shares(self, builders: object) -> None: ...
-
-    def begins(self, *_: object) -> None: ...
-
-    def settled(self, *_: object) -> None: ...
-
-    def doing(self, what: str) -> None: ...
-
-    def done(self) -> None: ...
-
-    def stage(self, *_: object) -> None: ...
-
-    def outcome(self, *_: object) -> None: ...
 
 
 def built(folder: Path) -> Report:

@@ -11,14 +11,12 @@ import h5py
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from typing_extensions import override
 
 from corpus_assets.cli.show import show_partition
 from corpus_assets.config.datasets import LMDataset
 from corpus_assets.corpus import Corpus
 from corpus_assets.document_lengths import lengths_of, measured
 from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress
 from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.tokenize.checks import faults_of, sums_of
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
@@ -26,11 +24,10 @@ from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import ConfigError, LedgerError
 from resources.io_managers import TokenRows
-from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
 from resources.stage.partition import Partition
 from tests.build.small import Built, contents, drive, live_records, opened, prose, statuses, write_small
 from tests.data.building import partitions
+from tests.orchestration.silent import Silent
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
 FIM = {"prefix_token": "<|pre|>", "middle_token": "<|mid|>", "suffix_token": "<|suf|>"}
@@ -415,16 +412,6 @@ def test_a_missing_template_is_told_before_anything_is_built(folder: Path) -> No
     with pytest.raises(ConfigError, match=r"datasets\.chat\.chat_template: .*chat\.jinja' cannot be read"):
         build(corpus, list(corpus.graph), Silent())
     assert not corpus.ledger.records("inventory")
-
-
-class Silent(Progress):
-    """Ignores the progress of a build."""
-
-    @override
-    def stage(self, stage: Stage, due: int) -> None: ...
-
-    @override
-    def outcome(self, outcome: Outcome) -> None: ...
 
 
 def test_what_reading_and_making_drop_is_told(once: Path, folder: Path) -> None:

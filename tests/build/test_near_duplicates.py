@@ -18,6 +18,7 @@ from resources.planning.planner import Status
 from resources.slimpajama_cleaning import clean
 from resources.stage.partition import Partition
 from tests.build.small import Built, Rows, Work, contents, drive, near, opened, prose, write_config, write_raw
+from tests.orchestration.silent import Silent
 
 CLEAR = {
     # Most of these corpora leave a source empty, and some are a single document.
@@ -257,23 +258,6 @@ def test_a_source_that_all_but_vanishes_holds_the_build_back(tmp_path: Path) -> 
 def test_the_check_of_a_build_shows_the_worst_clusters_and_their_texts(tmp_path: Path) -> None:
     """The build itself fails with the check's words, and stays held back when it is tried again."""
     folder = boilerplate(tmp_path)
-
-    class Silent:
-        def aside(self, what: str) -> None: ...
-
-        def shares(self, builders: object) -> None: ...
-
-        def doing(self, what: str) -> None: ...
-
-        def done(self) -> None: ...
-
-        def stage(self, stage: Any, due: int) -> None: ...
-
-        def outcome(self, outcome: Any) -> None: ...
-
-        def begins(self, *_: object) -> None: ...
-
-        def settled(self, *_: object) -> None: ...
 
     with dg.DagsterInstance.ephemeral() as instance:
         corpus = opened(folder)

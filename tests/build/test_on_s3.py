@@ -68,7 +68,7 @@ def change(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("server", ["simulation", "real_server"], indirect=True)
+@pytest.mark.parametrize("server", ["real_server"], indirect=True)
 def test_the_content_is_that_of_a_local_build(folder: Path, tmp_path: Path) -> None:
     twin = local_twin(folder, tmp_path / "local")
     assert build(folder).recomputed == build(twin).recomputed
@@ -146,11 +146,23 @@ def test_a_damaged_object_is_noticed_and_made_again(folder: Path) -> None:
     content[len(content) // 2] ^= 1
     corpus.storage.write(file.path, bytes(content))
     assert file.path in {problem.file for problem in verify(opened(folder), deep=True).bad}
+    assert list(Partition(corpus.storage, record).lines()), "this machine has a sound copy"
+    shutil.rmtree(folder / "cache")
     with pytest.raises(DamagedFileError):
         list(Partition(corpus.storage, record).lines())
     corpus.storage.delete(file.path)
     begin(folder)
     assert verify(opened(folder), deep=True).bad == []
+
+
+def test_a_damaged_copy_is_not_read_again(folder: Path) -> None:
+    corpus = begin(folder)
+    record = corpus.ledger.records("normalized_documents")["books--three"]
+    for copy in (folder / "cache").iterdir():
+        copy.write_bytes(copy.read_bytes()[:-9])
+    with pytest.raises(DamagedFileError):
+        list(Partition(corpus.storage, record).lines())
+    assert len(list(Partition(corpus.storage, record).lines())) == 6
 
 
 def test_objects_that_no_record_names_are_cleaned(folder: Path) -> None:
@@ -169,6 +181,7 @@ def test_a_sample_lies_in_a_folder_of_its_own(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("server", ["real_server"], indirect=True)
 def test_the_command_works_and_tells_no_credentials(folder: Path, server: Server) -> None:
     program = str(Path(sys.executable).with_name("corpus"))
     said = ""

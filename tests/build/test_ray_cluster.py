@@ -18,7 +18,7 @@ from resources.engine import ray_task
 from tests.build.small import contents, digests, drive, opened, write_config, write_small
 from tests.faults.command import MAIN
 from tests.faults.test_interrupt import INTERRUPTED
-from tests.object_store import ENVIRONMENT, seaweedfs, weed
+from tests.object_store import ENVIRONMENT, Server
 from tests.orchestration.silent import Silent
 from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
 from tests.seams.test_seams import OWN, TAGGER
@@ -125,18 +125,18 @@ def test_a_raylet_that_is_killed_in_the_middle_changes_nothing(
     assert contents(corpus) == expected
 
 
-@pytest.mark.skipif(weed() is None, reason="it comes with the extra `s3-server`")
-def test_a_corpus_in_an_object_store_is_the_same(
-    folder: Path, expected: dict[str, str], raylets: Any, tmp_path: Path
+def test_a_corpus_in_an_object_store_is_the_same_when_the_driver_and_then_a_raylet_are_killed(
+    folder: Path, expected: dict[str, str], raylets: Any, real_server: Server, tmp_path: Path
 ) -> None:
-    with seaweedfs(tmp_path / "store") as server:
-        cache = {"folder": str(tmp_path / "cache")}
-        storage = {"root": f"s3://{server.bucket}/corpus", "s3": server.section, "cache": cache}
-        write_config(folder, MORE | on(raylets) | {"storage": storage})
-        corpus = opened(folder)
-        build_and_lose_a_raylet(corpus, raylets)
-        assert sorted(contents(corpus).values()) == sorted(expected.values())
-        assert drive(opened(folder)).recomputed == set()
+    root, cache = f"s3://{real_server.bucket}/on-ray/{tmp_path.name}", {"folder": str(tmp_path / "cache")}
+    write_config(folder, MORE | on(raylets) | {"storage": {"root": root, "s3": real_server.section, "cache": cache}})
+    end_driver(folder, "normalized_documents", signal.SIGKILL, -9)
+    before = finished(opened(folder))
+    corpus = opened(folder)
+    build_and_lose_a_raylet(corpus, raylets)
+    assert sorted(contents(corpus).values()) == sorted(expected.values())
+    assert before.items() <= digests(corpus).items()
+    assert drive(opened(folder)).recomputed == set()
     assert not (folder / "corpus").exists()
 
 
@@ -144,10 +144,21 @@ def test_a_corpus_in_an_object_store_is_the_same(
 def test_a_driver_that_is_ended_in_the_middle_is_started_again(
     folder: Path, expected: dict[str, str], raylets: Any, sent: int, code: int
 ) -> None:
-    ledger = folder / "corpus" / "ledger"
+    end_driver(folder, "band_keys", sent, code)
+    before = finished(opened(folder))
+    done = subprocess.run(COMMAND, cwd=folder, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    corpus = opened(folder)
+    assert contents(corpus) == expected
+    assert before.items() <= digests(corpus).items()
+
+
+def end_driver(folder: Path, stage: str, sent: int, code: int) -> None:
+    """Begins a build and sends its driver a signal when a stage has a record. code: with which it must end."""
+    ledger = opened(folder).ledger
     driver = subprocess.Popen(COMMAND, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        wait_until(lambda: any(ledger.glob("band_keys/*.json")) or driver.poll() is not None)
+        wait_until(lambda: bool(ledger.records(stage)) or driver.poll() is not None)
         assert driver.poll() is None
         driver.send_signal(sent)
         _, said = driver.communicate(timeout=100)
@@ -155,12 +166,6 @@ def test_a_driver_that_is_ended_in_the_middle_is_started_again(
     finally:
         driver.kill()
         driver.wait()
-    before = finished(opened(folder))
-    done = subprocess.run(COMMAND, cwd=folder, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    corpus = opened(folder)
-    assert contents(corpus) == expected
-    assert before.items() <= digests(corpus).items()
 
 
 def finished(corpus: Corpus) -> dict[tuple[str, str | None], str]:

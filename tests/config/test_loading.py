@@ -78,17 +78,35 @@ FAULTS: list[tuple[Any, str]] = [
     (source(location="s3://B/raw"), "valid: s3://bucket/prefix"),
     (source(location="hf://org/name"), "valid: hf://datasets/org/name"),
     (source(location="https://host/list.txt?token=x"), "without user name, query and fragment"),
+    (section("remove", location="s3://bucket"), "remove.location: received 's3://bucket' (str); valid: a file of this"),
+    (
+        section("remove", location="s3://bucket/lists/"),
+        "s3://bucket/folder/file; hf://datasets/org/name@revision/folder",
+    ),
+    (section("remove", location="hf://datasets/org/name@main"), "hf://datasets/org/name@revision/folder/file; each of"),
+    (section("remove", location="https://host/lists/*.txt"), "or https://host/file"),
+    (section("remove", location="https://host"), "or https://host/file"),
+    (section("remove", location="a", s3={}), "remove: s3: without effect unless location is s3://bucket/prefix"),
+    (
+        section("tokenizer", kind="tokenizer_json", path="s3://bucket/tokenizer.json"),
+        "tokenizer.path: received 's3://bucket/tokenizer.json' (str); valid: a path of this machine, or of what is "
+        "mounted there; s3: is not read",
+    ),
+    (section("tokenizer", kind="gpt2", merges="hf://datasets/a/b/m", encoder="e"), "tokenizer.merges: received 'hf://"),
+    (dataset(mode="chat", chat_template="https://host/a.jinja"), "datasets.0.chat_template: received 'https://host/a"),
+    (dataset(format="mds", weights={"shares": "s3://bucket/w.csv"}), "weights.shares: received 's3://bucket/w.csv'"),
     (source(location="s3://bucket/raw", s3={"secret_key": "x"}), "secret_key: credentials do not belong into corpus"),
     (source(s3={"region": "here"}), "sources.0: s3: without effect unless location is s3://bucket/prefix"),
     (source(location="s3://bucket/raw", s3={"endpoint": "host:1"}), "endpoint: valid: http:// or https:// with host"),
     (
         section("storage", kind="local", root="s3://bucket/x"),
-        "storage: root is 's3://bucket/x'; valid with kind local: a folder of",
+        "storage: root is 's3://bucket/x'; valid with kind local: a path of",
     ),
     (section("storage", root="s3://b"), "storage: root: valid: s3://bucket/prefix, with a bucket of 3 to 63"),
     (section("storage", root="s3://bucket/a/../b"), "storage: root: valid: s3://bucket/prefix, with a prefix of"),
     (section("storage", root="s3://key:word@bucket/x"), "storage: root: holds credentials or a port; valid: s3://"),
     (section("storage", kind="s3", root="corpus"), "storage: root: valid: s3://bucket/prefix"),
+    (section("storage", root="s3://bucket/x"), "name: received 'corpus', the default; valid in an object"),
     (section("storage", s3={"secret_access_key": "abc"}), "secret_access_key: credentials do not belong into corpus"),
     (section("storage", s3={"endpoint": "http://key:word@host"}), "endpoint: valid: http:// or https:// with host"),
     (source(max_bad_rows=1.5), "sources.0.max_bad_rows: received 1.5 (float)"),
@@ -125,6 +143,23 @@ FAULTS: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://user:hunter2@host/list.txt",
+        "https://user:hun/ter2@host/list.txt",
+        "https://host/list.txt?key=hunter2",
+        "s3://user:hunter2@bucket/raw",
+        "hf://user:hunter2@datasets/org/name",
+        "ftp://hunter2@host/raw",
+    ],
+)
+def test_no_message_shows_what_may_be_a_credential(location: str) -> None:
+    with pytest.raises(ConfigError, match=r"sources\.0\.location: received what is not shown") as found:
+        parse_config(source(location=location), "here.yaml")
+    assert "ter2" not in str(found.value)
+
+
 @pytest.mark.parametrize(("values", "message"), FAULTS, ids=[fault[1][:60] for fault in FAULTS])
 def test_faults_name_key_value_and_what_is_valid(values: Any, message: str) -> None:
     with pytest.raises(ConfigError) as refused:
@@ -132,6 +167,18 @@ def test_faults_name_key_value_and_what_is_valid(values: Any, message: str) -> N
     first, *lines = str(refused.value).splitlines()
     assert first == "here.yaml: cannot be used"
     assert any(message in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    "address", ["https://user:word@host/a.txt", "https://host/a.txt?token=word", "s3://k:word@b/a"]
+)
+def test_no_fault_shows_what_may_be_a_credential(address: str) -> None:
+    tokenizer = {"kind": "tokenizer_json", "path": address}
+    values = {**source(location=address), "remove": {"location": address}, "tokenizer": tokenizer}
+    with pytest.raises(ConfigError) as refused:
+        parse_config(values)
+    assert str(refused.value).count("received what is not shown, since it may hold credentials (str)") == 3
+    assert "word" not in str(refused.value)
 
 
 def test_every_fault_is_told_once() -> None:

@@ -20,6 +20,11 @@ from tests.object_store import Server
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture
+def server(real_server: Server) -> Server:
+    return real_server
+
+
 def at(folder: Path, server: Server, name: str, endpoint: str | None = None) -> Corpus:
     """The corpus of a folder with an object store, below a prefix of its own."""
     changes = {

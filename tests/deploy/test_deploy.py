@@ -2,14 +2,18 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from corpus_assets.cli.main import app
 from corpus_assets.config.loading import parse_config
@@ -18,6 +22,17 @@ DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 PAGE = DEPLOY.parent / "docs" / "clusters.md"
 VERSION = "1.34"
 REASON = "it comes with the extra `deploy`"
+
+
+PINNED = re.compile(r"^([\w.-]+)(?:\[[\w,]+\])?==(\S+)([^#]*)", re.MULTILINE)
+
+
+def pinned(lock: Path) -> dict[str, str]:
+    """The versions of a lock by name; every one has digests."""
+    found = PINNED.findall(lock.read_text(encoding="utf-8"))
+    assert found
+    assert all("--hash=sha256:" in rest for _, _, rest in found)
+    return {canonicalize_name(name): one for name, one, _ in found}
 
 
 def compose() -> dict[str, Any]:
@@ -124,3 +139,33 @@ def test_commands_and_files_that_are_named_exist() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
     copied = [word for line in re.findall(r"^COPY (.*)$", dockerfile, re.MULTILINE) for word in line.split()[:-1]]
     assert copied and all((DEPLOY.parent / name).exists() for name in copied)
+
+
+def test_the_lock_of_the_image_covers_what_it_installs_and_all_that_those_need() -> None:
+    lock = pinned(DEPLOY / "requirements.lock")
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    wanted = [*project["project"]["dependencies"], *extras["ray"], *extras["postgres"]]
+    for line in (*wanted, *project["build-system"]["requires"]):
+        assert Requirement(line).specifier.contains(lock[canonicalize_name(Requirement(line).name)]), line
+    for name, one in lock.items():
+        try:
+            installed = version(name)
+        except PackageNotFoundError:  # What comes with an extra, or is of another system.
+            continue
+        needed = [Requirement(line) for line in requires(name) or ()] if installed == one else []
+        for other in needed:
+            assert not (other.marker is None or other.marker.evaluate()) or canonicalize_name(other.name) in lock, name
+
+
+def test_both_locks_have_the_same_versions_of_what_they_share() -> None:
+    image, tests = pinned(DEPLOY / "requirements.lock"), pinned(DEPLOY.parent / "requirements.lock")
+    assert {name: one for name, one in image.items() if tests.get(name, one) != one} == {}
+    assert {"ray", "psycopg2-binary"} <= image.keys() - tests.keys()
+    assert "pytest" not in image
+
+
+def test_the_image_installs_nothing_without_a_digest() -> None:
+    commands = re.findall(r"pip install ([^\n]+)", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"))
+    assert len(commands) == 2
+    assert all("--require-hashes" in one or "--no-deps --no-build-isolation" in one for one in commands)

@@ -71,6 +71,11 @@ def test_a_store_is_the_same_as_itself_and_as_its_folder(pair: tuple[Path, Path]
         assert compared_sides(one, by_store, READ, 5).is_empty
 
 
+def test_an_address_is_no_side() -> None:
+    with pytest.raises(ConfigError, match=r"received an address; valid: the corpus\.yaml"):
+        open_side(Path("s3://key:word@bucket/corpus"))
+
+
 def test_a_store_is_only_read(pair: tuple[Path, Path]) -> None:
     shutil.rmtree(pair[0] / "corpus" / "ledger" / ".snapshots", ignore_errors=True)
     known = files(pair[0] / "corpus")

@@ -114,13 +114,15 @@ def test_examples_are_ids_of_what_differs(tmp_path: Path) -> None:
 
 
 def test_equal_shards_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    side: Shards = {("web", 0): [(1, 0), (2, 0)]}
-    read: list[Partition] = []
+    old: Shards = {("web", 0): [(1, 0), (2, 0)], ("web", 1): [(3, 0)]}
+    new: Shards = {("web", 0): [(1, 0), (2, 0)], ("web", 1): [(3, 1)]}
+    read: list[str | None] = []
+    rows = documents._rows
 
     def noted(shard: Partition, side: int, number: int) -> Iterator[NDArray[np.void]]:
-        read.append(shard)
-        return iter(())
+        read.append(shard.key)
+        return rows(shard, side, number)
 
     monkeypatch.setattr(documents, "_rows", noted)
-    found = changed_documents(stored(tmp_path / "a", side), stored(tmp_path / "b", side))
-    assert (found, read) == ({"web": Changes(old=2, new=2)}, [])
+    found = changed_documents(stored(tmp_path / "a", old), stored(tmp_path / "b", new), examples=0)
+    assert (found, read) == ({"web": Changes(old=3, new=3, changed=1)}, ["web--s1", "web--s1"])

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ from corpus_assets.cli.verify import verify
 from resources.ledger import Ledger
 from resources.stage.task import Task
 from resources.storage.local import LocalUnpublished
+from resources.storage.s3_paths import unversioned
+from resources.storage.s3_upload import S3Unpublished, Upload
 from tests.build.small import contents, drive, live_records, opened
 
 ROOT = Path(__file__).resolve().parents[2]
 
 MOMENTS = ("first file", "half written", "before publishing", "before the record")
+IN_A_BUCKET = ("half written", "half sent", "before publishing", "before the record")
 
 
 def die() -> None:
@@ -26,14 +30,13 @@ def die() -> None:
 def arm(stage: str, moment: str) -> None:
     """Let the process die when the stage comes to that moment in its first partition."""
     running = [""]  # Before the first stage the store writes down whose it is.
-    begin, create, publish, replace = Task.__init__, LocalUnpublished.create, LocalUnpublished.publish, Ledger.replace
 
-    def beginning(task: Task, of: Any, *args: Any, **more: Any) -> None:
+    def begins(call: Any, task: Task, of: Any, *args: Any, **more: Any) -> None:
         running.append(of.asset)
-        begin(task, of, *args, **more)
+        call(task, of, *args, **more)
 
-    def creating(pending: LocalUnpublished, path: str) -> Any:
-        made = create(pending, path)
+    def creates(call: Any, pending: Any, path: str) -> Any:
+        made = call(pending, path)
         if running[-1] == stage and moment == "first file":
             die()
         if running[-1] == stage and moment == "half written":
@@ -42,31 +45,46 @@ def arm(stage: str, moment: str) -> None:
             die()
         return made
 
-    def publishing(pending: LocalUnpublished) -> None:
+    def sends(call: Any, *args: Any, **more: Any) -> Any:
+        reply = call(*args, **more)
+        if running[-1] == stage and moment == "half sent":
+            die()
+        return reply
+
+    def publishes(call: Any, pending: Any) -> None:
         if running[-1] == stage and moment == "before publishing":
             die()
-        publish(pending)
+        call(pending)
 
-    def replacing(ledger: Ledger, record: Any, version: str | None) -> Any:
+    def replaces(call: Any, ledger: Ledger, record: Any, version: str | None) -> Any:
         if record.asset == stage and moment == "before the record":
             die()
-        return replace(ledger, record, version)
+        return call(ledger, record, version)
 
-    patched: list[tuple[Any, str, Any]] = [
-        (Task, "__init__", beginning),
-        (LocalUnpublished, "create", creating),
-        (LocalUnpublished, "publish", publishing),
-        (Ledger, "replace", replacing),
-    ]
-    for place, name, function in patched:
-        setattr(place, name, function)
+    around(Task, "__init__", begins)
+    around(Upload, "part", sends)
+    around(Ledger, "replace", replaces)
+    for unpublished in (LocalUnpublished, S3Unpublished):
+        around(unpublished, "create", creates)
+        around(unpublished, "publish", publishes)
+
+
+def around(place: Any, name: str, function: Any) -> None:
+    """Have a function called with the method of a class, in its place."""
+    call = getattr(place, name)
+    setattr(place, name, lambda *args, **more: function(call, *args, **more))
 
 
 def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: str) -> None:
     """Build a copy of `raw` and die in a stage, at one moment after the other; the next build finishes the rest."""
     shutil.copytree(raw, folder, dirs_exist_ok=True)
+    killed_at(MOMENTS, whole, folder, stage)
+
+
+def killed_at(moments: Sequence[str], whole: dict[str, str], folder: Path, stage: str) -> None:
+    """Build a corpus and die in a stage, at one moment after the other; the next build finishes the rest."""
     kept: dict[tuple[str, str | None], Any] = {}
-    for moment in MOMENTS:
+    for moment in moments:
         command = [sys.executable, "-m", "tests.faults.kill_in_stage", str(folder), stage, moment]
         assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
         killed = opened(folder)
@@ -78,7 +96,7 @@ def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: s
     built = drive(opened(folder))
     assert not built.failed
     assert not built.recomputed & kept.keys()
-    assert contents(opened(folder)) == whole
+    assert {unversioned(path): found for path, found in contents(opened(folder)).items()} == whole
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The proxy of the tests makes the faults that it is asked for, and lets everything else through unchanged."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
@@ -9,19 +8,14 @@ from resources.errors import StorageError
 from resources.storage.s3_client import S3Settings, client, translated
 from resources.storage.s3_listing import ENTRIES
 from tests.fault_proxy import EVERY_FAULT, Kind, faults
-from tests.object_store import ENVIRONMENT, Server, moto
+from tests.object_store import Server
 
-pytest.importorskip("moto.server", reason="needs the extra s3-server")
 CONTENT = random.Random(3).randbytes(300_000)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in ENVIRONMENT.items():
-            patch.setenv(name, value)
-        with moto(tmp_path_factory.mktemp("moto")) as running:
-            yield running
+@pytest.fixture
+def server(simulation: Server) -> Server:
+    return simulation
 
 
 def settings(endpoint: str) -> S3Settings:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from resources.errors import BuilderLostError
 from tests.build.small import contents, digests, opened, write_small
 from tests.faults.command import last_json, run, start
 from tests.faults.test_kill import committed, session, told, undisturbed
-from tests.object_store import ENVIRONMENT, Server, moto, rclone
+from tests.object_store import ENVIRONMENT, Server, rclone
 
 __all__ = ["undisturbed"]
 
@@ -85,19 +85,17 @@ def test_the_work_of_a_killed_builder_is_done_by_the_others(undisturbed: Path, t
 
 
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+def store(request: pytest.FixtureRequest) -> Server:
     """An object store that holds conditions."""
-    pytest.importorskip("moto", reason="moto[server] is not installed (extra s3-server)")
-    for name, value in ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-    with moto(tmp_path / "server") as server:
-        yield server
+    found: Server = request.getfixturevalue(getattr(request, "param", "simulation"))
+    return found
 
 
 def in_store(server: Server, folder: Path) -> dict[str, Any]:
     """Section `storage` of a corpus in an object store."""
     cache = {"folder": str(folder / "cache")}
-    return {"root": f"s3://{server.bucket}/corpus", "s3": server.section, "cache": cache, "lease": LEASE}
+    root = f"s3://{server.bucket}/shared/{folder.parent.name}-{folder.name}"
+    return {"root": root, "s3": server.section, "cache": cache, "lease": LEASE}
 
 
 def names(folder: Path, top: str) -> list[str]:
@@ -111,6 +109,7 @@ def records(folder: Path) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("store", ["simulation", "real_server"], indirect=True)
 def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_and_it_does_no_harm(
     undisturbed: Path, tmp_path: Path, store: Server
 ) -> None:
@@ -159,6 +158,9 @@ def test_a_store_that_ignores_conditions_has_one_builder(tmp_path: Path, monkeyp
         assert code != 0
         assert "is building on this store, which ignores the conditions of writes" in " ".join(err.split())
         assert names(tmp_path, ".builders") == []
+        code, _, err = run(tmp_path, *BUILD)
+        assert code == 0
+        assert "holds no leases: no other process can build there at the same time" in " ".join(err.split())
 
 
 def assert_as_if_built_alone(undisturbed: Path, folder: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_dry_run_of_clean_writes_nothing(work: Work, monkeypatch: pytest.Monke
     def refuse(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    for name in ("exclusive", "begin", "delete"):
+    for name in ("exclusive", "shared", "begin", "write", "replace", "delete", "remove_abandoned"):
         monkeypatch.setattr(LocalStorage, name, refuse)
     assert clean_corpus(opened(work.folder), dry_run=True).partitions == 0
 

@@ -7,7 +7,7 @@ import pytest
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.definitions import definitions
-from corpus_assets.orchestration import sensor
+from corpus_assets.orchestration import instance, sensor
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.instance import PROCESS_TAG, close_abandoned_runs, process_tags
 from corpus_assets.orchestration.jobs import build_job
@@ -187,19 +187,29 @@ def test_the_code_location_has_groups_jobs_schedule_and_sensor(built: Runs) -> N
         assert node.kinds
 
 
-def test_runs_of_a_killed_build_are_closed_and_others_left_alone(built: Runs) -> None:
+def test_runs_of_a_killed_build_are_closed_and_others_left_alone(built: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     job = assemble(built.corpus).job()
     mine = process_tags()
-    host, pid, _ = mine[PROCESS_TAG].rsplit(" ", 2)
-    dead = {"a recycled pid": f"{host} {pid} 1.00", "a pid that is gone": f"{host} 4194999 5.00"}
-    alive = {"this process": mine[PROCESS_TAG], "another machine": f"elsewhere {pid} 1.00"}
+    host, pid, began = mine[PROCESS_TAG].rsplit(" ", 2)
+    place, _, ticks = began.partition("/")
+    dead = {"a recycled pid": f"{host} {pid} {place}/1", "a pid that is gone": f"{host} 4194999 {began}"}
+    dead |= {"one of an older version": f"{host} {pid} 1.00", "another of those": f"{host} 4194999 5.00"}
+    alive = {"this process": mine[PROCESS_TAG], "another machine": f"elsewhere {pid} {began}"}
+    unknown = {
+        "a container of this name": f"{host} {pid} {place}0/1",
+        "before this machine was started": f"{host} {pid} 0{place}/{ticks}",
+    }
     started = dg.DagsterRunStatus.STARTED
     runs = {
         name: built.instance.create_run_for_job(job, status=started, tags={PROCESS_TAG: tag})
-        for name, tag in (dead | alive).items()
+        for name, tag in (dead | alive | unknown).items()
     }
     runs["no build"] = built.instance.create_run_for_job(job, status=started)
     assert close_abandoned_runs(built.instance) == len(dead)
+    left = {name for name, run in runs.items() if _status(built, run) is started}
+    assert left == {*alive, *unknown, "no build"}
+    monkeypatch.setattr(instance, "DAY", 0)
+    assert close_abandoned_runs(built.instance) == len(unknown)
     left = {name for name, run in runs.items() if _status(built, run) is started}
     assert left == {*alive, "no build"}
 

@@ -127,6 +127,12 @@ def test_a_folder_that_is_no_stream(tmp_path: Path) -> None:
             TokenStream(folder)
 
 
+def test_an_address_is_no_folder() -> None:
+    for address in ("s3://bucket/corpus/token_streams/train", Path("s3://bucket/corpus")):
+        with pytest.raises(ReadingError, match=r"TokenStream\.of_corpus"):
+            TokenStream(address)
+
+
 @pytest.mark.parametrize("suffix", [LENGTHS, DATA, DOCUMENTS, NAMES])
 def test_a_missing_file_is_named(tmp_path: Path, suffix: str) -> None:
     folder = write_stream(tmp_path, [[1], [2]])

@@ -16,7 +16,7 @@ from benchmarks.ui_server import Server, serving
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.instance import prepare, project_instance
-from corpus_assets.orchestration.postgres import VARIABLE
+from corpus_assets.orchestration.postgres import VARIABLE, database_url
 from resources.errors import ConfigError, StorageError
 from tests.build.small import opened, prose, write_raw, write_small
 from tests.orchestration.runs import Runs
@@ -109,6 +109,14 @@ def test_an_address_of_something_else_is_refused(tmp_path: Path, monkeypatch: py
     with pytest.raises(ConfigError, match=r"received 'mysql'; valid is postgresql\+psycopg2://") as refused:
         prepare(tmp_path)
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["u:hun@ter2@127.0.0.1/d", "u:hunter2@127.0.0.1:port/d"])
+def test_a_password_whose_signs_are_not_escaped_is_shown_to_nobody(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, f"postgresql://{url}")
+    with pytest.raises(ConfigError, match="%40 for @") as found:
+        database_url()
+    assert "ter2" not in str(found.value)
 
 
 def test_a_server_that_does_not_answer_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

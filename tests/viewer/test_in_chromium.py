@@ -4,7 +4,6 @@ Screenshots are kept in `$CORPUS_SCREENSHOTS`, else in pytest's own folder.
 """
 
 import os
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import yaml
 from corpus_assets.raw.sample import write_sample
 from corpus_assets.viewer.app import standing_alone
 from tests.build.small import drive, opened
+from tests.ports import free_ports
 from tests.viewer.browser import Browser, chromium, find_chromium
 
 ROOT = Path(__file__).parents[2]
@@ -48,9 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = free_ports(1)
     app = standing_alone(folder / "corpus.yaml", "127.0.0.1")
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
     thread = threading.Thread(target=server.run)

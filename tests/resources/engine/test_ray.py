@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from resources.engine import ray_cluster, ray_task
+from resources.engine.libraries import differences, versions
 from resources.engine.ray import RayEngine, _sharing
 from resources.engine.ray_cluster import Machine
 from resources.engine.time_limit import within
@@ -76,6 +78,32 @@ def test_a_job_that_kills_its_worker_twice_fails_alone(
     }
     engine.close()
     assert capfd.readouterr().out == ""
+
+
+def _kills_its_neighbour(job: Job) -> Outcome:
+    """Of two jobs the second dies, and twice takes the first with it, as when the memory of their machine is full."""
+    folder = Path(job.parameters["folder"])
+    deaths = folder / "deaths"
+    if job.partition == "chunk-0":
+        (folder / f"{os.getpid()}.begun").touch()
+        wait_until(lambda: deaths.exists() and len(deaths.read_text()) >= 2)
+        return _done(job)
+    if not deaths.exists() or len(deaths.read_text()) < 2:
+        wait_until(lambda: any(folder.glob("*.begun")))
+        for file in folder.glob("*.begun"):
+            os.kill(int(file.stem), signal.SIGKILL)
+            file.unlink()
+    with deaths.open("a") as count:
+        count.write("x")
+    os._exit(9)
+
+
+def test_a_job_whose_worker_dies_of_another_is_not_blamed(engine: RayEngine, tmp_path: Path) -> None:
+    engine._work = _kills_its_neighbour
+    given = [replace(job, parameters={"folder": str(tmp_path)}) for job in jobs(tmp_path, 2)]
+    outcomes = {outcome.partition: outcome.error for outcome in engine.run(given)}
+    assert outcomes == {"chunk-0": None, "chunk-1": "a/chunk-1: the worker process died (killed, or out of memory)"}
+    assert (tmp_path / "deaths").read_text() == "xxx"
 
 
 def test_a_job_that_takes_too_long_fails_by_name_and_the_others_go_on(raylets: Any, tmp_path: Path) -> None:
@@ -188,10 +216,24 @@ def test_a_machine_that_sees_another_store_is_refused(
     monkeypatch.setattr(ray_task, "nonce_of", lambda _: "that of a folder of the same name elsewhere")
     with pytest.raises(EngineError, match=r"does not see the store .*; valid: a folder that all machines"):
         list(engine.run(jobs(tmp_path, 1)))
+    monkeypatch.setattr(ray_task, "versions", lambda: (*versions(), ("ftfy-next", "6.9"), ("ftfy-plus", "1")))
+    with pytest.raises(EngineError, match=r"machine \S+ has ftfy-next is missing instead of 6\.9, ftfy-plus is"):
+        list(engine.run(jobs(tmp_path, 1)))
     monkeypatch.setattr(ray_task, "code_digest", lambda: "of another version")
     with pytest.raises(EngineError, match="has other code than this one; install the same corpus-assets"):
         list(engine.run(jobs(tmp_path, 1)))
     assert (tmp_path / OWNER).exists()
+
+
+def test_a_machine_may_have_more_libraries_and_no_other_versions() -> None:
+    assert {"python", "unicode", "ftfy", "tokenizers", "numpy", "pyarrow"} <= dict(versions()).keys()
+    assert differences(versions(), (*versions(), ("spacy-more", "3"))) == []
+    other = tuple((name, "6.0" if name == "ftfy" else one) for name, one in versions() if name != "numpy")
+    known = dict(versions())
+    assert differences(versions(), other) == [
+        f"ftfy 6.0 instead of {known['ftfy']}",
+        f"numpy is missing instead of {known['numpy']}",
+    ]
 
 
 def test_workers_share_the_memory_of_the_largest_machine_and_a_smaller_one_takes_what_fits() -> None:

@@ -1,14 +1,16 @@
+import errno
 import gzip
 import io
 import itertools
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resources.errors import StoreAccessError
 from resources.formats.codecs import ZSTD_WINDOW_BYTES, CodecError, open_gzip, open_zstd
 
 Opener = Callable[[BinaryIO], io.BufferedReader]
@@ -100,3 +102,32 @@ def test_zstd_window_limit() -> None:
         else:
             with pytest.raises(CodecError, match="window is over the limit of 134217728 bytes"):
                 open_zstd(io.BytesIO(frame)).read()
+
+
+class _Failing(io.RawIOBase):
+    """Gives its bytes, and then an error."""
+
+    def __init__(self, content: bytes, error: OSError) -> None:
+        self._content = io.BytesIO(content)
+        self._error = error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._content.readinto(buffer)
+        if not found:
+            raise self._error
+        return found
+
+
+@pytest.mark.parametrize(("compress", "opener"), CODECS)
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "Input/output error"), OSError(errno.ENOSPC, "full"), StoreAccessError("no answer")]
+)
+def test_a_machine_that_cannot_read_is_not_taken_for_a_damaged_stream(
+    compress: Compress, opener: Opener, error: OSError
+) -> None:
+    with pytest.raises(type(error)) as raised:
+        opener(cast(BinaryIO, _Failing(compress(bytes(range(256)) * 3)[:-20], error))).read()
+    assert raised.value.errno == error.errno

@@ -110,6 +110,20 @@ def test_a_hub_that_fails_while_a_file_is_read_is_no_fault_of_the_file(found: Hu
     assert "secret" not in str(error.value)
 
 
+def test_what_is_wrong_with_the_hub_is_said_and_a_fault_of_ours_is_not_taken_for_it(
+    found: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "_tree", lambda *_: dict[str, str]()["no such key"])
+    with pytest.raises(StorageError, match=r"what the hub answers makes no sense: KeyError"):
+        listed()
+    monkeypatch.setattr(hub, "_tree", lambda *_: None.files)  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError):
+        listed()
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://localhost:1")
+    with pytest.raises(StorageError, match=r"sources\.s\.location: .*: the hub cannot be reached: \w+"):
+        listed()
+
+
 def test_offline_the_hub_is_not_asked(found: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     shard = listed("@main/data")[0]
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resources.errors import BadFileError, ConfigError, StorageError
-from resources.raw_places import connection, ranged, remote
+from resources.raw_places import connection, ranged, remote, web
 from resources.raw_places.interface import SourceFolder
 from resources.shards import Listing, Shard, list_shards
 from tests.web_server import BREAKS, Site, serving
@@ -70,6 +70,30 @@ def test_files_elsewhere_are_named_by_host_and_path(site: Site, tmp_path: Path) 
     assert sorted(paths) == [f"{host}/data/b.jsonl", f"{host}/data/deep/a.jsonl"]
 
 
+def test_a_list_is_looked_up_in_slices_over_connections_that_are_kept(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "_IN_HAND", 40)
+    names = [f"{number:03d}.jsonl" for number in range(100)]
+    for name in names:
+        (tmp_path / "data" / name).write_text(name)
+    (tmp_path / "data/list.txt").write_text("\r\n".join(names))
+    assert [shard.path for shard in listed(f"{site.url}/data/list.txt").shards] == names
+    assert sum(site.asked.values()) == 101
+    assert site.connections <= 17
+
+
+def test_a_list_of_too_many_lines_is_refused_before_it_is_divided(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "LIST_LINES", 2)
+    (tmp_path / "data/list.txt").write_text("b.jsonl\n#\n#\n" + "x" * 9000)
+    with pytest.raises(ConfigError, match="the list has 3 lines; valid: at most 2"):
+        listed(f"{site.url}/data/list.txt")
+    (tmp_path / "data/list.txt").write_bytes(b"\xef\xbb\xbf#\nb.jsonl\n")
+    assert [shard.path for shard in listed(f"{site.url}/data/list.txt").shards] == ["b.jsonl"]
+
+
 def test_a_query_is_asked_with_and_shown_nowhere(site: Site, tmp_path: Path) -> None:
     (tmp_path / "data/list.txt").write_text("b.jsonl?token=secret\ngone.jsonl?token=secret\n")
     good, gone = listed(f"{site.url}/data/list.txt").shards
@@ -97,7 +121,7 @@ def test_urls_that_differ_by_their_queries_are_different_files(site: Site, tmp_p
         ("http://user:secret@host/a.jsonl", "without user name"),
         ("folder/", "line 1: valid is the URL of a file"),
         ("http://[/a.jsonl", "line 1: valid is the URL of a file"),
-        ("x" * 9000, "line 1: 9,000 characters"),
+        ("x" * 9000, "line 1: 9,000 bytes"),
     ],
 )
 def test_a_line_that_is_no_url_is_an_error(site: Site, tmp_path: Path, line: str, why: str) -> None:

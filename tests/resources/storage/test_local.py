@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from resources.errors import StorageError
 from resources.processes import birth
 from resources.storage import local
+from resources.storage.holders import this_process
 from resources.storage.local import TEMPORARY, LocalStorage
 from resources.storage.local_locks import LOCK
 
@@ -120,6 +121,25 @@ def test_temporary_folders_of_another_namespace_are_not_those_of_a_dead_process(
     assert storage.abandoned() == [f"{TEMPORARY}/{names[0]}"]
     os.utime(storage.root / TEMPORARY / names[1], (0, 0))
     assert storage.abandoned() == [f"{TEMPORARY}/{name}" for name in sorted(names)]
+
+
+def test_who_holds_the_store_alone_removes_what_was_left_before_the_machine_was_started_anew(
+    storage: LocalStorage,
+) -> None:
+    mine, host = birth(os.getpid()).place, socket.gethostname()
+    boot, space = mine.rpartition("-")[::2]
+    places = {"before": f"{host}@{'0' * len(boot)}-{space}", "elsewhere": f"elsewhere@{'0' * len(boot)}-{space}"}
+    places |= {"beside": f"{host}@{mine}0", "own": f"{host}@{mine}"}
+    ticks = birth(os.getpid()).ticks
+    folders = {name: f"{place}-{ticks}.{os.getpid()}.{'0' * 16}" for name, place in places.items()}
+    for name in folders.values():
+        (storage.root / TEMPORARY / name).mkdir(parents=True)
+    with storage.shared(this_process()):
+        assert storage.abandoned() == []
+    with storage.exclusive():
+        assert storage.abandoned() == [f"{TEMPORARY}/{folders['before']}"]
+        assert storage.remove_abandoned() == 1
+    assert storage.abandoned() == []
 
 
 def test_temporary_folders_of_other_hosts_go_when_nothing_was_written_for_a_day(storage: LocalStorage) -> None:

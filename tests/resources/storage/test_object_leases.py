@@ -1,10 +1,13 @@
 """Leases in an object store: whatever happens to processes, clocks and replies, one process writes a partition."""
 
 import copy
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import count
 from typing import Any, cast
 
+import msgspec
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -271,6 +274,21 @@ def test_the_lease_of_a_dead_worker_of_the_same_builder_is_taken_over_at_once() 
         before.renew()
 
 
+def test_the_lease_of_a_process_of_this_machine_that_has_ended_is_taken_over_at_once() -> None:
+    code = "import os; from resources.processes import birth; print(os.getpid(), *birth(os.getpid()))"
+    pid, place, ticks = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout.split()
+    objects = FakeObjects()
+    holder, waiter = Builder(0, objects, 0.0), Builder(1, objects, 0.0)
+    holder.me = msgspec.structs.replace(holder.me, process=int(pid), place=place.decode(), ticks=int(ticks))
+    holder.ask()
+    waiter.ask()
+    assert waiter.lease is not None
+    assert objects.read(name_of(holder.me)) is None
+    assert holder.lease is not None
+    with pytest.raises(BuilderLostError):  # A worker of it may still run.
+        holder.lease.require()
+
+
 def test_a_store_that_fails_when_all_is_done_takes_nothing_back() -> None:
     objects = FakeObjects()
     builder = Builder(0, objects, 0.0)
@@ -289,6 +307,7 @@ def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
     builder.ask()
     assert builder.lease is not None
     objects.delete(name_of(builder.me))
+    builder.time += 2
     with pytest.raises(BuilderLostError, match="process 0 on host0"):
         builder.lease.require()
     builder.lease.release()

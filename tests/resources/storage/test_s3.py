@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from resources.errors import LeaseLostError, StorageError, StoreAccessError
+from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
 from resources.storage import s3, s3_ranges, s3_upload
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
@@ -161,22 +161,55 @@ def test_a_store_that_always_breaks_off_is_given_up(bucket: S3Storage, monkeypat
         bucket.open(path)
 
 
-def test_a_small_file_costs_one_request_and_a_large_one_goes_in_parts(bucket: S3Storage) -> None:
-    def requests() -> dict[str, int]:
-        return dict(traffic().requests)
+def requests_since(before: dict[str, int]) -> dict[str, int]:
+    return {name: n - before.get(name, 0) for name, n in traffic().requests.items() if n != before.get(name, 0)}
 
-    before = requests()
+
+def test_a_small_file_costs_one_request_and_a_large_one_goes_in_parts(bucket: S3Storage) -> None:
+    before = traffic().requests
     path = put(bucket, **{"a/one": b"content"})["a/one"]
     with bucket.open(path) as file:
         file.read()
+    bucket.forget_copy(path)
     bucket.read(path, 0, 3)
-    after = requests()
-    assert {name: n - before.get(name, 0) for name, n in after.items() if n != before.get(name, 0)} == {
-        "PutObject": 1,
-        "GetObject": 2,
-    }
+    assert requests_since(before) == {"PutObject": 1, "GetObject": 2}
+    before = traffic().requests
     put(bucket, **{"a/large": LARGE})
-    assert requests()["UploadPart"] - after.get("UploadPart", 0) == 3
+    assert requests_since(before)["UploadPart"] == 3
+
+
+def test_what_this_machine_wrote_is_read_without_a_request(bucket: S3Storage) -> None:
+    stored = put(bucket, **{"a/one": b"content", "a/rows.npy": b"x" * 100_000, "splits/one": b"plain"})
+    before = traffic().requests
+    held = bucket.at_hand(stored["a/one"])
+    assert held is not None
+    with held:
+        assert held.read() == b"content"
+    assert bucket.read(stored["a/one"], 3, 3) == b"ten"
+    assert Path(bucket.fetch(stored["a/rows.npy"])).read_bytes() == b"x" * 100_000
+    assert requests_since(before) == {}
+    assert bucket.at_hand(stored["splits/one"]) is None, "another writer may have replaced it"
+    for path in ("a/one", "a/rows.npy"):
+        bucket.forget_copy(stored[path])
+        assert bucket.at_hand(stored[path]) is None
+    assert bucket.read(stored["a/one"], 3, 3) == b"ten"
+    assert requests_since(before) == {"GetObject": 1}
+
+
+def test_what_is_opened_is_what_the_store_has_and_not_a_copy(bucket: S3Storage) -> None:
+    stored = put(bucket, **{"a/rows.npy": b"x" * 100_000})["a/rows.npy"]
+    bucket.write(stored, b"y" * 100_000)
+    with bucket.open(stored) as file:
+        assert file.read() == b"y" * 100_000
+
+
+def test_files_that_would_fill_the_cache_are_not_kept(bucket: S3Storage, tmp_path: Path) -> None:
+    small = S3Storage(bucket.address, bucket.settings, FileCache(tmp_path / "small", 8_000))
+    stored = put(small, **{"a/small": b"x" * 900, "a/large": b"x" * 1_100})
+    assert small.at_hand(stored["a/large"]) is None
+    held = small.at_hand(stored["a/small"])
+    assert held is not None
+    held.close()
 
 
 @pytest.mark.parametrize("size", [1, 1 << 30, (5 << 40) - 1])
@@ -355,6 +388,12 @@ def nowhere(environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("resources.storage.s3_client.ATTEMPTS", 1)
     settings = S3Settings(endpoint="http://127.0.0.1:9", addressing="path", concurrency=2)
     yield S3Storage(Address("bucket", "p"), settings, FileCache(tmp_path / "cache", 1 << 20))
+
+
+@pytest.mark.parametrize("endpoint", ["http://a..b:80", "http://-host:9000"])
+def test_an_endpoint_that_is_no_host(endpoint: str, environment: None) -> None:
+    with pytest.raises(ConfigError, match=f"s3.endpoint: '{endpoint}' is no host"):
+        client(S3Settings(endpoint=endpoint))
 
 
 def test_faults_tell_no_credentials(bucket: S3Storage, nowhere: S3Storage) -> None:

@@ -1,0 +1,41 @@
+"""Functions as tasks of Ray, and its errors by what they mean to us."""
+
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from resources.engine.interface import WORKER_ENVIRONMENT
+from resources.engine.ray_cluster import load_ray
+
+_PASSED_ON = ("NUMBA_CACHE_DIR",)
+
+
+@cache
+def _task(function: Callable[..., Any]) -> Any:
+    """Returns a function as one of Ray's, which is sent to the cluster once; Ray itself never tries it again."""
+    return load_ray().remote(num_cpus=1, max_retries=0)(function)
+
+
+def remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
+    """Returns a function as a task of one core and so many bytes. more: options of Ray's."""
+    environment = WORKER_ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return _task(function).options(memory=memory, runtime_env={"env_vars": environment}, **more)
+
+
+def lost_errors() -> tuple[type[Exception], ...]:
+    """Returns the errors of a task whose machine was lost."""
+    errors = load_ray().exceptions
+    return errors.NodeDiedError, errors.LocalRayletDiedError, errors.ObjectLostError
+
+
+def death_errors() -> tuple[type[Exception], ...]:
+    """Returns the errors of a task whose process died, by its own fault or by that of another on its machine."""
+    errors = load_ray().exceptions
+    return errors.WorkerCrashedError, errors.OutOfMemoryError
+
+
+def in_words(error: Exception) -> str:
+    """Returns the last line of what Ray says, which is the error itself after the traceback of its worker."""
+    lines = str(error).strip().splitlines()
+    return lines[-1] if lines else type(error).__name__

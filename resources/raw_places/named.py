@@ -1,0 +1,57 @@
+"""Small files elsewhere that one value of the configuration names: one file, or those of a pattern."""
+
+import posixpath
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from resources.errors import ConfigError
+from resources.raw_addresses import parted, scheme_of
+from resources.raw_files import FoundFile, printable
+from resources.raw_places.hub import HubFolder
+from resources.raw_places.interface import RawPlace, SourceFolder
+from resources.raw_places.s3 import S3Folder
+from resources.raw_places.web import WebFiles, looked_up
+from resources.storage.s3_client import S3Settings
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """One version of a file elsewhere. Equal ones have equal content, if their place tells versions."""
+
+    key: str
+    place: RawPlace
+    found: FoundFile
+
+    def read(self, limit: int) -> bytes:
+        """Returns the content, in the version that was found; `ConfigError` if it has more bytes than `limit`."""
+        where = f"{self.key}: {self.place.address(self.found)}"
+        if self.found.bytes > limit:
+            raise ConfigError(f"{where} has {self.found.bytes} bytes; valid: at most {limit}")
+        with self.place.open(self.found, where) as stream:
+            content = stream.read(limit + 1)
+        if len(content) > limit:
+            raise ConfigError(f"{where} has more bytes than the {limit} that are valid")
+        return content
+
+
+def named_files(key: str, location: str, s3: S3Settings) -> dict[str, NamedFile]:
+    """Returns the files that an address names, by name, in order of name; nothing is read yet.
+
+    `ConfigError` names the configuration key if there is none: what is gone must not be taken for empty. `StorageError`
+    if the place cannot be asked. s3: how an object store is reached.
+    """
+    scheme = scheme_of(location)
+    if scheme in ("http", "https"):
+        place: RawPlace = WebFiles(location)
+        found = [looked_up(key, posixpath.basename(urlsplit(location).path), location)]
+    else:
+        folder, below = parted(location)
+        place = S3Folder(folder, s3) if scheme == "s3" else HubFolder(folder)
+        section = key.removesuffix(".location")
+        found = place.files(SourceFolder(section, folder, (below,), "txt", section, s3=s3), [])
+    if not found:
+        raise ConfigError(f"{key}: no file matches {location!r}")
+    for file in found:
+        if file.problem:
+            raise ConfigError(f"{key}: {location!r} {file.problem}")
+    return {printable(file.path): NamedFile(key, place, file) for file in sorted(found, key=lambda file: file.path)}
