@@ -32,6 +32,7 @@ def write_corpus(folder: Path, megabytes: int) -> tuple[Path, str]:
     """A corpus.yaml with its raw shards; one worker's share of memory, no flushing to disk."""
     sources, kind = write_raw(folder / "raw", megabytes)
     config = {
+        "name": "benchmark",
         "sources": sources,
         "storage": {"root": "corpus", "sync": False},
         "engine": {"workers": 0, "memory": "1 GiB"},

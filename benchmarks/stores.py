@@ -61,7 +61,6 @@ def _on_s3(local: Path, server: Server) -> Path:
     """Writes the configuration of the same corpus with a store on S3."""
     config = yaml.safe_load(local.read_text())
     root, cache = f"s3://{server.bucket}/benchmark", {"folder": str(local.parent / "cache")}
-    config["name"] = "benchmark"
     config["storage"] = {"root": root, "s3": server.section, "cache": cache}
     path = local.with_name("on-s3.yaml")
     path.write_text(yaml.safe_dump(config))

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import dagster as dg
 
+from corpus_assets.faults import MAX_FAULTS
 from resources.engine.interface import Engine, R, T
 from resources.ledger import Record
 from resources.planning.planner import Planner, Status
@@ -14,11 +15,8 @@ from resources.stage.partition import Partition
 from resources.stage.settings import Settings
 from resources.storage.interface import Storage
 
-MAX_FAULTS = 20
 FILTERED_DOCUMENTS = "filtered_documents"
 """The asset of which the corpus is mixed, if it has a filter."""
-UNREADABLE = Exception
-"""The exceptions of reading a damaged file: libraries raise almost anything. A check reports them as faults."""
 
 
 class Built(Protocol):

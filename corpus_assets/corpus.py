@@ -4,10 +4,9 @@ import os
 import random
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from corpus_assets.config import CorpusConfig, load_config
 from corpus_assets.config.paths import with_absolute_paths
@@ -16,7 +15,9 @@ from corpus_assets.elsewhere import Elsewhere
 from corpus_assets.filter.assets import require_after_filter
 from corpus_assets.jobs import Jobs
 from corpus_assets.mix.assets import require_attributes
+from corpus_assets.raw.folders import raw_folders
 from corpus_assets.raw.readers import RawFile, listed_members
+from corpus_assets.restamping import restamp
 from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
 from resources.engine.interface import Engine, R, T
@@ -24,7 +25,7 @@ from resources.errors import HeldError
 from resources.ledger import Ledger, Record, partition_name
 from resources.obsolete import Key, remove_obsolete
 from resources.planning.planner import Decision, Planner, Status, held_back
-from resources.shards import Listing, SourceFolder, list_shards
+from resources.shards import Listing, list_shards
 from resources.stage.declaration import Stage
 from resources.stage.graph import Graph
 from resources.stage.job import Job, Outcome
@@ -32,7 +33,6 @@ from resources.stage.settings import Settings
 from resources.storage import open_storage
 from resources.storage.holders import Process, this_process
 from resources.storage.ownership import claim, owns, require_owner
-from resources.storage.s3_client import S3Settings
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 _PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
@@ -87,12 +87,9 @@ class Corpus:
 
     def listing(self) -> Listing:
         """Returns the raw files that are there now."""
-        folders = [_folder(source, "source", f"sources.{source['name']}") for source in self.settings.values["sources"]]
-        for files in self.settings.inputs():
-            folders.append(_folder(files, "dataset", f"datasets.{files['name']}.input"))
-        for files in self.settings.benchmarks():
-            folders.append(_folder(files, "benchmark", f"benchmarks.{files['name']}"))
-        return list_shards(folders, lambda label, opener: listed_members(RawFile(label, opener, None)))
+        return list_shards(
+            raw_folders(self.settings), lambda label, opener: listed_members(RawFile(label, opener, None))
+        )
 
     def planner(self, listing: Listing | None = None) -> Planner:
         """Returns a planner for the state of the corpus as it is now."""
@@ -222,7 +219,7 @@ class Step:
                         break
                     again = {outcome.partition for outcome in held}
                     due = [decision for decision in due if decision.partition in again]
-                self._restamp()
+                restamp(self._planner, self.fresh, self._corpus.builder)
             finally:
                 self._remove_obsolete()
         return self.outcomes
@@ -303,32 +300,3 @@ class Step:
         for decision in due:
             expired = elsewhere.expired((name, decision.partition)) if elsewhere else ""
             yield jobs.job(self.stage, decision.partition, expired)
-
-    def _restamp(self) -> None:
-        for decision in self.fresh:
-            if decision.rewritten:
-                restamp(self._corpus, self._planner, decision)
-
-
-def restamp(corpus: Corpus, planner: Planner, decision: Decision) -> None:
-    """Writes the new modification time to the record of a raw file that was rewritten with the same content."""
-    shard = planner.shard(decision.partition)
-    if shard is None:
-        return
-    name = (decision.asset, decision.partition)
-    # It only saves time: the next look digests the file again.
-    with suppress(OSError), corpus.ledger.leased(*name, corpus.builder) as unchanged:
-        if unchanged:
-            record = planner.records(decision.asset)[decision.partition].with_seen(shard.seen())
-            corpus.ledger.committed(record, corpus.ledger.write(record))
-
-
-def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
-    name, globs, links = files["name"], _globs(files["glob"]), files["follow_links"]
-    return SourceFolder(
-        name, files["location"], globs, files["format"], key, what, links, S3Settings(**(files.get("s3") or {}))
-    )
-
-
-def _globs(glob: str | list[str]) -> tuple[str, ...]:
-    return (glob,) if isinstance(glob, str) else tuple(glob)

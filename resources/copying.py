@@ -12,6 +12,7 @@ from resources.formats.file_format import blocks_of
 from resources.formats.known import fault_of
 from resources.ledger import Ledger
 from resources.records import FileRecord, Record, record_path
+from resources.seekable import Seekable
 from resources.storage.interface import Unpublished
 from resources.storage.s3_paths import unversioned
 
@@ -112,30 +113,24 @@ def _damaged(record: Record, file: FileRecord, problem: str) -> DamagedFileError
     return DamagedFileError(record.asset, record.partition, file.path, problem)
 
 
-class _Reread(io.RawIOBase):
+class _Reread(Seekable):
     """Reads a file again that is open for writing, and leaves it open."""
 
     def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
         self._file = file
-        file.seek(0)
 
     @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def seekable(self) -> bool:
-        return True
+    def end(self) -> int:
+        return self._file.seek(0, io.SEEK_END)
 
     @override
     def readinto(self, buffer: Any) -> int:
+        self._file.seek(self._position)
         block = self._file.read(len(buffer))
         buffer[: len(block)] = block
+        self._position += len(block)
         return len(block)
-
-    @override
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
 
 
 def _reader(file: BinaryIO) -> BinaryIO:

@@ -4,7 +4,7 @@ A partition exists if and only if its record does. Records are small JSON files 
 (design: `docs/architecture.md`, "The ledger").
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from threading import Lock
@@ -73,6 +73,8 @@ class Ledger:
         self._old_names = {new: old for old, new in self._formerly.items()}
         self._seen: dict[str, dict[str, Seen]] = {}
         self._states: dict[str, tuple[str, dict[str | None, Record]]] = {}
+        self._listed: dict[str, list[Entry]] = {}
+        self._below: dict[str, set[str]] = {}
         self._looking = Lock()  # An engine may run jobs as threads of one process.
         self.unreadable: dict[str, str] = {}
 
@@ -161,8 +163,25 @@ class Ledger:
         with self._looking:
             return self._look(asset)
 
+    @contextmanager
+    def listed(self, assets: Iterable[str]) -> Iterator[None]:
+        """Lists assets and reads their snapshots for the first look at each in this context, several at once."""
+        names = [name for asset in assets for name in (asset, self._old_names.get(asset)) if name]
+        try:
+            with ThreadPoolExecutor(self.storage.readers) as threads:
+                self._listed = dict(zip(names, threads.map(self._listed_one, names), strict=True))
+            yield
+        finally:
+            self._listed = {}
+
+    def _listed_one(self, asset: str) -> list[Entry]:
+        if entries := self._list(asset):
+            self._known(asset)
+        return entries
+
     def _look(self, asset: str) -> dict[str | None, Record]:
-        entries = {_partition_of(entry.path): entry for entry in self._list(asset)}
+        listed = self._listed.pop(asset, None)
+        entries = {_partition_of(entry.path): entry for entry in (self._list(asset) if listed is None else listed)}
         if not entries and asset not in self._seen:
             self._seen[asset] = {}  # Where there are no records, a snapshot of some has nothing to say.
             return {}
@@ -255,11 +274,8 @@ class Ledger:
 
     def assets(self) -> set[str]:
         """Returns the names of all assets that have records, whether or not the graph still knows them."""
-        found = {
-            path[len(FOLDER) + 1 :].rpartition("/")[0]
-            for path in self.storage.paths(FOLDER)
-            if not path.startswith(f"{FOLDER}/.")
-        }
+        tops = [top for top in self.storage.folders(FOLDER) if not top.startswith(".")]
+        found = {name for top in tops for name in self._below.get(top) or _assets_of(self.storage.paths(_folder(top)))}
         return {self._formerly.get(name, name) for name in found}
 
     def _known(self, asset: str) -> dict[str, Seen]:
@@ -275,12 +291,23 @@ class Ledger:
 
     def _list(self, asset: str) -> list[Entry]:
         depth = asset.count("/") + 2
-        return [entry for entry in self.storage.entries(f"{FOLDER}/{asset}") if entry.path.count("/") == depth]
+        entries = list(self.storage.entries(_folder(asset)))
+        self._below[asset] = _assets_of(entry.path for entry in entries)
+        return [entry for entry in entries if entry.path.count("/") == depth]
 
 
 def _is_much(changed: int, records: int) -> bool:
     """Returns whether so many records have changed that a new snapshot saves more than it costs."""
     return changed > max(8, records // 20)
+
+
+def _folder(asset: str) -> str:
+    return f"{FOLDER}/{asset}"
+
+
+def _assets_of(paths: Iterable[str]) -> set[str]:
+    """Returns the names of the assets whose records have some paths."""
+    return {path[len(FOLDER) + 1 :].rpartition("/")[0] for path in paths}
 
 
 def _partition_of(path: str) -> str:

@@ -15,6 +15,7 @@ OF_ALL_STAGES = (
     "corpus_assets.config",
     "corpus_assets.dataset_names",
     "corpus_assets.checking",
+    "corpus_assets.faults",
     "corpus_assets.numbers",
 )
 FROM_NEIGHBOURS = {
@@ -162,6 +163,8 @@ LATE = ("pandas", "networkit", "boto3", "pygal")
         ("corpus_assets.corpus", ("dagster", "numba", *LATE)),
         ("corpus_assets.orchestration.build", ("dagster", "numba", *LATE)),
         ("corpus_assets.definitions", ("numba", *LATE)),
+        ("corpus_assets.tokenize.file_faults", ("dagster",)),
+        ("corpus_assets.export.amber.partition_check", ("dagster",)),
     ],
 )
 def test_what_is_loaded_late(module: str, absent: tuple[str, ...]) -> None:

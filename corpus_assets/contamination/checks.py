@@ -7,11 +7,12 @@ from inspect import getdoc
 import dagster as dg
 import numpy as np
 
-from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
+from corpus_assets.checking import Built, asset_key, current_partitions, result
 from corpus_assets.contamination.benchmark_ngrams import stored_index
 from corpus_assets.contamination.evidence import Evidence
 from corpus_assets.contamination.items import ItemRow, decode_item
 from corpus_assets.contamination.search import Searcher
+from corpus_assets.faults import UNREADABLE
 from resources.ledger import Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage

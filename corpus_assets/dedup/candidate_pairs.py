@@ -1,8 +1,5 @@
 """The asset `candidate_pairs`: the pairs of all bands, each once, of one range of later documents, with a sketch."""
 
-from collections.abc import Iterator
-
-from corpus_assets.dedup.documents.numbering import Edges, Numbering
 from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.shared import (
     SKETCHED,
@@ -12,12 +9,12 @@ from corpus_assets.dedup.shared import (
     require_numbering,
     rows_of_range,
     save_by_range,
+    save_numbering,
     segment_rows,
     sketches_of,
 )
 from corpus_assets.dedup.similarity.sketch_join import range_rows, row_type, with_sketches
 from resources.spill import Buckets
-from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 
@@ -33,17 +30,12 @@ def candidate_pairs(task: Task) -> None:
     ranges, spill = ranges_of(task, numbering), task.scratch
     row = row_type(numbering.total, sketched.bits // 64 if task[SKETCHED] else 0)
     span, at_once = ranges.span(range_number(task.key)), range_rows(sketched.bits)
-    blocks = (block for band in bands for block in _pairs(band, task.key, numbering))
+    blocks = segment_rows(bands, ".npy", task.key, (numbering.dtype, (2,)))
     unique = unique_pairs(blocks, numbering.total, at_once, memory=task.memory // 2, spill=spill, span=span)
     with Buckets(ranges.count, row, task.memory // 4, spill) as rows:
         for some in with_sketches(unique, sketches.rows, span, range_rows=at_once, row=row):
             rows.append(ranges.of(some["pair"][:, 0]), some)
         count = save_by_range(task, f"candidate_pairs/{task.key}.npy", rows, row)
-    task.save_json(f"candidate_pairs/{task.key}.shards.json", numbering.table(), rows=len(numbering.shards))
-    given = sum(stop - start for start, stop in (rows_of_range(band, task.key) for band in bands))
+    save_numbering(task, f"candidate_pairs/{task.key}.shards.json", numbering)
+    given = rows_of_range(bands, task.key)
     task.count(rows_in=given, rows_out=count, found_again=given - count)
-
-
-def _pairs(band: Partition, key: str, numbering: Numbering) -> Iterator[Edges]:
-    """Yields the pairs of a band in a range."""
-    return segment_rows(band, ".npy", key, (numbering.dtype, (2,)))

@@ -13,15 +13,17 @@ from corpus_assets.dedup.shared import (
     ranges_of,
     require_numbering,
     save_by_range,
+    save_numbering,
     stored_numbering,
     stored_scheme,
 )
 from corpus_assets.dedup.signatures.bands import NO_KEY
-from corpus_assets.dedup.similarity.jaccard import occurring, wanted
+from corpus_assets.dedup.similarity.jaccard import occurring, perhaps_occurring, wanted
 from resources.errors import LedgerError
 from resources.formats.arrays import HEADER_BYTES
 from resources.spill import Buckets
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from resources.stage.task import Task
 
 _KEY_BYTES = 8
@@ -33,7 +35,7 @@ def duplicate_pairs(task: Task) -> None:
     Each range of later documents is a segment, in which pairs are ordered by key, later and first document.
     """
     band, shards = task.key, task.inputs("band_keys")
-    stored_scheme(shards)
+    shards.once(stored_scheme)
     exact = task.inputs("exact_duplicates")
     numbering = stored_numbering(exact[0])
     require_numbering(numbering, exact, ".shards.json")
@@ -45,7 +47,7 @@ def duplicate_pairs(task: Task) -> None:
         for block in pairs:
             rows.append(ranges.of(block[:, 1]), np.ascontiguousarray(block).view(rows.dtype).reshape(-1))
         edges = save_by_range(task, f"duplicate_pairs/{band}.npy", rows, numbering.dtype, (2,))
-    task.save_json(f"duplicate_pairs/{band}.shards.json", numbering.table(), rows=len(shards))
+    save_numbering(task, f"duplicate_pairs/{band}.shards.json", numbering)
     task.count(rows_in=numbering.total, rows_out=edges, pairs=edges)
 
 
@@ -55,25 +57,27 @@ def _copies(exact: Sequence[Partition], total: int) -> NDArray[np.uint8]:
 
 
 def _keys_of_band(
-    shards: Sequence[Partition], band: str, numbering: Numbering, left_out: NDArray[np.uint8]
+    shards: Partitions, band: str, numbering: Numbering, left_out: NDArray[np.uint8]
 ) -> Iterator[NDArray[np.uint64]]:
     """Yields each shard's keys of a band, one row of its file; the documents of the bitmap `left_out` have no key."""
-    if [shard.key for shard in shards] != list(numbering.shards):
-        raise LedgerError("exact duplicates were found in other shards than the present ones; run `corpus build`")
-    place = int(band.removeprefix("band-"))
-    for shard, start, stop in zip(shards, numbering.starts, numbering.starts[1:], strict=False):
+    shards.once(_require_keys, numbering)
+    place, starts = int(band.removeprefix("band-")), numbering.starts
+    looked_at = perhaps_occurring(left_out, starts).tolist()
+    for shard, start, stop, some_left_out in zip(shards, starts, starts[1:], looked_at, strict=False):
         if stop > start:
-            keys = _row(shard, place, band, stop - start)
-            keys[occurring(left_out, start, stop)] = NO_KEY
+            blocks = shard.segment_blocks(".bands.npy", band, (np.uint64, (stop - start,)), place, place + 1)
+            keys: NDArray[np.uint64] = np.concatenate(list(blocks))[0]
+            if some_left_out:
+                keys[occurring(left_out, start, stop)] = NO_KEY
             yield keys
 
 
-def _row(shard: Partition, place: int, band: str, rows: int) -> NDArray[np.uint64]:
-    """Returns the keys of a band; `LedgerError` unless there are so many."""
-    file = shard.file(".bands.npy")
-    held = (file.bytes - HEADER_BYTES) // _KEY_BYTES // max(file.rows or 0, 1)
-    if held != rows:
-        raise LedgerError(f"{shard.key} has keys of {held} documents, not of {rows}; run `corpus build`")
-    blocks = shard.segment_blocks(".bands.npy", band, (np.uint64, (rows,)), place, place + 1)
-    keys: NDArray[np.uint64] = np.concatenate(list(blocks))[0]
-    return keys
+def _require_keys(shards: Partitions, numbering: Numbering) -> None:
+    """Raises `LedgerError` unless the files of keys are of the numbered shards, with a key of each document."""
+    if [shard.key for shard in shards] != list(numbering.shards):
+        raise LedgerError("exact duplicates were found in other shards than the present ones; run `corpus build`")
+    for shard, rows in zip(shards, np.diff(numbering.starts).tolist(), strict=True):
+        file = shard.file(".bands.npy")
+        held = (file.bytes - HEADER_BYTES) // _KEY_BYTES // max(file.rows or 0, 1)
+        if rows and held != rows:
+            raise LedgerError(f"{shard.key} has keys of {held} documents, not of {rows}; run `corpus build`")

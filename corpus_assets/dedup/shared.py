@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.dedup.documents.columns import Column
-from corpus_assets.dedup.documents.numbering import Numbering
+from corpus_assets.dedup.documents.numbering import Numbering, Span
 from corpus_assets.dedup.documents.ranges import DocumentRanges
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Sketched
 from resources.errors import LedgerError
 from resources.hashing import sized_hasher
 from resources.spill import Buckets
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from resources.stage.settings import range_key
-from resources.stage.task import Task
+from resources.stage.task import Task, json_content
 
 ORDER = "order of sources"
 NEIGHBOURS = "pairs of neighbours"
@@ -61,8 +62,12 @@ def takes_part(task: Task, short_documents: Partition) -> NDArray[np.bool_]:
     return ~short if task["dedup.short_documents"] == "exclude" else np.ones(len(short), dtype=np.bool_)
 
 
-def numbering_of(shards: Sequence[Partition], suffix: str = ".texts.npy") -> Numbering:
+def numbering_of(shards: Partitions, suffix: str = ".texts.npy") -> Numbering:
     """Returns the numbers of all documents, from the row counts in the shards' records."""
+    return shards.once(_numbered, suffix)
+
+
+def _numbered(shards: Partitions, suffix: str) -> Numbering:
     return Numbering.of((shard.key or "", shard.file(suffix).rows or 0) for shard in shards)
 
 
@@ -79,8 +84,21 @@ def _numbering(table: bytes) -> Numbering:
 
 def require_numbering(numbering: Numbering, paired: Sequence[Partition], suffix: str) -> None:
     """Raises `LedgerError` unless all pairs were made over the present shards."""
-    if any(found.json(suffix) != numbering.table() for found in paired):
+    # Pairs over the same shards have the same file: only one with each digest is opened.
+    differing = {found.file(suffix).digest: found for found in paired}
+    if any(_numbering(found.content(suffix)) != numbering for found in differing.values()):
         raise LedgerError("pairs were made over other shards than the present ones; run `corpus build` to renew them")
+
+
+def save_numbering(task: Task, path: str, numbering: Numbering) -> None:
+    """Writes the numbers with which a partition is made, for those who read it."""
+    task.save_bytes(path, _table(numbering), rows=len(numbering.shards))
+
+
+@lru_cache(maxsize=1)
+def _table(numbering: Numbering) -> bytes:
+    # Each range and band writes that of all shards.
+    return json_content(numbering.table())
 
 
 def ranges_of(task: Task, numbering: Numbering) -> DocumentRanges:
@@ -116,16 +134,36 @@ def save_starts(task: Task, starts: list[int]) -> None:
     task.save_counters(STARTS, {"starts": starts})
 
 
-def rows_of_range(partition: Partition, key: str) -> tuple[int, int]:
-    """Returns the first row of a range in a partition's file, and the one after its last."""
-    starts, number = partition.counters(STARTS)["starts"], range_number(key)
-    return starts[number], starts[number + 1]
+def rows_of_range(partitions: Partitions, key: str) -> int:
+    """Returns the number of rows that partitions have in a range."""
+    return int(np.diff(_spans(partitions, key)).sum())
 
 
-def segment_rows(partition: Partition, suffix: str, key: str, row: DTypeLike) -> Iterator[NDArray[Any]]:
-    """Yields the rows of a range in blocks, as `row`; reads nothing if it has none."""
-    start, stop = rows_of_range(partition, key)
-    return partition.segment_blocks(suffix, key, row, start, stop) if stop > start else iter(())
+def spans_of_range(partitions: Partitions, key: str) -> Iterator[tuple[Partition, int, Span]]:
+    """Yields the partitions with rows in a range: each with its position, its first such row, and that after the last.
+
+    The others cost nothing.
+    """
+    spans = _spans(partitions, key)
+    held = np.flatnonzero(np.diff(spans))
+    for position, (start, stop) in zip(held.tolist(), spans[held].tolist(), strict=True):
+        yield partitions[position], position, (start, stop)
+
+
+def _spans(partitions: Partitions, key: str) -> NDArray[np.int64]:
+    """Returns where a range starts and ends in the file of each partition, shape (partitions, 2)."""
+    number = range_number(key)
+    return partitions.once(_starts)[:, number : number + 2]
+
+
+def _starts(partitions: Partitions) -> NDArray[np.int64]:
+    return np.array([found.counters(STARTS)["starts"] for found in partitions], dtype=np.int64, ndmin=2)
+
+
+def segment_rows(partitions: Partitions, suffix: str, key: str, row: DTypeLike) -> Iterator[NDArray[Any]]:
+    """Yields the rows of a range of all partitions in blocks, as `row`; reads nothing of those that have none."""
+    for partition, _, (start, stop) in spans_of_range(partitions, key):
+        yield from partition.segment_blocks(suffix, key, row, start, stop)
 
 
 def blocks_of(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -137,6 +175,6 @@ def blocks_of(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 def sketches_of(task: Task, numbering: Numbering) -> tuple[Column, Sketched]:
     """Returns the sketches of all documents by number, and their scheme."""
     shards = task.inputs("minhashes")
-    sketched = Sketched.read(stored_scheme(shards))
+    sketched = Sketched.read(shards.once(stored_scheme))
     empty = np.empty((0, sketched.bits // 8), dtype=np.uint8)
     return Column(numbering, lambda position: shards[position].array(".sketch.npy"), empty), sketched

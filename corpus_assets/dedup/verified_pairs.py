@@ -13,14 +13,16 @@ from corpus_assets.dedup.shared import (
     ranges_of,
     require_numbering,
     rows_of_range,
+    save_numbering,
     segment_rows,
     sketches_of,
 )
 from corpus_assets.dedup.similarity.check import Verification
-from corpus_assets.dedup.similarity.jaccard import occurring
+from corpus_assets.dedup.similarity.jaccard import occurring, perhaps_occurring
 from corpus_assets.dedup.similarity.sketch_join import compared, range_rows, row_type
 from resources.formats.documents import decode_document
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from resources.stage.task import Task
 
 
@@ -31,17 +33,16 @@ def verified_pairs(task: Task) -> None:
     with task.array(f"verified_pairs/{task.key}.npy", numbering.dtype, (2,)) as out:
         for pairs in _checked(task, candidates, numbering):
             out.append(pairs)
-    task.save_json(f"verified_pairs/{task.key}.shards.json", numbering.table(), rows=len(numbering.shards))
-    given = sum(stop - start for start, stop in (rows_of_range(found, task.key) for found in candidates))
-    count = out.written.rows
+    save_numbering(task, f"verified_pairs/{task.key}.shards.json", numbering)
+    given, count = rows_of_range(candidates, task.key), out.written.rows
     task.count(rows_in=given, rows_out=count, candidates=given, pairs=count, not_similar=given - count)
 
 
-def _checked(task: Task, candidates: Sequence[Partition], numbering: Numbering) -> Iterator[Edges]:
+def _checked(task: Task, candidates: Partitions, numbering: Numbering) -> Iterator[Edges]:
     """Yields the pairs that count."""
     sketches, sketched = sketches_of(task, numbering)
     row = row_type(numbering.total, sketched.bits // 64 if task[SKETCHED] else 0)
-    rows = (block for found in candidates for block in segment_rows(found, ".npy", task.key, row))
+    rows = segment_rows(candidates, ".npy", task.key, row)
     if task["dedup.verify"] == "none":
         return (np.ascontiguousarray(block["pair"]) for block in rows)
     check = Verification(
@@ -61,8 +62,10 @@ def _checked(task: Task, candidates: Sequence[Partition], numbering: Numbering) 
 
 def _texts(shards: Sequence[Partition], numbering: Numbering, bitmap: NDArray[np.uint8]) -> Iterator[tuple[int, str]]:
     """Yields the number and text of each document in a bitmap; opens no shard without any."""
-    for shard, start, stop in zip(shards, numbering.starts[:-1], numbering.starts[1:], strict=True):
+    for position in np.flatnonzero(perhaps_occurring(bitmap, numbering.starts)).tolist():
+        start, stop = numbering.starts[position : position + 2]
         chosen = occurring(bitmap, start, stop)
         if chosen.any():
-            for row, line in zip(np.flatnonzero(chosen).tolist(), shard.chosen_lines(chosen), strict=True):
+            lines = shards[position].chosen_lines(chosen)
+            for row, line in zip(np.flatnonzero(chosen).tolist(), lines, strict=True):
                 yield start + row, decode_document(line).text

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
-from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, result
+from corpus_assets.checking import Built, asset_key, current_partitions, result
 from corpus_assets.export.amber.check import Rule
 from corpus_assets.export.amber.partition_check import window_faults, window_files
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of, totals_of
 from corpus_assets.export.mixture import mix_of
+from corpus_assets.faults import UNREADABLE
 from corpus_assets.tokenize.manifest import MANIFEST
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.formats.known import format_of as stored_format

@@ -5,7 +5,8 @@ from itertools import zip_longest
 import dagster as dg
 import msgspec
 
-from corpus_assets.checking import UNREADABLE, Built, asset_key, current_partitions, mixed_documents, result
+from corpus_assets.checking import Built, asset_key, current_partitions, mixed_documents, result
+from corpus_assets.faults import UNREADABLE
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 

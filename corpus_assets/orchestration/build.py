@@ -61,6 +61,7 @@ def build(
             progress.shares([other.words.rstrip(",") for other in others])
         corpus.storage.remove_abandoned()
         planner = corpus.planner()
+        planner.look()
         due = _due(corpus, planner, stages)
         _check_before(planner, due)
         try:

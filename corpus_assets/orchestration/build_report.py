@@ -9,6 +9,7 @@ from typing_extensions import override
 from corpus_assets.orchestration.causes import Causes
 from corpus_assets.orchestration.summary import Summary
 from corpus_assets.orchestration.work import Work
+from resources.planning.decisions import Decision, Status
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
@@ -132,6 +133,15 @@ class Report:
     def ok(self) -> bool:
         """True if everything that was asked for is fresh now, and every check passed."""
         return not (self.failed or self.waiting or self.failed_checks)
+
+    def decided(self, decision: Decision, *, built: bool) -> None:
+        """Counts one partition by the decision at the end of the build, in which it was built or not."""
+        if decision.status is Status.FRESH:
+            self.fresh += not built
+        if decision.blocked:
+            self.waiting.append(f"{decision.name}: {decision.blocked}")
+        if decision.held_back and decision.held_back not in self.held_back:
+            self.held_back.append(decision.held_back)
 
     def add(self, outcome: Outcome) -> None:
         """Counts one partition."""

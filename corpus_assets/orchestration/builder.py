@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from corpus_assets.corpus import Corpus, restamp
+from corpus_assets.corpus import Corpus
 from corpus_assets.elsewhere import Elsewhere
 from corpus_assets.jobs import Jobs
 from corpus_assets.orchestration.background import Background
 from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.causes import first_cause
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.failures import KeptFailures
 from corpus_assets.orchestration.freshness import Freshness, decide_again, freshness
 from corpus_assets.orchestration.work import Work
+from corpus_assets.restamping import restamp
 from resources.engine.interface import Queue
 from resources.errors import CorpusError
 from resources.planning.frontier import Frontier
@@ -54,7 +56,7 @@ class Builder:
         self._progress = progress
         self.report = Report()
         self._before = freshness(planner)
-        self._dagster = Background(partial(_connected, runner, _first_cause(planner, stages), self._before))
+        self._dagster = Background(partial(_connected, runner, first_cause(planner, stages), self._before))
         self._checks = checks
         self._failures = KeptFailures(corpus.storage)
         self._frontier = Frontier(planner, stages)
@@ -75,7 +77,8 @@ class Builder:
     def run(self) -> None:
         """Computes all that can be computed."""
         try:
-            self._restamp()
+            for stage in self._stages:
+                restamp(self._planner, self._planner.decisions(stage).values(), self._corpus.builder)
             if self._frontier.waits:
                 self._work = Work(self._planner, self._stages, self._corpus.engine.workers)
                 self._progress.begins(self._work)
@@ -275,25 +278,13 @@ class Builder:
             self._frontier.committed(record)
         return key[1] in step.records() and not step.failures()
 
-    def _restamp(self) -> None:
-        for stage in self._stages:
-            for decision in self._planner.decisions(stage).values():
-                if decision.rewritten:
-                    restamp(self._corpus, self._planner, decision)
-
     def _decide_the_rest(self) -> None:
         """Makes all decisions again of what is not fresh, and adds them to the report."""
         self._planner.ask_gates_again()
-        report = self.report
         for stage in self._stages:
             for key, known in self._planner.decisions(stage).items():
                 decision = known if known.status is Status.FRESH else self._planner.decide_again(stage, key)
-                if decision.status is Status.FRESH:
-                    report.fresh += (stage.name, key) not in self._built
-                if decision.blocked:
-                    report.waiting.append(f"{decision.name}: {decision.blocked}")
-                if decision.held_back and decision.held_back not in report.held_back:
-                    report.held_back.append(decision.held_back)
+                self.report.decided(decision, built=(stage.name, key) in self._built)
 
     def _remove_replaced(self) -> None:
         """Removes the files of replaced records that no record names any more."""
@@ -327,11 +318,3 @@ def _connected(runner: Callable[[str], Runner], why: str, before: Mapping[str, F
 
 def _settled(stage: Stage) -> Callable[[Runner], None]:
     return lambda runner: runner.settled(stage)
-
-
-def _first_cause(planner: Planner, stages: Iterable[Stage]) -> str:
-    """Returns why a build has something to do: its first cause, and how many others there are."""
-    due = [one for stage in stages for one in planner.decisions(stage).values() if one.reason and not one.blocked]
-    if not due:
-        return "nothing to compute"
-    return f"{due[0].name}: {due[0].reason}" + (f" and {len(due) - 1} more" if len(due) > 1 else "")

@@ -96,6 +96,14 @@ def causes(planner: Planner, stages: Iterable[Stage], now: datetime | None = Non
     return found
 
 
+def first_cause(planner: Planner, stages: Iterable[Stage]) -> str:
+    """Returns why a build has something to do: its first cause, and how many others there are."""
+    due = [one for stage in stages for one in planner.decisions(stage).values() if one.reason and not one.blocked]
+    if not due:
+        return "nothing to compute"
+    return f"{due[0].name}: {due[0].reason}" + (f" and {len(due) - 1} more" if len(due) > 1 else "")
+
+
 def _outlook(decision: Decision, gate: str, failed: str | None) -> tuple[Outlook, str]:
     """Returns what happens to a partition, and the reason that is of its own: no cause that others have too."""
     if gate:

@@ -258,7 +258,7 @@ def merged(stage: Stage, every: Iterable[Numbers]) -> dict[str, Any]:
                 _add(total.setdefault(name, {}), value)
             elif stage.partitioning is Partitioning.BAND and name == "rows_in":  # Each band reads all documents.
                 total[name] = max(total.get(name, 0), value)
-            elif isinstance(value, int | float) and _can_be_added(name, value):
+            elif _can_be_added(name, value):
                 total[name] = total.get(name, 0) + value
     return total
 
@@ -271,10 +271,11 @@ def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:
             total[name] = total.get(name, 0) + value
 
 
-def _can_be_added(name: str, value: float) -> bool:
-    if isinstance(value, bool) or is_detail(name) or name in ("largest", "most_documents", "modified"):
-        return False
-    return isinstance(value, int) or name in ("seconds", "cpu_seconds", COMPILED)
+def _can_be_added(name: str, value: Any) -> bool:
+    kind = type(value)  # A flag is an int too.
+    if kind is int or (kind is float and name in ("seconds", "cpu_seconds", COMPILED)):
+        return not is_detail(name) and name not in ("largest", "most_documents", "modified")
+    return False
 
 
 def megabytes(value: float) -> float:

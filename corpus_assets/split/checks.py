@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from corpus_assets.checking import (
     FILTERED_DOCUMENTS,
-    UNREADABLE,
     Built,
     asset_key,
     current_partitions,
     fresh_records,
     result,
 )
+from corpus_assets.faults import UNREADABLE
 from corpus_assets.split.decontaminate import contaminated
 from resources.formats.documents import text_digest
 from resources.formats.row_tables import digests

@@ -7,7 +7,8 @@ import io
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from typing import BinaryIO
+from threading import local
+from typing import BinaryIO, cast
 
 import msgspec
 import xxhash
@@ -23,6 +24,7 @@ _LEVEL = 1
 _MIN_BLOCK = 1 << 14
 _ALL_BLOCKS = 1 << 24
 _READ_AHEAD = 1 << 20
+_SMALL = 1 << 16
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -102,6 +104,16 @@ class SegmentWriter(Writer):
         return Written(whole.hexdigest(), rows, sum(segment.bytes for segment in self._open.values()))
 
 
+class _Decompressor(local):
+    """One for the small segments that a thread reads: to make one costs more than to decompress a few rows."""
+
+    def __init__(self) -> None:
+        self.shared = zstandard.ZstdDecompressor()
+
+
+_DECOMPRESSOR = _Decompressor()
+
+
 def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
     """Yields the lines of one segment, newline included.
 
@@ -110,8 +122,7 @@ def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
     digest = xxhash.xxh3_128()
     rows = 0
     try:
-        stream = zstandard.ZstdDecompressor().stream_reader(frames, read_across_frames=True)
-        with io.BufferedReader(stream, min(_READ_AHEAD, segment.bytes + 1)) as lines:
+        with _opened(frames, segment) as lines:
             for line in lines:
                 digest.update(line)
                 rows += 1
@@ -120,6 +131,15 @@ def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
         raise LedgerError(f"damaged segment: {error}; run `corpus verify --deep`") from None
     if rows != segment.rows or digest.hexdigest() != segment.digest:
         raise LedgerError(f"damaged segment: {rows} rows read, {segment.rows} recorded; run `corpus verify --deep`")
+
+
+def _opened(frames: bytes, segment: Segment) -> BinaryIO:
+    """Opens the lines of a segment; a small one is decompressed at once, so that no other is meanwhile."""
+    if segment.bytes <= _SMALL:
+        stream = _DECOMPRESSOR.shared.stream_reader(frames, read_across_frames=True)
+        return io.BytesIO(stream.read(segment.bytes + 1))
+    stream = zstandard.ZstdDecompressor().stream_reader(frames, read_across_frames=True)
+    return cast(BinaryIO, io.BufferedReader(stream, _READ_AHEAD))
 
 
 def index_path(path: str) -> str:

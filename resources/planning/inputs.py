@@ -21,7 +21,7 @@ class Inputs:
         self._records = records
         self._of_all: dict[tuple[str, str, str | None, bool], dict[str, str]] = {}
         self._absent_in_all: dict[tuple[str, str | None], str] = {}
-        self._names: dict[tuple[str, Key], str] = {}
+        self._names: dict[tuple[str, str], list[str]] = {}
 
     def of(self, stage: Stage, key: Key) -> dict[str, str]:
         """Returns the content digests of the tracked inputs of a partition that exist, by `asset/partition`."""
@@ -42,17 +42,24 @@ class Inputs:
         return self._of_all[kind]
 
     def _digests(self, edge: Input, key: Key, segment: str | None) -> dict[str, str]:
-        records, asset, nothing = self._records(edge.asset), edge.name_in_recipe, edge.nothing
+        records, nothing, keys = self._records(edge.asset), edge.nothing, self._keys_read(edge, key)
+        if edge.mapping is Reads.SAME:
+            names = [partition_name(edge.name_in_recipe, upstream) for upstream in keys]
+        else:
+            names = self._names_of_all(edge, keys)
         found = {}
-        for upstream in self._keys_read(edge, key):
+        for name, upstream in zip(names, keys, strict=True):
             record = records.get(upstream)
             if record is not None and (digest := record.digest_of(segment)) != nothing:
-                found[self._name(asset, upstream)] = digest
+                found[name] = digest
         return found
 
-    def _name(self, asset: str, key: Key) -> str:
-        # Each is in many recipes.
-        return self._names.get((asset, key)) or self._names.setdefault((asset, key), partition_name(asset, key))
+    def _names_of_all(self, edge: Input, keys: list[Key]) -> list[str]:
+        # They are in the recipes of all bands, ranges and chunks.
+        known = edge.asset, edge.name_in_recipe
+        if known not in self._names:
+            self._names[known] = [partition_name(edge.name_in_recipe, key) for key in keys]
+        return self._names[known]
 
     def absent_segment(self, stage: Stage, key: Key) -> str:
         """Returns in words which segment that a partition reads does not exist; empty if all do.

@@ -3,6 +3,7 @@
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from resources.hashing import content_digest
@@ -43,6 +44,8 @@ class Planner:
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
         """Returns the plan of the given stages; by default of all stages, with the orphans."""
+        if stages is None:
+            self.look()
         wanted = {stage.name for stage in stages} if stages is not None else set(self.graph.stages)
         plan = Plan(notes=self.listing.notes())
         for stage in self.graph:
@@ -52,6 +55,13 @@ class Planner:
         if stages is None:
             plan.orphans = self.orphans()
         return plan
+
+    def look(self) -> None:
+        """Looks at records and files of all stages, several requests at once, if the store answers with delay."""
+        if self.storage.readers > 1:
+            with self.ledger.listed(self.graph.stages):
+                found = [self.records(name) for name in self.graph.stages]
+            self._stored.look(record for records in found for record in islice(records.values(), 1))
 
     def foretold(self, stage: Stage) -> list[str]:
         """Returns what a stage says of its work before it, unless there is nothing to do."""

@@ -1,5 +1,8 @@
 """The sizes of the files in the store, from one listing per folder."""
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
 from resources.ledger import Record
 from resources.storage.interface import Storage
 
@@ -27,6 +30,14 @@ class StoredFiles:
         for file in record.files:
             self._size_in_listing(file.path)
             self._sizes[file.path] = file.bytes
+
+    def look(self, records: Iterable[Record]) -> None:
+        """Lists the folders that records name, several at once."""
+        tops = {file.path.partition("/")[0] for record in records for file in record.files} - self._listed
+        with ThreadPoolExecutor(self._storage.readers) as threads:
+            for _ in threads.map(self._list, tops):
+                pass
+        self._listed |= tops
 
     def _size_in_listing(self, path: str) -> int | None:
         """Returns the size of a file after its folder of the root was listed; None if there is no such file."""

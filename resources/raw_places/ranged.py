@@ -1,6 +1,5 @@
 """A file elsewhere as a seekable stream that reads ahead by ranges, in bounded memory."""
 
-import io
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, BinaryIO, cast
@@ -8,6 +7,7 @@ from typing import Any, BinaryIO, cast
 from typing_extensions import override
 
 from resources.raw_places.remote import Remote, read_range
+from resources.seekable import Seekable
 
 PART = 8 << 20
 """Bytes of one request of a file that is read in order."""
@@ -84,33 +84,17 @@ class Blocks:
         self._blocks.clear()
 
 
-class RangedFile(io.RawIOBase):
+class RangedFile(Seekable):
     """A binary stream over pieces of a file; a read gives all bytes that are asked for, or those up to the end."""
 
     def __init__(self, pieces: Parts | Blocks, size: int) -> None:
+        super().__init__()
         self._pieces = pieces
         self._size = size
-        self._position = 0
 
     @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def seekable(self) -> bool:
-        return True
-
-    @override
-    def tell(self) -> int:
-        return self._position
-
-    @override
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
-        if base + offset < 0:
-            raise ValueError(f"negative position {base + offset}")
-        self._position = base + offset
-        return self._position
+    def end(self) -> int:
+        return self._size
 
     @override
     def readinto(self, buffer: Any) -> int:

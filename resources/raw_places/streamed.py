@@ -1,54 +1,35 @@
 """A file on a server that gives no ranges: one stream from its beginning, begun again for every step back."""
 
-import io
 import time
 from typing import Any
 
 from typing_extensions import override
 
 from resources.raw_places.remote import CutError, Remote, Reply, broken_off, changed, pauses
+from resources.seekable import Seekable
 
 _HEAD = 64 << 10
 """Bytes at the beginning that are kept, so that a look at them costs no second stream."""
 _STEP = 1 << 20
 
 
-class StreamedFile(io.RawIOBase):
+class StreamedFile(Seekable):
     """A binary stream over whole bodies. Its size, if the server does not say it, is found by reading to the end.
 
     A stream that breaks off is begun again and read up to that place, if the server says which version it is of.
     """
 
     def __init__(self, remote: Remote, reply: Reply) -> None:
+        super().__init__()
         self._remote = remote
         self._reply = reply
         self._size = reply.total
         self._head = b""
         self._read_up_to = 0
-        self._position = 0
         self._cuts = pauses()
 
     @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def seekable(self) -> bool:
-        return True
-
-    @override
-    def tell(self) -> int:
-        return self._position
-
-    @override
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = self._end() if whence == io.SEEK_END else self._position if whence == io.SEEK_CUR else 0
-        if base + offset < 0:
-            raise ValueError(f"negative position {base + offset}")
-        self._position = base + offset
-        return self._position
-
-    def _end(self) -> int:
+    def end(self) -> int:
         if self._size is None:
             while self._next(_STEP):
                 pass

@@ -26,8 +26,6 @@ from resources.jit import compile_seconds
 from resources.ledger import (
     Ledger,
     Record,
-    absent_segment,
-    folded,
     lease_name,
     partition_name,
     recipe_digest,
@@ -35,7 +33,9 @@ from resources.ledger import (
 )
 from resources.shards import Shard
 from resources.stage.declaration import Input, Stage
+from resources.stage.digests_read import digests_read
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from resources.stage.task import Given, Task
 from resources.storage.holders import Process, this_process
 from resources.storage.interface import Entry, Storage
@@ -108,7 +108,7 @@ class _Handles(local):
     """
 
     def __init__(self) -> None:
-        self.given: dict[str, tuple[object, list[Partition]]] = {}
+        self.given: dict[str, tuple[object, Partitions]] = {}
 
 
 _HANDLES = _Handles()
@@ -171,7 +171,7 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
     started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
     inputs = _inputs(ledger, job)
-    digests = _digests(job, inputs)
+    digests = digests_read(inputs, job.partition, job.name)
     recipe = _recipe(job, digests)
     task = Task(
         Given(
@@ -231,7 +231,7 @@ def _require_sound(inputs: list[Partition]) -> None:
         partition.require_sound()
 
 
-def _inputs(ledger: Ledger, job: Job) -> dict[Input, list[Partition]]:
+def _inputs(ledger: Ledger, job: Job) -> dict[Input, Partitions]:
     """Returns the upstream partitions of each edge; `LedgerError` if one does not exist."""
     before, _HANDLES.given = _HANDLES.given, {}
     found = {}
@@ -240,7 +240,7 @@ def _inputs(ledger: Ledger, job: Job) -> dict[Input, list[Partition]]:
             found[edge] = _partitions(ledger, job, edge)
             continue
         state = (job.storage, job.states[edge.asset], len(job.expected[edge.asset]))
-        known, partitions = before.get(edge.asset, (None, []))
+        known, partitions = before.get(edge.asset, (None, Partitions()))
         if known != state:
             partitions = _partitions(ledger, job, edge)
         _HANDLES.given[edge.asset] = state, partitions
@@ -253,7 +253,7 @@ def _is_one(job: Job, edge: Input) -> bool:
     return job.partition is not None and job.expected.get(edge.asset, (job.partition,)) == (job.partition,)
 
 
-def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
+def _partitions(ledger: Ledger, job: Job, edge: Input) -> Partitions:
     """Returns the upstream partitions of an edge; `LedgerError` if one does not exist."""
     by_key = {shard.key: shard for shard in job.shards}
     keys = job.expected.get(edge.asset, (job.partition,))
@@ -262,38 +262,13 @@ def _partitions(ledger: Ledger, job: Job, edge: Input) -> list[Partition]:
         records = {job.partition: ledger.read(edge.asset, job.partition)}
     else:
         records = ledger.records(edge.asset, job.states.get(edge.asset))
-    found = []
+    found = Partitions()
     for key in keys:
         record = records.get(key)
         if record is None:
             missing = partition_name(edge.asset, key)
             raise LedgerError(f"{job.name} reads {missing}, which does not exist; build {edge.asset} first")
         found.append(Partition(job.storage, record, by_key.get(key or "")))
-    return found
-
-
-def _digests(job: Job, inputs: Mapping[Input, list[Partition]]) -> dict[str, str]:
-    """Returns the content digests of all tracked inputs, by `asset/partition`; of folded edges by `asset/*`.
-
-    `LedgerError` if one has no segment of the name that is read. A segment named like the reading partition may be
-    absent: there is nothing for that partition.
-    """
-    found: dict[str, str] = {}
-    for edge, partitions in inputs.items():
-        digests = _digests_of(job, edge, partitions) if edge.tracked else {}
-        found |= folded(edge.name_in_recipe, digests) if edge.folded else digests
-    return found
-
-
-def _digests_of(job: Job, edge: Input, partitions: list[Partition]) -> dict[str, str]:
-    found = {}
-    segment = edge.segment_read(job.partition)
-    for partition in partitions:
-        if absent := absent_segment(partition.record, edge.segment):
-            raise LedgerError(f"{job.name} reads {absent}")
-        digest = partition.record.digest_of(segment)
-        if digest != edge.nothing:
-            found[partition_name(edge.name_in_recipe, partition.key)] = digest
     return found
 
 

@@ -19,6 +19,7 @@ from resources.hashing import content_digest, value_digest
 from resources.ledger import FileRecord, partition_digest
 from resources.shards import Shard
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from resources.storage.interface import Storage, Unpublished
 
 MAX_EXAMPLES = 10
@@ -37,13 +38,18 @@ class Given:
     asset: str
     key: str | None
     storage: Storage
-    inputs: Mapping[str, list[Partition]]
+    inputs: Mapping[str, Partitions]
     shards: tuple[Shard, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     local_files: Mapping[str, bytes] = field(default_factory=dict)
     run_options: Mapping[str, Any] = field(default_factory=dict)
     memory: int = 1 << 30
     recipe: str = ""
+
+
+def json_content(value: Any) -> bytes:
+    """Returns the content of a small JSON file, with keys in the given order."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
 class Task:
@@ -129,7 +135,7 @@ class Task:
         """Returns whether the stage declares to read an asset, for stages that read some only where configured."""
         return asset in self._given.inputs
 
-    def inputs(self, asset: str) -> list[Partition]:
+    def inputs(self, asset: str) -> Partitions:
         """Returns all upstream partitions of an asset, in canonical order."""
         if asset not in self._given.inputs:
             declared = ", ".join(self._given.inputs) or "none"
@@ -215,8 +221,7 @@ class Task:
 
     def save_json(self, path: str, value: Any, rows: int, *, derived: bool = False) -> Written:
         """Writes a small JSON file, with its keys in the given order. derived: see `FileRecord`."""
-        content = msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
-        return self.save_bytes(path, content, rows, derived=derived)
+        return self.save_bytes(path, json_content(value), rows, derived=derived)
 
     def save_bytes(self, path: str, content: bytes, rows: int = 1, *, derived: bool = False) -> Written:
         """Writes a small file. derived: see `FileRecord`."""

@@ -105,6 +105,11 @@ class Storage(Protocol):
         """Yields the path of every file below a folder; a store may know them at less cost than their entries."""
         return (entry.path for entry in self.entries(prefix))
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Yields the names of the folders right below a folder that hold files, and perhaps of some that hold none."""
+        below = (path.removeprefix(f"{prefix}/") for path in self.paths(prefix))
+        yield from {path.partition("/")[0] for path in below if "/" in path}
+
     def stat(self, path: str) -> Entry | None:
         """Returns the entry of one file, or None."""
 

@@ -89,6 +89,11 @@ class LocalStorage(Storage):
             yield Entry(path, info.st_size, str(info.st_mtime_ns))
 
     @override
+    def folders(self, prefix: str) -> Iterator[str]:
+        with suppress(FileNotFoundError), os.scandir(self.resolve(prefix)) as items:
+            yield from (item.name for item in items if item.is_dir())
+
+    @override
     def paths(self, prefix: str) -> Iterator[str]:
         return (path for path, _ in self._walk(prefix))
 

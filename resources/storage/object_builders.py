@@ -103,6 +103,7 @@ def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now
     if time - _SEEN.get(known, -_NEVER) < recent:
         return
     if objects.read(name_of(builder)) is None:
+        _SEEN.pop(known, None)
         raise _lost(builder)
     _SEEN[known] = time
 

@@ -24,7 +24,7 @@ from resources.storage.renewal import RENEWALS, Renewals, clock
 
 FOLDER = ".leases"
 _RECENT = 1.0
-"""Seconds for which a look at the sign of a builder is enough: less than may pass between a look and a write anyway."""
+"""Seconds for which a look at the sign of a builder is enough to begin; before it writes, a worker looks anew."""
 
 _TIMES = 4  # How often a lease is renewed in the time after which it expires.
 
@@ -143,7 +143,7 @@ class ObjectLease(Lease):
     @override
     def require(self) -> None:
         # Who builds alone asks for no lease, so the lease does not show that the builder was given up.
-        require_builder(self._leases.objects, self._written.holder, _RECENT, self._leases.now)
+        require_builder(self._leases.objects, self._written.holder, now=self._leases.now)
         self._require_renewed()
 
     def _require_renewed(self) -> None:

@@ -30,7 +30,7 @@ from resources.storage.s3_client import (
     holds_conditions,
     translated,
 )
-from resources.storage.s3_listing import listed
+from resources.storage.s3_listing import folders, listed
 from resources.storage.s3_objects import S3Objects
 from resources.storage.s3_paths import has_version, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
@@ -179,6 +179,12 @@ class S3Storage(Storage):
         with translated(self.place):
             found = listed(client(self.settings), self.address.bucket, self.address.key(below))
             yield from (Entry(key[top:], size, version) for key, size, version in found)
+
+    @override
+    def folders(self, prefix: str) -> Iterator[str]:
+        require_relative(prefix)
+        with translated(self.place):
+            yield from folders(client(self.settings), self.address.bucket, self.address.key(f"{prefix}/"))
 
     @override
     def stat(self, path: str) -> Entry | None:

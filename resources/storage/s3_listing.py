@@ -23,15 +23,26 @@ def listed(connection: Any, bucket: str, prefix: str) -> Iterator[Found]:
     Raises `StorageError` if the store says that there are more and not how to go on: a shorter listing looks like
     removed objects. What `connection` raises is for the caller to translate.
     """
-    given = {"Bucket": bucket, "Prefix": prefix}
+    for page in _pages(connection, {"Bucket": bucket, "Prefix": prefix}):
+        yield from page[ENTRIES]
+
+
+def folders(connection: Any, bucket: str, prefix: str) -> Iterator[str]:
+    """Yields what follows a prefix, up to the next `/`, in keys that have one; errors as `listed`."""
+    for page in _pages(connection, {"Bucket": bucket, "Prefix": prefix, "Delimiter": "/"}):
+        yield from (found["Prefix"][len(prefix) :].rstrip("/") for found in page.get("CommonPrefixes", ()))
+
+
+def _pages(connection: Any, given: dict[str, str]) -> Iterator[dict[str, Any]]:
     while True:
         page = connection.list_objects_v2(**given)
-        yield from page[ENTRIES]
+        yield page
         if not page.get("IsTruncated"):
             return
         following = page.get("NextContinuationToken")
         if not following or following == given.get("ContinuationToken"):
-            raise StorageError(f"s3://{bucket}/{prefix}: the store breaks off its listing without saying how to go on")
+            place = f"s3://{given['Bucket']}/{given['Prefix']}"
+            raise StorageError(f"{place}: the store breaks off its listing without saying how to go on")
         given["ContinuationToken"] = following
 
 

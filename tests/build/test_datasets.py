@@ -18,8 +18,8 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.document_lengths import lengths_of, measured
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.notes import build_notes
-from corpus_assets.tokenize.checks import faults_of, sums_of
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
+from corpus_assets.tokenize.file_faults import faults_of, sums_of
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import ConfigError, LedgerError

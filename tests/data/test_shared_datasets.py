@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.checks import faults_of, sums_of
+from corpus_assets.tokenize.file_faults import faults_of, sums_of
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from tests.data.building import build, open_corpus, partitions

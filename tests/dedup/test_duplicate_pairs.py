@@ -10,6 +10,7 @@ from corpus_assets.dedup.duplicate_pairs import _keys_of_band
 from corpus_assets.dedup.shared import stored_numbering
 from resources.errors import LedgerError
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from tests.build.small import drive, opened, write_small
 
 NONE = np.zeros(100, np.uint8)
@@ -21,11 +22,11 @@ def test_keys_of_other_shards_or_rows_are_refused(tmp_path: Path) -> None:
     drive(corpus, corpus.graph.select(["+duplicate_pairs"]))
     exact = Partition(corpus.storage, corpus.ledger.records("exact_duplicates")["range-000"])
     numbering, records = stored_numbering(exact), corpus.ledger.records("band_keys")
-    shards = [Partition(corpus.storage, records[name]) for name in numbering.shards]
+    shards = Partitions(Partition(corpus.storage, records[name]) for name in numbering.shards)
     assert [len(keys) for keys in _keys_of_band(shards, "band-00", numbering, NONE)] == np.diff(
         numbering.starts
     ).tolist()
-    for wrong in (shards[:-1], shards[::-1]):
+    for wrong in (Partitions(shards[:-1]), Partitions(shards[::-1])):
         with pytest.raises(LedgerError, match="other shards"):
             next(_keys_of_band(wrong, "band-00", numbering, NONE))
     table = [(row["shard"], row["rows"] + 1) for row in numbering.table()]

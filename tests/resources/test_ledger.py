@@ -63,6 +63,32 @@ def test_an_asset_with_a_slash_does_not_hold_its_neighbours(ledger: Ledger) -> N
     assert ledger.assets() == {"tokens", "tokens/train"}
 
 
+def test_assets_are_known_before_and_after_a_look(ledger: Ledger) -> None:
+    for asset in ("a", "b/c", "b/d"):
+        ledger.write(record("one", asset=asset))
+    assert ledger.assets() == {"a", "b/c", "b/d"}
+    ledger.records("a")
+    ledger.records("b/c")
+    assert ledger.records("new") == {}
+    for asset in ("new", "b/e"):
+        ledger.write(record("one", asset=asset))
+    assert ledger.assets() == {"a", "b/c", "b/d", "b/e", "new"}
+
+
+def test_assets_that_were_listed_together_are_read_as_one_by_one(ledger: Ledger) -> None:
+    for number in range(12):
+        ledger.write(record(f"key-{number}", asset="many"))
+    ledger.write(record(None, asset="one"))
+    other = Ledger(ledger.storage)
+    with other.listed(["many", "one", "none"]):
+        found = {asset: other.records(asset) for asset in ("many", "one", "none")}
+    assert found == {asset: Ledger(ledger.storage).records(asset) for asset in found}
+    with other.listed(["one"]):
+        pass
+    ledger.write(record(None, digest="another", asset="one"))
+    assert other.records("one")[None].digest == "another", "a listing counts only where it was made"
+
+
 def test_changes_and_removals_are_seen_by_a_ledger_that_looked_before(ledger: Ledger) -> None:
     for number in range(30):
         ledger.write(record(f"p{number}"))

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -37,6 +37,19 @@ def occurring(bitmap: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.bo
     """Returns which of the documents `start` to `stop` a bitmap of `wanted` has, shape (stop - start,)."""
     bits = np.unpackbits(bitmap[start // 8 : -(-stop // 8)], bitorder="little")
     return bits[start % 8 : start % 8 + stop - start].astype(np.bool_)
+
+
+def perhaps_occurring(bitmap: NDArray[np.uint8], starts: Sequence[int]) -> NDArray[np.bool_]:
+    """Returns which groups of documents may have one that a bitmap of `wanted` has, shape (groups,).
+
+    starts: the first document of each group, and the one after the last of all. Groups without any of the bytes that
+    hold their documents are left out, so the others have to be looked at, and thousands of groups cost one pass.
+    """
+    bounds = np.asarray(starts, dtype=np.int64)
+    if not len(bitmap):
+        return np.zeros(len(bounds) - 1, dtype=np.bool_)
+    firsts, lasts = np.minimum(bounds[:-1] >> 3, len(bitmap) - 1), np.maximum(bounds[1:] - 1, 0) >> 3
+    return np.asarray((np.bitwise_or.reduceat(bitmap, firsts) | bitmap[lasts]) > 0)
 
 
 def marked(bitmap: NDArray[np.uint8], documents: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """The files of windows of a partition, checked line by line."""
 
-from corpus_assets.checking import MAX_FAULTS, UNREADABLE
 from corpus_assets.export.amber.check import Rule, checked_lines
 from corpus_assets.export.format import ROOT
+from corpus_assets.faults import MAX_FAULTS, UNREADABLE
 from resources.formats.codecs import open_gzip
 from resources.ledger import FileRecord, Record
 from resources.stage.partition import Partition

@@ -11,7 +11,13 @@ from corpus_assets.dedup.kernels.compare import common
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
 from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashes
 from corpus_assets.dedup.similarity import jaccard as check
-from corpus_assets.dedup.similarity.jaccard import exact_similarities, occurring, pieces, wanted
+from corpus_assets.dedup.similarity.jaccard import (
+    exact_similarities,
+    occurring,
+    perhaps_occurring,
+    pieces,
+    wanted,
+)
 from tests.dedup import oracles
 from tests.resources.test_spill import Files
 
@@ -145,6 +151,19 @@ def test_wanted_documents_are_those_that_occur(total: int, data: st.DataObject) 
     start = data.draw(st.integers(0, total))
     stop = data.draw(st.integers(start, total))
     assert occurring(bitmap, start, stop).tolist() == [number in occur for number in range(start, stop)]
+
+
+@given(sizes=st.lists(st.integers(0, 20), max_size=12), chosen=st.sets(st.integers(0, 239), max_size=4))
+def test_no_group_with_a_wanted_document_is_left_out(sizes: list[int], chosen: set[int]) -> None:
+    starts = np.cumsum([0, *sizes]).tolist()
+    documents = [number for number in chosen if number < starts[-1]]
+    bitmap = wanted([np.array([[number, number]], dtype=np.uint32) for number in documents], starts[-1])
+    found = perhaps_occurring(bitmap, starts)
+    assert len(found) == len(sizes)
+    for perhaps, start, stop in zip(found.tolist(), starts, starts[1:], strict=False):
+        assert perhaps or not occurring(bitmap, start, stop).any()
+        if not any(start // 8 * 8 <= number < -(-stop // 8) * 8 for number in documents) and stop > start:
+            assert not perhaps
 
 
 def test_wanted_documents_exist() -> None:

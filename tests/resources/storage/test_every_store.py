@@ -142,6 +142,13 @@ def test_a_listing_of_many_files_is_whole(storage: Storage) -> None:
     assert {entry.bytes for entry in storage.entries("many")} == {2}
 
 
+def test_the_folders_of_a_folder_are_named(storage: Storage) -> None:
+    assert set(storage.folders("ledger")) == set()
+    for path in ("ledger/one/a.json", "ledger/one/b.json", "ledger/two +é/deep/c.json", "ledger/file", "other/x/y"):
+        storage.write(path, b"{}")
+    assert set(storage.folders("ledger")) == {"one", "two +é"}
+
+
 def test_a_store_is_sent_to_workers(storage: Storage) -> None:
     storage.write("owner.json", b"one")
     sent = pickle.loads(pickle.dumps(storage))

@@ -308,13 +308,35 @@ def test_who_was_given_up_writes_nothing_and_takes_no_lease() -> None:
     builder.ask()
     assert builder.lease is not None
     objects.delete(name_of(builder.me))
-    builder.time += 2
     with pytest.raises(BuilderLostError, match="process 0 on host0"):
         builder.lease.require()
     builder.lease.release()
     with pytest.raises(BuilderLostError, match="process 0 on host0"):
         builder.leases.take("asset/one", builder.me)
     assert objects.content == {}
+
+
+def test_who_begins_looks_at_the_sign_of_its_builder_once_a_second() -> None:
+    class Counted(FakeObjects):
+        looks = 0
+
+        @override
+        def read(self, name: str) -> Found | None:
+            self.looks += name.startswith(".builders/")
+            return super().read(name)
+
+    objects = Counted()
+    builder = Builder(0, objects, 0.0)
+    for _ in range(5):
+        builder.ask()
+        assert builder.lease is not None
+        builder.lease.release()
+    assert objects.looks == 1
+    builder.time += 1
+    builder.ask()
+    assert objects.looks == 2
+    builder.lease.require()
+    assert objects.looks == 3, "before it writes it looks anew"
 
 
 def lost(**given: Any) -> Outcome:
