@@ -1,11 +1,12 @@
 """Wall time on a cluster, simulated: `python -m benchmarks.cluster [--cores 64 512 4096] [--text 1TB 10TB 100TB]`.
 
 From raw text to decontaminated train, with the default configuration. Partitions are scheduled on the cores in the
-order of the real graph: those of the same key go from stage to stage, and a stage that reads all partitions of another
-waits for them. What a partition costs is measured: near-duplicates by `benchmarks.scale`, on the curve through its
-smallest and its largest run; other stages by `benchmarks.stages`, per MB of text; the driver by `benchmarks.driver`.
-What it moves to and from the store is its share of the files that the stages read and write, over the bandwidth of its
-machine, shared by the cores that are busy there. `--publish` writes the table into docs/scale.md.
+order of the real graph: those of the same key go from stage to stage, and a stage that reads all partitions of
+another waits for them; nothing else starts while a partition of the whole corpus runs. What a partition costs is
+measured: near-duplicates by `benchmarks.scale`, on the curve through its smallest and its largest run; other stages
+by `benchmarks.stages`, per MB of text; the driver by `benchmarks.driver`. What it moves to and from the store is its
+share of the files that the stages read and write, over the bandwidth of its machine, shared by the cores that are
+busy there. `--publish` writes the table into docs/scale.md.
 """
 
 import argparse
@@ -24,10 +25,14 @@ from benchmarks.scale_page import FIGURES, TARGET, table
 from benchmarks.stages import LAST_OF_PIPELINE
 from benchmarks.synthetic import write_synthetic
 from corpus_assets.config.dedup import DEFAULT_RANGES
+from corpus_assets.config.sections import MOST_CHUNKS
 from resources.stage.declaration import Partitioning, Reads, Stage
 from resources.stage.graph import Graph
 
 CORES, TEXT = (64, 512, 4096), ("1TB", "10TB", "100TB")
+MOST_SHARDS = 10_000
+"""Raw files of a corpus: as many as `benchmarks.plan` has at most."""
+
 DOCUMENT_BYTES = 5_530
 """Bytes of text of a document: RedPajama's 5.15 TB are 931 million documents."""
 
@@ -117,7 +122,11 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is built: bytes of text, cut into shards and chunks of so many bytes, bands and ranges."""
+    """What is built: bytes of text, cut into shards and chunks of so many bytes, bands and ranges.
+
+    Shards are larger where there would be more than plans were measured with, and chunks where there would be more than
+    a configuration may have.
+    """
 
     text: float
     document: int
@@ -133,8 +142,8 @@ class Corpus:
     @cached_property
     def partitions(self) -> dict[Partitioning, int]:
         """Number of partitions of each kind."""
-        shards = max(math.ceil(self.text / self.shard), 1)
-        counts = {Partitioning.SHARD: shards, Partitioning.CHUNK: shards, Partitioning.NONE: 1}
+        shards = min(max(math.ceil(self.text / self.shard), 1), MOST_SHARDS)
+        counts = {Partitioning.SHARD: shards, Partitioning.CHUNK: min(shards, MOST_CHUNKS), Partitioning.NONE: 1}
         return {**counts, Partitioning.BAND: self.bands, Partitioning.RANGE: self.ranges}
 
 
@@ -165,6 +174,7 @@ def groups_of(stages: Sequence[Stage], seconds: Mapping[str, float], corpus: Cor
             corpus.partitions[kind[0]],
             sum(seconds[stage.name] for stage in group),
             tuple(dict.fromkeys(name for name in _read(group, level, group_of) if name != names[kind])),
+            alone=kind[0] is Partitioning.NONE,
         )
         for kind, group in members.items()
     ]

@@ -11,12 +11,17 @@ _BATCH = 64
 
 @dataclass(frozen=True)
 class Group:
-    """Partitions that may be computed at the same time: `count` of them, `seconds` each, once all of `after` are."""
+    """Partitions that may be computed at the same time: `count` of them, `seconds` each, once all of `after` are.
+
+    alone: each starts only when nothing else runs, and nothing starts while it runs, as a build has it with partitions
+    of the whole corpus (resources/planning/frontier.py).
+    """
 
     name: str
     count: int
     seconds: float
     after: tuple[str, ...] = ()
+    alone: bool = False
 
 
 @dataclass
@@ -38,7 +43,8 @@ class Schedule:
 def schedule(groups: Sequence[Group], cores: int, dispatch: float = 0.0) -> Schedule:
     """Returns what becomes of groups, each named after those that it reads.
 
-    A free core gets a partition of the last group that has any to compute. dispatch: seconds of the driver for each
+    A free core gets a partition of the last group that has any to compute, and one that runs alone when there is no
+    other left that could run. dispatch: seconds of the driver for each
     partition, which it hands out one after the other, in batches.
     """
     ends = _ends(groups, cores, dispatch)
@@ -57,6 +63,7 @@ def _ends(groups: Sequence[Group], cores: int, dispatch: float) -> dict[str, flo
     left = Counter({group.name: group.count for group in groups})
     undone, ends = Counter(left), dict[str, float]()
     running: list[tuple[float, str, int]] = []
+    alone = {group.name for group in groups if group.alone}
     now = driver = 0.0
     free = cores
     while len(ends) < len(groups):
@@ -64,12 +71,15 @@ def _ends(groups: Sequence[Group], cores: int, dispatch: float) -> dict[str, flo
             if not undone[group.name] and group.name not in ends and all(name in ends for name in group.after):
                 ends[group.name] = now
         ready = [group for group in groups if left[group.name] and all(name in ends for name in group.after)]
+        ready = _startable(ready, [name in alone for _, name, _ in running])
         while free and ready:
-            some = min(free, left[ready[-1].name], _BATCH)
+            some = 1 if ready[-1].alone else min(free, left[ready[-1].name], _BATCH)
             driver = max(now, driver) + some * dispatch
             heapq.heappush(running, (driver + ready[-1].seconds, ready[-1].name, some))
             left[ready[-1].name] -= some
             free -= some
+            if ready[-1].alone:
+                break
             if not left[ready[-1].name]:
                 ready.pop()
         if not running:
@@ -78,3 +88,11 @@ def _ends(groups: Sequence[Group], cores: int, dispatch: float) -> dict[str, flo
         undone[name] -= some
         free += some
     return ends
+
+
+def _startable(ready: Sequence[Group], running_alone: Sequence[bool]) -> list[Group]:
+    """Returns the groups of which a partition may start. running_alone: of what runs, whether it must run alone."""
+    if any(running_alone):
+        return []
+    beside = [group for group in ready if not group.alone]
+    return beside or ([] if running_alone else list(ready))

@@ -7,6 +7,7 @@ import yaml
 from corpus_assets.corpus import Corpus
 from resources.formats.attributes import FLAGS
 from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
+from resources.hashing import content_digest
 from resources.ledger import FileRecord, Record, recipe_digest
 from resources.planning.planner import Planner, listing_inputs
 from resources.shards import Shard
@@ -55,12 +56,12 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
         asset=stage.name,
         partition=key,
         recipe=recipe_digest(stage.name, stage.code_version, parameters, inputs),
-        digest=f"{stage.name} {key}",
+        digest=content_digest(f"{stage.name} {key}".encode()),
         inputs=inputs,
         parameters=parameters,
         code_version=stage.code_version,
         files=[FileRecord(path, 0, "", 0)],
-        segments=dict.fromkeys(segments, f"{key}"),
+        segments={name: content_digest(f"{key} {name}".encode()) for name in segments},
         seen=shard.seen() if shard and stage.looks_outside else {},
         statistics=_ONE_ROW if shard else _NOTHING_LOST,
     )

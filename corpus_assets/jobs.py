@@ -8,8 +8,9 @@ from resources.engine.interface import Engine
 from resources.engine.memory import share_of
 from resources.planning.planner import Planner
 from resources.shards import Shard
-from resources.stage.declaration import Partitioning, Stage
+from resources.stage.declaration import Input, Partitioning, Stage
 from resources.stage.job import Job
+from resources.stage.keys import Keys
 from resources.storage.holders import Process
 
 
@@ -34,6 +35,7 @@ class Jobs:
         self._memory = memory
         self._engine = engine
         self._shared: dict[str, _Shared] = {}
+        self._keys: dict[str, tuple[list[str | None], Keys]] = {}
 
     def job(self, stage: Stage, key: str | None, expired: str = "") -> Job:
         """Returns the job of one partition. expired: see `Job`."""
@@ -45,7 +47,7 @@ class Jobs:
             partition=key,
             shards=self._shards(stage, key),
             parameters=self._planner.parameters(stage, key),
-            expected={edge.asset: tuple(self._planner.keys_read(edge, key)) for edge in stage.inputs},
+            expected={edge.asset: self._expected(edge, key) for edge in stage.inputs},
             states={edge.asset: self._planner.state(edge.asset) for edge in stage.inputs},
             storage=self._planner.storage,
             memory=share_of(self._memory, sharing, self._engine.own_memory),
@@ -55,6 +57,17 @@ class Jobs:
             known=self._planner.ledger.version(stage.name, key),
             expired=expired,
         )
+
+    def _expected(self, edge: Input, key: str | None) -> Keys:
+        """Returns the keys that an edge reads; jobs that read the same share them."""
+        read = self._planner.keys_read(edge, key)
+        if len(read) == 1:
+            return Keys(read)
+        known, keys = self._keys.get(edge.asset, (None, Keys()))
+        if known is not read:
+            keys = Keys(read)
+            self._keys[edge.asset] = read, keys
+        return keys
 
     def _share(self, stage: Stage) -> _Shared:
         values = self._planner.settings.values

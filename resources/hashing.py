@@ -40,7 +40,7 @@ def hash_parts(*parts: Part) -> bytes:
     return packed
 
 
-def content_digest(*parts: bytes | bytearray) -> str:
+def content_digest(*parts: bytes | bytearray | memoryview) -> str:
     """Returns the xxh3-128 of the parts, each with its length before it, as 32 hex digits."""
     hasher = xxhash.xxh3_128()
     for part in parts:
@@ -49,9 +49,16 @@ def content_digest(*parts: bytes | bytearray) -> str:
     return hasher.hexdigest()
 
 
-def sized_hasher(size: int) -> xxhash.xxh3_128:
-    """Returns a hasher that gives the `content_digest` of one part of that many bytes, once it has been given them."""
-    return xxhash.xxh3_128(struct.pack("<Q", size))
+def sized_hasher(size: int, *before: bytes) -> xxhash.xxh3_128:
+    """Returns a hasher that gives the `content_digest` of a last part of that many bytes, once it has been given them.
+
+    before: the parts before it.
+    """
+    hasher = xxhash.xxh3_128()
+    for part in before:
+        hasher.update(struct.pack("<Q", len(part)) + part)
+    hasher.update(struct.pack("<Q", size))
+    return hasher
 
 
 def value_digest(value: Any) -> str:

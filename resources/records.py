@@ -8,6 +8,7 @@ import msgspec
 
 from resources.errors import LedgerError
 from resources.hashing import content_digest
+from resources.packed_digests import pack
 
 FOLDER = "ledger"
 UNPARTITIONED = "_"
@@ -43,11 +44,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     partition: str | None
     recipe: str
     digest: str
-    inputs: dict[str, str]
+    inputs: Mapping[str, str]
     parameters: dict[str, Any]
     code_version: str
     files: list[FileRecord]
-    segments: dict[str, str] = {}
+    segments: Mapping[str, str] = {}
     counters: dict[str, Any] = {}
     seen: dict[str, Any] = {}
     statistics: dict[str, Any] = {}
@@ -61,6 +62,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def with_seen(self, seen: dict[str, Any]) -> "Record":
         """Returns the record with another size and modification token of its raw file."""
         return msgspec.structs.replace(self, seen=seen)
+
+    def packed(self) -> "Record":
+        """Returns the record with many digests in little memory; it is written the same."""
+        inputs, segments = pack(self.inputs), pack(self.segments)
+        if inputs is self.inputs and segments is self.segments:
+            return self
+        return msgspec.structs.replace(self, inputs=inputs, segments=segments)
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -161,6 +169,7 @@ class _Unchecked(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """A record of version 0.1, which has no check."""
 
 
+_ENCODER = msgspec.json.Encoder(enc_hook=dict)  # Of what is in a record, only packed digests are unknown to it.
 _RECORD = msgspec.json.Decoder(Record)
 _UNCHECKED = msgspec.json.Decoder(_Unchecked)
 _CHECK = re.compile(rb',\n "check": "([0-9a-f]{32})"\n}')
@@ -176,7 +185,7 @@ DAMAGE = (DamageError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 def encode_record(record: Record) -> bytes:
     """Returns a record as JSON, whose last value `check` is the digest of all bytes before it."""
-    head = msgspec.json.format(msgspec.json.encode(record), indent=1).removesuffix(b"\n}")
+    head = msgspec.json.format(_ENCODER.encode(record), indent=1).removesuffix(b"\n}")
     return head + b',\n "check": "' + content_digest(head).encode() + b'"\n}'
 
 
@@ -189,10 +198,10 @@ def decode_record(content: bytes) -> Record:
     tail = _CHECK.fullmatch(content[-_CHECK_BYTES:])
     if tail is None:
         _UNCHECKED.decode(content)
-        return _consistent(_RECORD.decode(content))
+        return _consistent(_RECORD.decode(content)).packed()
     if content_digest(content[:-_CHECK_BYTES]) != tail[1].decode():
         raise DamageError("its check does not match")
-    return _RECORD.decode(content)
+    return _RECORD.decode(content).packed()
 
 
 def _consistent(record: Record) -> Record:

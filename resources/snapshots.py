@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from resources.hashing import content_digest
+from resources.packed_digests import PackedDigests, pack
 from resources.records import FOLDER, DamageError, FileRecord, Record
 
 SNAPSHOTS = f"{FOLDER}/.snapshots"
@@ -31,6 +32,10 @@ class _Common(msgspec.Struct, array_like=True, gc=False):
     versions: dict[str, str]
 
 
+Digests = dict[str, str] | tuple[int, bytes]
+"""Digests by name; or, packed, the position of their names among those of the snapshot, and 16 bytes for each."""
+
+
 class _Own(msgspec.Struct, array_like=True, gc=False):
     """The rest of a record; common: position of the `_Common` that belongs to it."""
 
@@ -40,9 +45,9 @@ class _Own(msgspec.Struct, array_like=True, gc=False):
     partition: str | None
     recipe: str
     digest: str
-    inputs: dict[str, str]
+    inputs: Digests
     files: list[FileRecord]
-    segments: dict[str, str]
+    segments: Digests
     counters: dict[str, Any]
     seen: dict[str, Any]
     statistics: dict[str, Any]
@@ -52,8 +57,10 @@ class _Own(msgspec.Struct, array_like=True, gc=False):
 class _Snapshot(msgspec.Struct, array_like=True):
     common: list[_Common]
     own: dict[str, _Own]
+    names: list[tuple[str, ...]] = []
 
 
+_CHECK = 32
 _SNAPSHOT = msgspec.json.Decoder(_Snapshot)
 
 
@@ -67,18 +74,19 @@ def encode_snapshot(known: Mapping[str, Seen]) -> bytes:
     places: dict[bytes, int] = {}
     common: list[_Common] = []
     own: dict[str, _Own] = {}
+    names: dict[tuple[str, ...], int] = {}
     for key, seen in known.items():
         record = seen.record
         shared = _Common(record.asset, record.code_version, record.parameters, record.versions)
         place = places.setdefault(msgspec.json.encode(shared), len(common))
         if place == len(common):
             common.append(shared)
-        own[key] = _own(seen, place)
-    body = msgspec.json.encode(_Snapshot(common, own))
+        own[key] = _own(seen, place, names)
+    body = msgspec.json.encode(_Snapshot(common, own, list(names)))
     return content_digest(body).encode() + b"\n" + body
 
 
-def _own(seen: Seen, place: int) -> _Own:
+def _own(seen: Seen, place: int, names: dict[tuple[str, ...], int]) -> _Own:
     record = seen.record
     return _Own(
         bytes=seen.bytes,
@@ -87,9 +95,9 @@ def _own(seen: Seen, place: int) -> _Own:
         partition=record.partition,
         recipe=record.recipe,
         digest=record.digest,
-        inputs=record.inputs,
+        inputs=_stored(record.inputs, names),
         files=record.files,
-        segments=record.segments,
+        segments=_stored(record.segments, names),
         counters=record.counters,
         seen=record.seen,
         statistics=record.statistics,
@@ -97,29 +105,40 @@ def _own(seen: Seen, place: int) -> _Own:
     )
 
 
+def _stored(digests: Mapping[str, str], names: dict[tuple[str, ...], int]) -> Digests:
+    """Returns digests as a snapshot has them; names: positions of names, to which those of these are added."""
+    if isinstance(digests, PackedDigests):
+        return names.setdefault(digests.names, len(names)), digests.packed
+    return dict(digests)
+
+
 def decode_snapshot(content: bytes) -> dict[str, Seen]:
     """Returns what a snapshot holds; raises one of `DAMAGE` if it is not what was written, or of an older version."""
-    check, _, body = content.partition(b"\n")
+    check, body = content[:_CHECK], memoryview(content)[_CHECK + 1 :]  # A copy of it would be the most memory of all.
     if content_digest(body).encode() != check:
         raise DamageError("its check does not match")
     found = _SNAPSHOT.decode(body)
     try:
-        return {key: _seen(own, found.common[own.common]) for key, own in found.own.items()}
-    except IndexError:
+        return {key: _seen(own, found.common[own.common], found.names) for key, own in found.own.items()}
+    except (IndexError, ValueError):
         raise DamageError("a record lacks its half") from None
 
 
-def _seen(own: _Own, common: _Common) -> Seen:
+def _digests(stored: Digests, names: list[tuple[str, ...]]) -> Mapping[str, str]:
+    return pack(stored) if isinstance(stored, dict) else PackedDigests(names[stored[0]], stored[1])
+
+
+def _seen(own: _Own, common: _Common, names: list[tuple[str, ...]]) -> Seen:
     record = Record(
         asset=common.asset,
         partition=own.partition,
         recipe=own.recipe,
         digest=own.digest,
-        inputs=own.inputs,
+        inputs=_digests(own.inputs, names),
         parameters=common.parameters,
         code_version=common.code_version,
         files=own.files,
-        segments=own.segments,
+        segments=_digests(own.segments, names),
         counters=own.counters,
         seen=own.seen,
         statistics=own.statistics,

@@ -46,6 +46,19 @@ def test_the_driver_hands_out_one_partition_after_the_other() -> None:
     assert found.seconds == pytest.approx(1000 * 0.5 + 0.001)
 
 
+def test_nothing_runs_beside_a_partition_of_the_whole_corpus() -> None:
+    groups = [Group("a", 1, 3.0), Group("b", 1, 1.0), Group("whole", 1, 5.0, ("b",), alone=True)]
+    assert schedule(groups, 10).seconds == 3 + 5
+    more = [*groups, Group("c", 4, 2.0, ("b",)), Group("d", 1, 1.0, ("whole",))]
+    assert schedule(more, 10).seconds == 3 + 5 + 1
+    assert schedule([Group("whole", 2, 5.0, alone=True), Group("a", 4, 2.0)], 4).seconds == 2 + 5 + 5
+
+
+def test_there_are_no_more_chunks_than_may_be_configured_and_no_more_shards_than_were_planned() -> None:
+    large = Corpus(text=100e12, document=1000, shard=1e9, bands=5, ranges=4).partitions
+    assert (large[Partitioning.SHARD], large[Partitioning.CHUNK]) == (10_000, 9_999)
+
+
 def test_nothing_takes_no_time() -> None:
     assert schedule([], 4).seconds == 0.0
     assert schedule([Group("a", 0, 1.0), Group("b", 1, 2.0, ("a",))], 4).seconds == 2.0
@@ -73,7 +86,7 @@ def test_partitions_of_the_same_key_go_through_their_stages_together() -> None:
     assert groups_of(STAGES, seconds, CORPUS) == [
         Group("documents", 20, 4.0),
         Group("pairs", 5, 2.0, ("documents",)),
-        Group("clusters", 1, 7.0, ("pairs",)),
+        Group("clusters", 1, 7.0, ("pairs",), alone=True),
         Group("mixed", 20, 0.5, ("documents", "clusters")),
     ]
 

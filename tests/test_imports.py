@@ -131,6 +131,7 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
         "resources.errors",
         "resources.raw_addresses",
         "resources.storage.s3_address",
+        "resources.storage.unnamed",
     }
 
 

@@ -62,7 +62,7 @@ def show_partition(
 
 def _record(record: Record) -> Iterator[str]:
     """Yields a record as JSON, with everything below the second level on one line."""
-    fields = msgspec.to_builtins(record) | {"inputs": dict(islice(record.inputs.items(), _INPUTS))}
+    fields = msgspec.to_builtins(record, enc_hook=dict) | {"inputs": dict(islice(record.inputs.items(), _INPUTS))}
     yield "{"
     for n, (name, value) in enumerate(fields.items()):
         comma = "," if n < len(fields) - 1 else ""

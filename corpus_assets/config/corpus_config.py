@@ -21,7 +21,7 @@ from corpus_assets.config.storage import StorageSection
 from corpus_assets.config.streams import Stream
 from corpus_assets.config.takedown import Remove
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
-from resources.storage.ownership import UNNAMED
+from resources.storage.unnamed import UNNAMED
 
 
 class CorpusConfig(Section):

@@ -120,10 +120,13 @@ class ShortDocuments(Section):
     threshold: int = Field(200, ge=0, description="documents with fewer cleaned characters are dropped from the mix")
 
 
+MOST_CHUNKS = 9_999
+
+
 class Mix(Section):
     """Scattering the kept documents over chunks, and the order inside a chunk."""
 
-    chunks: int = Field(8, ge=1, le=9999, description="number of chunks; one chunk should fit `engine.memory`")
+    chunks: int = Field(8, ge=1, le=MOST_CHUNKS, description="number of chunks; one chunk should fit `engine.memory`")
     seed: int = Field(0, ge=0, lt=2**63)
     order: Literal["keyed", "slimpajama"] = Field(
         "keyed",

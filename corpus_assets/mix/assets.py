@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat, takewhile
+from itertools import chain, repeat, takewhile
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
 from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import FLAGS
 from resources.formats.documents import DOCUMENT_COLUMNS
-from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
+from resources.formats.row_tables import ORIGINS, ROW, SHARDS, RowTable, identifiers, pack_row, packed_rows
 from resources.formats.segments import Segment
 from resources.hashing import content_digest
 from resources.row_counts import SourcesOfRows
@@ -50,7 +50,7 @@ def mixed_pass1(task: Task) -> None:
         for chunk in chunks:
             rows = packed_rows(packed[chunk])
             table.append(rows)
-            task.segments[chunk] = content_digest(out.index[chunk].digest.encode(), packed[chunk])
+            task.segments[chunk] = content_digest(_lines_part(out.index[chunk]), packed[chunk])
             uses += len(rows)
             first_uses += int((rows["copy"] == 0).sum())
             text_bytes += int(rows["bytes"].sum(dtype=np.uint64))
@@ -112,10 +112,8 @@ def mixed_pass2(task: Task) -> None:
     chunk = task.key
     shards = task.inputs("mixed_pass1")
     cuts = [_cut(shard, chunk) for shard in shards]
-    tables = [
-        shard.array_rows(".rows.npy", start, start + cut.rows) for shard, (start, cut) in zip(shards, cuts, strict=True)
-    ]
-    rows = np.concatenate([np.empty(0, ROW), *tables], dtype=ROW)
+    tables = (_rows(shard, chunk, start, cut) for shard, (start, cut) in zip(shards, cuts, strict=True))
+    rows = np.concatenate([np.empty(0, ROW), *chain.from_iterable(tables)], dtype=ROW)
     if task["mix.order"] == "slimpajama":
         order = slimpajama_order(len(rows), task["mix.seed"])
     else:
@@ -140,6 +138,16 @@ def _cut(shard: Partition, chunk: str) -> tuple[int, Segment]:
     index = shard.segments()
     before = takewhile(lambda name: name != chunk, index)
     return sum(index[name].rows for name in before), index[chunk]
+
+
+def _rows(shard: Partition, chunk: str, start: int, cut: Segment) -> Iterator[RowTable]:
+    """Yields the rows of a chunk in a shard's row table, which are checked alone. start, cut: of `_cut`."""
+    return shard.segment_blocks(".rows.npy", chunk, ROW, start, start + cut.rows, before=[_lines_part(cut)])
+
+
+def _lines_part(cut: Segment) -> bytes:
+    """Returns the first part of the content that a chunk's digest covers; the second is its rows."""
+    return cut.digest.encode()
 
 
 def mix_stages(leave_out: Sequence[str]) -> list[Stage]:

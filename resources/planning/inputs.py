@@ -9,7 +9,7 @@ Key = str | None
 
 
 class Inputs:
-    """Looks up digests of inputs; those of edges that read whole assets are kept, until `forget`.
+    """Looks up digests of inputs; those of edges that read the same for all keys are kept, until `forget`.
 
     keys_read: the upstream keys that an edge reads for a key. records: the records of an asset, by key.
     """
@@ -33,8 +33,8 @@ class Inputs:
 
     def _of_edge(self, edge: Input, key: Key) -> dict[str, str]:
         segment = edge.segment_read(key)
-        if edge.mapping is Reads.SAME:
-            return self._digests(edge, key, segment)
+        if edge.mapping is Reads.SAME or (edge.mapping is Reads.OWN_SEGMENT and not edge.folded):
+            return self._digests(edge, key, segment)  # Nobody else reads the same.
         kind = (edge.asset, edge.name_in_recipe, segment, edge.folded)
         if kind not in self._of_all:
             digests = self._digests(edge, key, segment)

@@ -289,7 +289,7 @@ def _recipe(job: Job, inputs: Mapping[str, str]) -> str:
 
 def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None) -> Record:
     """Returns the record of a computed partition. recipe: None if it must be made anew, from all inputs."""
-    return Record(
+    record = Record(
         asset=job.stage.name,
         partition=job.partition,
         recipe=recipe or _recipe(job, inputs),
@@ -305,6 +305,7 @@ def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None) ->
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=_versions(),
     )
+    return record.packed()
 
 
 @cache

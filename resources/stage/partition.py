@@ -1,6 +1,6 @@
 """The handle by which stages, checks and commands read one committed partition."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Any, BinaryIO, cast
 
@@ -171,9 +171,9 @@ class Partition:
         return read_rows(lambda offset, size: self._files.read(file, offset, size), file.path, start, stop)
 
     def segment_blocks(
-        self, suffix: str, segment: str, row: DTypeLike, start: int, stop: int
+        self, suffix: str, segment: str, row: DTypeLike, start: int, stop: int, *, before: Sequence[bytes] = ()
     ) -> Iterator[NDArray[Any]]:
-        """Yields rows `start` to `stop` of a `.npy` file in blocks; they are all that a named segment holds.
+        """Yields rows `start` to `stop` of a `.npy` file in blocks; a named segment holds them, after what is `before`.
 
         row: type of one row. Reads no other part of a large file; the rows are checked at their end, against the
         digest of the segment.
@@ -181,7 +181,7 @@ class Partition:
         file, size = self.file(suffix), np.dtype(row).itemsize
         block = max(_SEGMENT_BYTES // size, 1) * size
         for content in self._files.segment_bytes(
-            file, segment, HEADER_BYTES + start * size, (stop - start) * size, block
+            file, segment, HEADER_BYTES + start * size, (stop - start) * size, block, before=before
         ):
             yield np.frombuffer(content, row)
 

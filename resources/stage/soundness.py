@@ -1,6 +1,6 @@
 """Checks files against the digests in their partition's record while they are read."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
 from typing import BinaryIO, TypeVar
 
@@ -151,10 +151,15 @@ class CheckedFiles:
         if begun:
             del self._begun[file.path]
 
-    def segment_bytes(self, file: FileRecord, segment: str, offset: int, size: int, block: int) -> Iterator[bytes]:
-        """Yields `size` bytes of a file in blocks, and compares them at their end with the digest of that segment."""
+    def segment_bytes(
+        self, file: FileRecord, segment: str, offset: int, size: int, block: int, *, before: Sequence[bytes]
+    ) -> Iterator[bytes]:
+        """Yields `size` bytes of a file in blocks, and compares them at their end with the digest of that segment.
+
+        before: parts of the segment's content that come before these bytes.
+        """
         read = self.content(file).__getitem__ if file.bytes <= SMALL else None
-        hasher = sized_hasher(size)
+        hasher = sized_hasher(size, *before)
         for start in range(offset, offset + size, block):
             stop = min(start + block, offset + size)
             content = read(slice(start, stop)) if read else self.read(file, start, stop - start)

@@ -8,10 +8,9 @@ import msgspec
 
 from resources.errors import StorageError
 from resources.storage.interface import Storage
+from resources.storage.unnamed import UNNAMED
 
 OWNER = "owner.json"
-UNNAMED = "corpus"
-"""The name of a corpus that was given none."""
 
 
 class Owner(msgspec.Struct, frozen=True):

@@ -67,7 +67,8 @@ def folder(left: Path) -> Path:
                 parameters=parameters,
                 code_version=stage.code_version,
                 files=before.files if before else [],
-                segments=(before.segments if before else {}) | dict.fromkeys(corpus.settings.ranges(), "of a range"),
+                segments=dict(before.segments if before else {})
+                | dict.fromkeys(corpus.settings.ranges(), "of a range"),
                 statistics=before.statistics if before else {},
             )
             corpus.ledger.write(record)

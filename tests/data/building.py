@@ -15,6 +15,7 @@ from resources.formats.documents import Document
 from resources.formats.hdf5 import read_hdf5
 from resources.ledger import Record
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 
 SMALL: dict[str, Any] = {
     "tokenizer": {"kind": "train", "vocabulary": 300, "sample": 20_000},
@@ -50,9 +51,9 @@ def records(corpus: Corpus, asset: str) -> list[Record]:
     return [found[key] for key in corpus.planner().partitions(corpus.graph[asset])]
 
 
-def partitions(corpus: Corpus, asset: str) -> list[Partition]:
+def partitions(corpus: Corpus, asset: str) -> Partitions:
     """An asset's current partitions, in canonical order."""
-    return [Partition(corpus.storage, record) for record in records(corpus, asset)]
+    return Partitions(Partition(corpus.storage, record) for record in records(corpus, asset))
 
 
 def documents(corpus: Corpus, asset: str) -> Iterator[Document]:
