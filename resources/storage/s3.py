@@ -305,7 +305,10 @@ class S3Storage(Storage):
 
     @override
     def remove_abandoned(self) -> int:
-        found = list(self._old_uploads())
+        try:
+            found = list(self._old_uploads())
+        except FileNotFoundError:  # Some compatible stores keep no list of uploads.
+            return 0
         for key, number in found:
             with suppress(FileNotFoundError), translated(f"s3://{self.address.bucket}/{key}"):
                 client(self.settings).abort_multipart_upload(Bucket=self.address.bucket, Key=key, UploadId=number)

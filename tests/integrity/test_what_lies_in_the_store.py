@@ -167,7 +167,7 @@ def other_config(work: Work) -> Path:
 def test_a_store_belongs_to_one_configuration(work: Work) -> None:
     whole = contents(opened(work.folder))
     other = other_config(work)
-    message = r"belongs to corpus 'corpus' of \.\./corpus\.yaml .*--take-over"
+    message = r"belongs to corpus 'small' of \.\./corpus\.yaml .*--take-over"
     for dry_run in (True, False):
         with pytest.raises(StorageError, match=message):
             clean_corpus(Corpus.open(other), dry_run=dry_run)
