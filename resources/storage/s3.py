@@ -9,8 +9,6 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -34,7 +32,8 @@ from resources.storage.s3_client import (
 )
 from resources.storage.s3_listing import folders, listed
 from resources.storage.s3_objects import S3Objects
-from resources.storage.s3_paths import has_version, may_be_ours, require_relative
+from resources.storage.s3_old_uploads import abort_old_uploads, old_uploads
+from resources.storage.s3_paths import has_version, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
 from resources.storage.s3_upload import S3Unpublished
 from resources.user_cache import user_folder
@@ -45,7 +44,6 @@ _READ_ONCE = 1 << 16
 """Bytes of a file up to which whoever reads it keeps its content; a larger one is checked first, and then read."""
 
 _TRIES = 5
-_UPLOAD_MAY_TAKE = timedelta(days=1)
 _VERSIONS: dict[tuple[str, str], str] = {}
 """Versions of files without one in their path that this process copied, by store and path."""
 
@@ -301,41 +299,11 @@ class S3Storage(Storage):
 
     @override
     def abandoned(self) -> list[str]:
-        return [f"{key} (upload {number})" for key, number in self._old_uploads()]
+        return [f"{key} (upload {number})" for key, number in old_uploads(self.settings, self.address)]
 
     @override
     def remove_abandoned(self) -> int:
-        try:
-            found = list(self._old_uploads())
-        except FileNotFoundError:  # Some compatible stores keep no list of uploads.
-            return 0
-        for key, number in found:
-            with suppress(FileNotFoundError), translated(f"s3://{self.address.bucket}/{key}"):
-                client(self.settings).abort_multipart_upload(Bucket=self.address.bucket, Key=key, UploadId=number)
-        return len(found)
-
-    def _old_uploads(self) -> Iterator[tuple[str, str]]:
-        """Yields key and id of uploads of files of a corpus that nobody completed in a day, by the store's clock."""
-        from botocore.utils import parse_timestamp
-
-        top = len(self.address.key(""))
-        given = {"Bucket": self.address.bucket, "Prefix": self.address.key("")}
-        with translated(self.place):
-            while True:
-                reply = client(self.settings).list_multipart_uploads(**given)
-                for item in reply.get("Uploads", ()):
-                    old = _time_of(reply) - parse_timestamp(item["Initiated"]) > _UPLOAD_MAY_TAKE
-                    if old and may_be_ours(item["Key"][top:]):
-                        yield item["Key"], item["UploadId"]
-                if not reply.get("IsTruncated"):
-                    return
-                given |= {"KeyMarker": reply["NextKeyMarker"], "UploadIdMarker": reply["NextUploadIdMarker"]}
-
-
-def _time_of(reply: Mapping[str, Any]) -> datetime:
-    """Returns when the store sent a reply, by its own clock."""
-    said = parsedate_to_datetime(reply["ResponseMetadata"]["HTTPHeaders"]["date"])
-    return said.replace(tzinfo=said.tzinfo or UTC)
+        return abort_old_uploads(self.settings, self.address)
 
 
 def open_s3(root: str, folder: Path, section: Mapping[str, Any]) -> S3Storage:

@@ -19,7 +19,7 @@ import pytest
 
 from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
 from resources.ledger import Ledger, Record
-from resources.storage import s3, s3_objects, s3_ranges, s3_upload
+from resources.storage import s3, s3_objects, s3_old_uploads, s3_ranges, s3_upload
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.leases import Held
@@ -245,7 +245,7 @@ def test_old_uploads_are_abandoned_and_others_are_not(
     begun = connection.create_multipart_upload(Bucket=bucket.address.bucket, Key=bucket.address.key(path))
     assert bucket.abandoned() == []
     assert bucket.remove_abandoned() == 0
-    monkeypatch.setattr(s3, "_UPLOAD_MAY_TAKE", timedelta(seconds=-60))
+    monkeypatch.setattr(s3_old_uploads, "_MAY_TAKE", timedelta(seconds=-60))
     assert bucket.abandoned() == [f"{bucket.address.key(path)} (upload {begun['UploadId']})"]
     assert bucket.remove_abandoned() == 1
     assert bucket.abandoned() == []
