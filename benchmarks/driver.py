@@ -25,7 +25,7 @@ from typing import Any
 
 import yaml
 
-SHARDS, QUICK_SHARDS, GOAL_SHARDS = (500, 2000), (20, 200), 10_000
+SHARDS, QUICK_SHARDS, GOAL_SHARDS = (2_000, 10_000), (20, 200), 10_000
 DOCUMENTS, WORDS, WORKERS = 10, 60, 2
 LARGE, QUICK_LARGE = (24, 12000, 3), (4, 100, 1)
 """Shards of the corpus on which one and two workers are compared, documents of each, and builds of each."""
