@@ -156,7 +156,7 @@ def crash(*_: Any) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize("where", ["replace", "forget"])
+@pytest.mark.parametrize("where", ["replace", "remove"])
 def test_a_crash_in_the_middle_of_a_commit_leaves_the_partition_out_never_wrong(
     work: Work, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -169,7 +169,7 @@ def test_a_crash_in_the_middle_of_a_commit_leaves_the_partition_out_never_wrong(
         assert built.failed and not built.recomputed
         assert all("No space left" in line for line in built.failed)
     corpus = opened(work.folder)
-    assert corpus.ledger.read("inventory", None) is None or where == "forget"
+    assert corpus.ledger.read("inventory", None) is None or where == "remove"
     assert not list((Path(corpus.storage.place) / ".tmp").glob("*"))
     work.rebuild()
 
