@@ -41,6 +41,9 @@ _PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
 Pauses differ by chance, or builders that begin in one moment would for ever meet again.
 """
 
+_CLAIMING = 60.0
+"""Seconds for which it asks again to hold a new store alone: of many builders that begin at once, all want to."""
+
 
 class Corpus:
     """Everything that planning and building need; knows nothing of Dagster.
@@ -133,12 +136,14 @@ class Corpus:
 
     def _join(self, held: ExitStack) -> Sequence[Process]:
         """Joins the builders. Others that begin in the same moment hold the store alone first, which is waited for."""
-        until = time.monotonic() + _PATIENCE
+        until, claimed = time.monotonic() + _CLAIMING, False
         while True:
             try:
                 if not owns(self.storage, self.config.name, self.file) or self.ledger.has_old_names():
                     with self.exclusive():
                         pass
+                if not claimed:
+                    until, claimed = time.monotonic() + _PATIENCE, True
                 return held.enter_context(self.storage.shared(self.builder))
             except HeldError:
                 if time.monotonic() > until:

@@ -245,9 +245,11 @@ def ui(
 def main() -> None:
     """Runs the command; prints errors that are meant for a person without a traceback, and sets the exit code."""
     from corpus_assets.cli.console import FAILED, INTERRUPTED, USAGE, errors, print_line
+    from corpus_assets.cli.interrupts import heed_all_interrupts
     from resources.collector import calm_collector
 
     calm_collector()
+    heed_all_interrupts()
     try:
         app()
     except ConfigError as error:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.build.small import opened, write_small
 from tests.faults.command import MAIN, run
 
@@ -24,10 +26,22 @@ Runner.settled = interrupted
 {MAIN}
 """
 
+IN_A_DESTRUCTOR = BETWEEN_STAGES.replace(
+    "def interrupted(*arguments):",
+    """
+class Destroyed:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
 
-def test_ctrl_c_between_stages_ends_the_build(tmp_path: Path) -> None:
+
+def interrupted(*arguments):""",
+).replace("    signal.raise_signal(signal.SIGINT)\n\n\nRunner", "    Destroyed()\n\n\nRunner")
+
+
+@pytest.mark.parametrize("command", [BETWEEN_STAGES, IN_A_DESTRUCTOR], ids=["between stages", "in a destructor"])
+def test_ctrl_c_between_stages_ends_the_build(tmp_path: Path, command: str) -> None:
     folder = write_small(tmp_path, {"engine.workers": 0})
-    code, _, err = run(folder, "build", "--json", code=BETWEEN_STAGES)
+    code, _, err = run(folder, "build", "--json", code=command)
     assert code == INTERRUPTED, err
     assert "interrupted; finished partitions are kept" in err
     assert "Traceback" not in err

@@ -109,7 +109,7 @@ def records(folder: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store", ["simulation", "real_server"], indirect=True)
+@pytest.mark.parametrize("store", ["real_server"], indirect=True)
 def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_and_it_does_no_harm(
     undisturbed: Path, tmp_path: Path, store: Server
 ) -> None:

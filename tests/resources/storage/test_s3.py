@@ -19,7 +19,7 @@ import pytest
 
 from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
 from resources.ledger import Ledger, Record
-from resources.storage import s3, s3_objects, s3_old_uploads, s3_ranges, s3_upload
+from resources.storage import s3_objects, s3_old_uploads, s3_ranges, s3_upload
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.leases import Held
@@ -278,7 +278,7 @@ def test_the_age_of_an_upload_is_by_the_clock_of_the_store(bucket: S3Storage, mo
             ]
             return {"Uploads": uploads, "ResponseMetadata": {"HTTPHeaders": {"date": "Wed, 02 Jan 2030 00:30:00 GMT"}}}
 
-    monkeypatch.setattr(s3, "client", lambda settings: Store())
+    monkeypatch.setattr(s3_old_uploads, "client", lambda settings: Store())
     assert bucket.abandoned() == [f"{bucket.address.key('tokens/0')} (upload u)"]
 
 
