@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import dagster as dg
 import psutil
@@ -34,6 +35,9 @@ DEFAULTS = {
     "concurrency": {"runs": {"max_concurrent_runs": 1}},
 }
 LOCK = ".lock"
+_PATIENCE, _PAUSE = 30.0, 0.02
+"""Seconds for which the lock of a DAGSTER_HOME is waited for, and between two attempts."""
+
 PROCESS_TAG = ".dagster/corpus-process"
 DAY = 24 * 3600.0
 _UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
@@ -68,8 +72,20 @@ def _alone_in(home: Path) -> Iterator[None]:
     home.mkdir(parents=True, exist_ok=True)
     with (home / LOCK).open("a") as file:
         with suppress(OSError):  # Some file systems have no locks; two that make the tables in one moment are rare.
-            fcntl.flock(file, fcntl.LOCK_EX)
+            _wait_for(file)
         yield
+
+
+def _wait_for(file: IO[str]) -> None:
+    """Locks a file; goes on without after a while: a process that is stopped would keep all others from their end."""
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 @contextmanager

@@ -10,9 +10,11 @@ from typing import Any
 MAIN = "from corpus_assets.cli.main import main; main()"
 
 
-def start(folder: Path, *arguments: str, code: str = MAIN) -> subprocess.Popen[str]:
-    """Start the command on the corpus of a folder, in a session of its own."""
+def start(folder: Path, *arguments: str, code: str = MAIN, home: Path | None = None) -> subprocess.Popen[str]:
+    """Start the command on the corpus of a folder, in a session of its own. home: its DAGSTER_HOME."""
     environment = {key: value for key, value in os.environ.items() if key not in ("DAGSTER_HOME", "CORPUS_CONFIG")}
+    if home is not None:
+        environment["DAGSTER_HOME"] = str(home)
     environment["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

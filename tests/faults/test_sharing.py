@@ -115,7 +115,8 @@ def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_an
 ) -> None:
     write_small(tmp_path, {"engine.workers": 1, "storage": in_store(store, tmp_path)})
     total = committed(undisturbed)
-    builders = [start(tmp_path, *BUILD) for _ in range(BUILDERS)]
+    # As on machines of their own, each has a DAGSTER_HOME of its own.
+    builders = [start(tmp_path, *BUILD, home=tmp_path / f"home-{number}") for number in range(BUILDERS)]
     assert wait_until(lambda: bool(names(tmp_path, ".leases")) and records(tmp_path) > total // 5, builders, _LIMIT)
     send(builders[1], signal.SIGSTOP)
     others = [builders[0], *builders[2:]]

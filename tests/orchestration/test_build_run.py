@@ -1,8 +1,13 @@
 """What a build leaves in Dagster: one run with a step per stage, and an event for every partition it computed."""
 
+import fcntl
+from pathlib import Path
+
 import dagster as dg
+import pytest
 
 from corpus_assets.checking import asset_key
+from corpus_assets.orchestration import instance
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Report
 from tests.build.small import prose, write_raw
@@ -71,3 +76,15 @@ def test_checks_and_reasons_are_in_the_run(runs: Runs) -> None:
     event = runs.events("minhashes")[0]
     assert event.metadata["why"].value == "normalized_documents/books--three changed"
     assert runs.versions("minhashes") == runs.recorded("minhashes")
+
+
+def test_a_stopped_process_keeps_nobody_from_a_dagster_home_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instance, "_PATIENCE", 0.1)
+    with (tmp_path / instance.LOCK).open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with instance._alone_in(tmp_path):
+            pass
+        with pytest.raises(BlockingIOError), (tmp_path / instance.LOCK).open("a") as other:
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
