@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from typing_extensions import Buffer, override
 
 from resources.errors import StoreAccessError
+from resources.seekable import Seekable
 from resources.storage.s3_client import ATTEMPTS, ConditionError, S3Settings, client, received, translated
 
 FIRST = 1 << 20
@@ -139,7 +140,7 @@ def _body(body: Any, size: int) -> bytes:
     return found[0] if len(found) == 1 else b"".join(found)
 
 
-class RangeReader(io.RawIOBase):
+class RangeReader(Seekable):
     """A seekable stream over an object whose first piece is there; who reads on in order is read ahead for.
 
     Holds at most `AHEAD` + 2 parts in memory.
@@ -150,29 +151,12 @@ class RangeReader(io.RawIOBase):
         self._source = source
         self._piece = first
         self._total = first.total
-        self._position = 0
         self._ahead: deque[Future[Piece]] = deque()
         self._asked = first.stop
 
     @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def seekable(self) -> bool:
-        return True
-
-    @override
-    def tell(self) -> int:
-        return self._position
-
-    @override
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._total}[whence]
-        if base + offset < 0:
-            raise OSError(errno.EINVAL, f"{self._source.name}: a place before the beginning")
-        self._position = base + offset
-        return self._position
+    def end(self) -> int:
+        return self._total
 
     @override
     def readinto(self, buffer: Buffer, /) -> int:
