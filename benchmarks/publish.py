@@ -29,7 +29,7 @@ from benchmarks import (
 )
 from benchmarks.peers.page import section as peers_section
 from benchmarks.peers.page import with_section
-from tests.object_store import weed
+from tests.object_store import ENVIRONMENT, weed
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
@@ -300,6 +300,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small inputs, to see that everything runs")
     parser.add_argument("--only", nargs="+", choices=MEASURES, help="make these sections anew and keep the others")
     given = parser.parse_args()
+    os.environ.update(ENVIRONMENT)  # The credentials of the servers on loopback that some of them start.
     _published(given.only or list(MEASURES), given.quick)
 
 
