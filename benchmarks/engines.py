@@ -32,6 +32,7 @@ from resources.engine.local import LocalEngine
 from resources.engine.ray import RayEngine
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job, Outcome, run_job
+from resources.storage.holders import this_process
 from resources.storage.local import LocalStorage
 
 SHARDS, QUICK_SHARDS = (16, 3000, 1), (4, 100, 1)
@@ -107,9 +108,11 @@ def _own_bytes() -> Iterator[int]:
 def _per_job_ms(kind: str, work: Callable[[Job], Outcome], count: int, folder: Path) -> float:
     """Milliseconds per job of a stage that does nothing, with two workers that have done some before."""
     stage = Stage("empty", "measured", "", Partitioning.CHUNK, nothing, "1", "records")
-    jobs = (Job(stage, f"chunk-{n:05}", (), {}, {}, LocalStorage(folder, False), 1 << 20) for n in range(count + 100))
-    with _engine(kind, 2, work) as engine:
-        assert all(not outcome.error for outcome in engine.run(next(jobs) for _ in range(100)))
+    store = LocalStorage(folder, False)
+    jobs = (Job(stage, f"chunk-{n:05}", (), {}, {}, store, 1 << 20) for n in range(count + 100))
+    folder.mkdir()
+    with store.shared(this_process()), _engine(kind, 2, work) as engine:
+        assert [outcome.error for outcome in engine.run(next(jobs) for _ in range(100))] == [None] * 100
         started = time.monotonic()
         done = [outcome.error for outcome in engine.run(jobs)]
         seconds = time.monotonic() - started
