@@ -70,7 +70,8 @@ class Elsewhere:
         elif outcome.record is not None and outcome.elsewhere:
             self._planner.committed(outcome.record)
             stage = self._planner.graph[outcome.asset]
-            if self._planner.decide_again(stage, outcome.partition).status is not Status.FRESH:
+            [decision] = self._planner.decide_again(stage, [outcome.partition])
+            if decision.status is not Status.FRESH:
                 self._waiting[key] = _Waiting(Held(""), self._clock(), self._clock(), 0.0)
         return key in self._waiting
 

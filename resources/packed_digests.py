@@ -3,7 +3,7 @@
 The names, which such records have in common, are held once in a process.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -97,6 +97,20 @@ def pack(digests: Mapping[str, str]) -> Mapping[str, str]:
     if len(digests) < _LEAST or isinstance(digests, PackedDigests) or not all(map(_is_digest, digests.values())):
         return digests
     return PackedDigests(tuple(digests), bytes.fromhex("".join(digests.values())))
+
+
+def digests_named(name: str, many: Iterable[Mapping[str, str]]) -> list[str]:
+    """Returns the digest of one name in each of many mappings; empty where there is none of that name."""
+    found: list[str] = []
+    names, place = None, None
+    for digests in many:
+        if type(digests) is not PackedDigests:
+            found.append(digests.get(name, ""))
+            continue
+        if digests._names is not names:
+            names, place = digests._names, digests._names.place.get(name)
+        found.append("" if place is None else digests._packed[place : place + _BYTES].hex())
+    return found
 
 
 def _is_digest(text: str) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 
 from resources.errors import LedgerError
 from resources.hashing import content_digest
-from resources.packed_digests import pack
+from resources.packed_digests import digests_named, pack
 
 FOLDER = "ledger"
 UNPARTITIONED = "_"
@@ -100,6 +100,13 @@ def folded(asset: str, digests: Mapping[str, str]) -> dict[str, str]:
     return {f"{asset}/{ALL}": content_digest(msgspec.json.encode(list(digests.items())))}
 
 
+def digests_of(records: Iterable[Record], segment: str | None) -> list[str]:
+    """Returns `Record.digest_of` of many records."""
+    if segment is None:
+        return [record.digest for record in records]
+    return digests_named(segment, (record.segments for record in records))
+
+
 def absent_segment(record: Record, segment: str | None) -> str:
     """Returns in words that a record has no segment of a name, and which it has; empty if it has it, or for None."""
     if segment is None or segment in record.segments:
@@ -116,8 +123,19 @@ def recipe_digest(asset: str, code_version: str, parameters: Mapping[str, Any], 
     Equal recipes mean equal content. The order of the parameters does not matter; the order of the inputs does, since
     they are read in it.
     """
-    body = msgspec.json.encode([asset, code_version, parameters, list(inputs.items())], order="deterministic")
-    return content_digest(body)
+    return RecipeMaker(asset, code_version, parameters).digest(inputs)
+
+
+class RecipeMaker:
+    """Makes the recipes of partitions that differ in their inputs alone; see `recipe_digest`."""
+
+    def __init__(self, asset: str, code_version: str, parameters: Mapping[str, Any]) -> None:
+        own = msgspec.json.encode([asset, code_version, parameters], order="deterministic")
+        self._own = own.removesuffix(b"]") + b","
+
+    def digest(self, inputs: Mapping[str, str]) -> str:
+        """Returns the recipe of a partition with these content digests of its inputs."""
+        return content_digest(self._own + msgspec.json.encode([*inputs.items()]) + b"]")
 
 
 def partition_digest(files: Iterable[FileRecord], segments: Mapping[str, str]) -> str:

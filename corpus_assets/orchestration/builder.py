@@ -282,8 +282,9 @@ class Builder:
         """Makes all decisions again of what is not fresh, and adds them to the report."""
         self._planner.ask_gates_again()
         for stage in self._stages:
-            for key, known in self._planner.decisions(stage).items():
-                decision = known if known.status is Status.FRESH else self._planner.decide_again(stage, key)
+            decisions = self._planner.decisions(stage)
+            self._planner.decide_again(stage, [key for key, one in decisions.items() if one.status is not Status.FRESH])
+            for key, decision in decisions.items():
                 self.report.decided(decision, built=(stage.name, key) in self._built)
 
     def _remove_replaced(self) -> None:

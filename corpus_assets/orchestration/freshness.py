@@ -99,8 +99,7 @@ def decide_again(planner: Planner, but: Iterable[Stage]) -> None:
     built = {stage.name for stage in but}
     for stage in planner.graph:
         if stage.name not in built:
-            for key in planner.partitions(stage):
-                planner.decide_again(stage, key)
+            planner.decide_again(stage, planner.partitions(stage))
 
 
 class Told(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The partitions that can be computed now: kept up to date while others are built."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from resources.ledger import Record
 from resources.planning.planner import Decision, Planner, Status
@@ -72,15 +72,15 @@ class Frontier:
         """Takes note of any record that was committed since the plan was made."""
         stage = self._planner.graph[record.asset]
         self._planner.committed(record)
-        self._planner.decide_again(stage, record.partition)
-        self._look_at_readers(stage, record.partition)
+        self._planner.decide_again(stage, [record.partition])
+        self._look_at_readers(stage, [record.partition])
 
     def failed(self, asset: str, key: str | None, record: Record | None) -> None:
         """Takes note of a partition that was handed out and failed. record: the one that it still has, if any."""
         self._done(asset)
         if record is None:
             self._planner.forgotten(asset, key)
-            self._planner.decide_again(self._planner.graph[asset], key)
+            self._planner.decide_again(self._planner.graph[asset], [key])
 
     def _done(self, asset: str) -> None:
         self._running[asset] -= 1
@@ -138,28 +138,31 @@ class Frontier:
 
     def _look_at_all(self, stage: Stage, *, fresh_too: bool = False) -> None:
         if self._may_start(stage):
-            for key in self._planner.partitions(stage):
-                self._look(stage, key, fresh_too=fresh_too)
+            self._look(stage, self._planner.partitions(stage), fresh_too=fresh_too)
 
-    def _look_at_readers(self, stage: Stage, key: str | None) -> None:
-        """Looks at the partitions that read one whose status changed."""
+    def _look_at_readers(self, stage: Stage, keys: Sequence[str | None]) -> None:
+        """Looks at the partitions that read any whose status changed."""
         for reader in self._readers[stage.name]:
             if not self._may_start(reader):
                 continue
             edges = [edge for edge in reader.inputs if edge.asset == stage.name]
             if stage.partitioning is not Partitioning.NONE and all(edge.mapping is Reads.SAME for edge in edges):
-                self._look(reader, key)
+                self._look(reader, keys)
             elif not any(self._planner.is_in_the_way(edge) for edge in edges):
                 self._look_at_all(reader)
 
-    def _look(self, stage: Stage, key: str | None, *, fresh_too: bool = False) -> None:
-        before = self._planner.decisions(stage)[key]
-        if (stage.name, key) in self._tried or (before.status is Status.FRESH and not fresh_too):
-            return
-        decision = self._planner.decide_again(stage, key)
-        self._offer(stage, decision)
-        if decision.status is not before.status:
-            self._look_at_readers(stage, key)
+    def _look(self, stage: Stage, keys: Iterable[str | None], *, fresh_too: bool = False) -> None:
+        known = self._planner.decisions(stage)
+        before = {
+            key: known[key].status
+            for key in keys
+            if (fresh_too or known[key].status is not Status.FRESH) and (stage.name, key) not in self._tried
+        }
+        decisions = self._planner.decide_again(stage, before)
+        for decision in decisions:
+            self._offer(stage, decision)
+        if changed := [one.partition for one in decisions if one.status is not before[one.partition]]:
+            self._look_at_readers(stage, changed)
 
     def _offer(self, stage: Stage, decision: Decision) -> None:
         if decision.status is not Status.FRESH and not decision.blocked:

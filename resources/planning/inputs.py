@@ -1,8 +1,9 @@
 """What partitions read: the content digests of their inputs, from the records that are known at the moment."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from resources.records import Record, absent_segment, folded, partition_name
+from resources.records import Record, absent_segment, digests_of, folded, partition_name
 from resources.stage.declaration import Input, Reads, Stage
 
 Key = str | None
@@ -21,19 +22,28 @@ class Inputs:
         self._records = records
         self._of_all: dict[tuple[str, str, str | None, bool], dict[str, str]] = {}
         self._absent_in_all: dict[tuple[str, str | None], str] = {}
-        self._names: dict[tuple[str, str], list[str]] = {}
+        self._all_read: dict[tuple[str, str], tuple[list[str], list[Record]]] = {}
 
     def of(self, stage: Stage, key: Key) -> dict[str, str]:
         """Returns the content digests of the tracked inputs of a partition that exist, by `asset/partition`."""
         found: dict[str, str] = {}
         for edge in stage.inputs:
-            if edge.tracked:
-                found |= self._of_edge(edge, key)
+            if edge.tracked and edge.mapping is not Reads.SAME:
+                found |= self._of_many(edge, key)
+            elif edge.tracked:
+                for upstream, record in self._read(edge, key):
+                    if (digest := record.digest_of(edge.segment)) != edge.nothing:
+                        found[partition_name(edge.name_in_recipe, upstream)] = digest
         return found
 
-    def _of_edge(self, edge: Input, key: Key) -> dict[str, str]:
+    def _read(self, edge: Input, key: Key) -> list[tuple[Key, Record]]:
+        """Returns the upstream partitions that an edge reads, as far as they exist."""
+        records = self._records(edge.asset)
+        return [(one, record) for one in self._keys_read(edge, key) if (record := records.get(one)) is not None]
+
+    def _of_many(self, edge: Input, key: Key) -> dict[str, str]:
         segment = edge.segment_read(key)
-        if edge.mapping is Reads.SAME or (edge.mapping is Reads.OWN_SEGMENT and not edge.folded):
+        if edge.mapping is Reads.OWN_SEGMENT and not edge.folded:
             return self._digests(edge, key, segment)  # Nobody else reads the same.
         kind = (edge.asset, edge.name_in_recipe, segment, edge.folded)
         if kind not in self._of_all:
@@ -42,24 +52,23 @@ class Inputs:
         return self._of_all[kind]
 
     def _digests(self, edge: Input, key: Key, segment: str | None) -> dict[str, str]:
-        records, nothing, keys = self._records(edge.asset), edge.nothing, self._keys_read(edge, key)
-        if edge.mapping is Reads.SAME:
-            names = [partition_name(edge.name_in_recipe, upstream) for upstream in keys]
-        else:
-            names = self._names_of_all(edge, keys)
-        found = {}
-        for name, upstream in zip(names, keys, strict=True):
-            record = records.get(upstream)
-            if record is not None and (digest := record.digest_of(segment)) != nothing:
-                found[name] = digest
+        names, records = self._all(edge, key)
+        found = dict(zip(names, digests_of(records, segment), strict=True))
+        if edge.nothing is not None:
+            found = {name: digest for name, digest in found.items() if digest != edge.nothing}
         return found
 
-    def _names_of_all(self, edge: Input, keys: list[Key]) -> list[str]:
-        # They are in the recipes of all bands, ranges and chunks.
-        known = edge.asset, edge.name_in_recipe
-        if known not in self._names:
-            self._names[known] = [partition_name(edge.name_in_recipe, key) for key in keys]
-        return self._names[known]
+    def _all(self, edge: Input, key: Key) -> tuple[list[str], list[Record]]:
+        """Returns the upstream partitions that an edge reads, and their names in recipes.
+
+        Bands, ranges and chunks read them again and again.
+        """
+        asset = edge.name_in_recipe
+        known = edge.asset, asset
+        if known not in self._all_read:
+            read = self._read(edge, key)
+            self._all_read[known] = [partition_name(asset, one) for one, _ in read], [record for _, record in read]
+        return self._all_read[known]
 
     def absent_segment(self, stage: Stage, key: Key) -> str:
         """Returns in words which segment that a partition reads does not exist; empty if all do.
@@ -79,15 +88,14 @@ class Inputs:
         return self._absent_in_all[edge.asset, edge.segment]
 
     def _first_absent(self, edge: Input, key: Key) -> str:
-        records = self._records(edge.asset)
-        for upstream in self._keys_read(edge, key):
-            if upstream in records and (absent := absent_segment(records[upstream], edge.segment)):
-                return absent
+        for _, record in self._read(edge, key):
+            if edge.segment not in record.segments:
+                return absent_segment(record, edge.segment)
         return ""
 
     def forget(self, asset: str) -> None:
         """Takes into account that a record of an asset was written or removed."""
-        for kind in [kind for kind in self._of_all if kind[0] == asset]:
-            del self._of_all[kind]
-        for name in [name for name in self._absent_in_all if name[0] == asset]:
-            del self._absent_in_all[name]
+        every: tuple[dict[Any, Any], ...] = (self._of_all, self._absent_in_all, self._all_read)
+        for kept in every:
+            for name in [name for name in kept if name[0] == asset]:
+                del kept[name]

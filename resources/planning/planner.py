@@ -6,19 +6,18 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from resources.hashing import content_digest
-from resources.ledger import Ledger, Record, partition_name, recipe_digest, record_path
-from resources.planning.changes import input_change, own_change
+from resources.ledger import Ledger, Record
+from resources.planning.deciding import Decider, Known, listing_inputs
 from resources.planning.decisions import Decision, Plan, Status
 from resources.planning.inputs import Inputs
 from resources.planning.stored_files import StoredFiles
-from resources.shards import Listing, Shard, remembered_digest
+from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
 from resources.stage.graph import Graph
 from resources.stage.settings import Settings
 from resources.storage.interface import Storage
 
-__all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs", "partition_keys", "shard_row"]
+__all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs", "partition_keys"]
 
 
 class Planner:
@@ -31,6 +30,7 @@ class Planner:
         self.storage = storage
         self.ledger = ledger
         self._shards = listing.by_key()
+        self._whole = {stage.name for stage in graph if stage.partitioning is Partitioning.NONE}
         self._keys: dict[str, list[str | None]] = {}
         self._records: dict[str, dict[str | None, Record]] = {}
         self._inputs = Inputs(self.keys_read, self.records)
@@ -38,6 +38,9 @@ class Planner:
         self._in_the_way: dict[tuple[str, bool], dict[str | None, Decision]] = {}
         self._parameters: dict[tuple[str, str | None], dict[str, Any]] = {}
         self._stored = StoredFiles(storage)
+        self._known = Known(
+            listing, self._shards, self._stored, self._inputs, self.records, self.parameters, ledger.unreadable
+        )
         self._gates: dict[str, str] = {}
         self._look = secrets.token_hex(8)
         self._changes: Counter[str] = Counter()
@@ -77,32 +80,38 @@ class Planner:
 
     def keys_read(self, edge: Input, key: str | None) -> list[str | None]:
         """Returns the keys of the upstream partitions that an edge reads when `key` is built, in canonical order."""
-        upstream = self.graph[edge.asset]
-        if edge.mapping is Reads.SAME and upstream.partitioning is not Partitioning.NONE:
+        if edge.mapping is Reads.SAME and edge.asset not in self._whole:
             return [key]
-        return self.partitions(upstream)
+        return self.partitions(self.graph[edge.asset])
 
     def decisions(self, stage: Stage) -> dict[str | None, Decision]:
         """Returns the decision for every partition of one stage, by key; the stages it reads are decided first."""
         if stage.name not in self._decisions:
-            decided = {key: self._decide(stage, key) for key in self.partitions(stage)}
+            decider = self._decider(stage)
+            decided = {key: decider.decide(key) for key in self.partitions(stage)}
             self._decisions[stage.name] = decided
             for tracked in (True, False):
                 found = {key: decision for key, decision in decided.items() if _is_in_the_way(decision, tracked)}
                 self._in_the_way[stage.name, tracked] = found
         return self._decisions[stage.name]
 
-    def decide_again(self, stage: Stage, key: str | None) -> Decision:
-        """Returns the decision for one partition, made anew from the records that are known now."""
-        decision = self._decide(stage, key)
-        self.decisions(stage)[key] = decision
+    def decide_again(self, stage: Stage, keys: Iterable[str | None]) -> list[Decision]:
+        """Returns the decisions for some partitions, made anew from the records that are known now."""
+        known, decider = self.decisions(stage), self._decider(stage)
+        decisions = [decider.decide(key) for key in keys]
+        for decision in decisions:
+            if decision != known[decision.partition]:
+                known[decision.partition] = decision
+                self._note_whether_in_the_way(decision)
+        return decisions
+
+    def _note_whether_in_the_way(self, decision: Decision) -> None:
         for tracked in (True, False):
-            found = self._in_the_way[stage.name, tracked]
+            found = self._in_the_way[decision.asset, tracked]
             if _is_in_the_way(decision, tracked):
-                found[key] = decision
+                found[decision.partition] = decision
             else:
-                found.pop(key, None)
-        return decision
+                found.pop(decision.partition, None)
 
     def all_fresh(self, stage: Stage) -> bool:
         """Returns whether all partitions of a stage are fresh."""
@@ -162,52 +171,12 @@ class Planner:
         """Returns the content digests of the tracked inputs of a partition that exist, by `asset/partition`."""
         return self._inputs.of(stage, key)
 
-    def _decide(self, stage: Stage, key: str | None) -> Decision:
-        record = self.records(stage.name).get(key)
-        parameters = self.parameters(stage, key)
-        held = self._held_back(stage)
-        blocked = held or self._blocked(stage, key)
-
-        def decision(status: Status, reason: str) -> Decision:
-            return Decision(stage.name, key, status, reason, blocked=blocked, held_back=held)
-
-        if record is None:
-            return decision(Status.MISSING, held or self._reason_of_absence(stage, key))
-        if fault := self._stored.damage(record):
-            return decision(Status.MISSING if fault.startswith("file missing") else Status.STALE, fault)
-        if reason := own_change(stage, parameters, record):
-            return decision(Status.STALE, held or reason)
-        if stage.looks_outside:
-            return self._look_outside(stage, key, record)
-        if blocked:
-            return decision(Status.WAITING, blocked)
-        if absent := self._inputs.absent_segment(stage, key):
-            return decision(Status.STALE, f"reads {absent}")
-        inputs = self.inputs(stage, key)
-        if recipe_digest(stage.name, stage.code_version, parameters, inputs) == record.recipe:
-            return Decision(stage.name, key, Status.FRESH)
-        return Decision(stage.name, key, Status.STALE, input_change(record.inputs, inputs, stage.stand_ins))
-
-    def _reason_of_absence(self, stage: Stage, key: str | None) -> str:
-        if record_path(stage.name, key) in self.ledger.unreadable:
-            return "commit record damaged"
-        return "new shard" if stage.partitioning is Partitioning.SHARD else "never built"
-
-    def _blocked(self, stage: Stage, key: str | None) -> str:
-        """Returns in words which input of a partition is not ready; empty if all are."""
+    def _decider(self, stage: Stage) -> Decider:
+        """Returns what decides the partitions of a stage as all is now; the stages it reads are decided first."""
         for edge in stage.inputs:
-            upstream = self.decisions(self.graph[edge.asset])
-            found = self._in_the_way[edge.asset, edge.tracked]
-            if not found:
-                continue
-            if edge.mapping is Reads.SAME:
-                keys = [read for read in self.keys_read(edge, key) if read in found]
-            else:
-                keys = list(found)
-            if keys:
-                more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
-                return f"{partition_name(edge.asset, keys[0])} is {upstream[keys[0]].status}{more}"
-        return ""
+            self.decisions(self.graph[edge.asset])
+        found = ((edge, self._in_the_way[edge.asset, edge.tracked]) for edge in stage.inputs)
+        return Decider(self._known, stage, self._held_back(stage), [(edge, those) for edge, those in found if those])
 
     def _held_back(self, stage: Stage) -> str:
         """Returns in words which upstream gate is closed, and why; empty if none is, or if its stage is not fresh."""
@@ -241,22 +210,6 @@ class Planner:
             # Without partitions nothing of it waits, so what closed the gate before it must be asked here.
             yield from filter(None, (self.gate(self.graph[edge.asset]) for edge in stage.inputs))
 
-    def _look_outside(self, stage: Stage, key: str | None, record: Record) -> Decision:
-        """Returns the decision for a stage that looks outside: the listing of raw files, or one raw file."""
-        if stage.lists_shards:
-            change = input_change(record.inputs, listing_inputs(self.listing))
-            return Decision(stage.name, key, Status.STALE if change else Status.FRESH, change)
-        shard = self._shards[key or ""]
-        # Records of version 0.1 have it among the statistics.
-        seen = record.seen or record.statistics
-        if record.inputs.get("name") != shard.path_digest():
-            return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} was renamed")
-        if shard.is_as(seen):
-            return Decision(stage.name, key, Status.FRESH)
-        if shard.bytes != seen.get("bytes") or remembered_digest(shard) != record.inputs.get("file"):
-            return Decision(stage.name, key, Status.STALE, f"raw shard {shard.label} changed")
-        return Decision(stage.name, key, Status.FRESH, rewritten=True)
-
     def orphans(self) -> list[tuple[str, str | None]]:
         """Returns the partitions that have a record, but whose shard, band, range, chunk or asset is gone."""
         found = []
@@ -279,19 +232,9 @@ def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[s
     return [None]
 
 
-def listing_inputs(listing: Listing) -> dict[str, str]:
-    """Returns the listing as inputs of a recipe: one entry per raw file, without its modification time."""
-    return {shard.key: content_digest(shard_row(shard).encode()) for shard in listing.shards}
-
-
 def held_back(asset: str, fault: str) -> str:
     """Returns the reason why everything downstream of a closed gate waits."""
     return f"{asset} is held back: {fault}"
-
-
-def shard_row(shard: Shard) -> str:
-    """Returns the row of the inventory for a shard: source, file, size and number of listed files."""
-    return f"{shard.source}\t{shard.label}\t{shard.bytes}\t{len(shard.members)}"
 
 
 def _is_in_the_way(upstream: Decision, tracked: bool) -> bool:
