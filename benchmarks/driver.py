@@ -103,7 +103,7 @@ def write_config(folder: Path, workers: int) -> None:
     config = {
         "sources": [{"name": "made", "location": "raw"}],
         "storage": {"root": "corpus", "sync": False},
-        "engine": {"kind": "benchmarks.driver_run:open_timed", "options": {"workers": workers}},
+        "engine": {"kind": "benchmarks.timed_engine:open_timed", "options": {"workers": workers}},
         "tokenizer": {"kind": "train", "vocabulary": 300, "sample": 20_000},
         "datasets": [{"name": "train", "input": "decontaminated_train", "sequence_length": 64}],
     }
