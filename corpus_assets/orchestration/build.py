@@ -103,12 +103,19 @@ def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Ma
 def _due(corpus: Corpus, planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
     """Returns the stages with anything to compute. The engine begins to start while the others are still looked at."""
     due: list[Stage] = []
-    for stage in stages:
+    for place, stage in enumerate(stages):
         if not planner.all_fresh(stage):
             if not due:
-                corpus.engine.prepare()
+                corpus.engine.prepare(_modules(stages[place:]))
             due.append(stage)
     return due
+
+
+def _modules(stages: Iterable[Stage]) -> list[str]:
+    """Returns our own modules whose functions compute these stages; those of a user's own load with their first job."""
+    functions = (stage.compute.func if isinstance(stage.compute, partial) else stage.compute for stage in stages)
+    ours = __name__.partition(".")[0]
+    return [name for name in dict.fromkeys(one.__module__ for one in functions) if name.partition(".")[0] == ours]
 
 
 def _check_before(planner: Planner, due: Iterable[Stage]) -> None:

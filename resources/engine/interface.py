@@ -1,6 +1,6 @@
 """The engine interface: how jobs are mapped over partitions, and what every worker needs."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from typing_extensions import override
@@ -70,8 +70,11 @@ class Engine(Protocol):
     workers_per_machine: int
     own_memory: int = OWN_MEMORY
 
-    def prepare(self) -> None:
-        """Begins what takes time before the first job, and does not wait for it; there will be jobs."""
+    def prepare(self, modules: Sequence[str] = ()) -> None:  # noqa: ARG002
+        """Begins what takes time before the first job, and does not wait for it; there will be jobs.
+
+        modules: those that jobs need, which workers may load ahead.
+        """
         return
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:

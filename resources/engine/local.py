@@ -4,7 +4,7 @@ import atexit
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from typing_extensions import override
@@ -35,9 +35,9 @@ class LocalEngine(Engine):
         self._interrupted = new_event()
 
     @override
-    def prepare(self) -> None:
+    def prepare(self, modules: Sequence[str] = ()) -> None:
         if self.workers:
-            prepare()
+            prepare(modules)
 
     @override
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:

@@ -88,9 +88,9 @@ class RayEngine(Engine):
         self._heard = time.monotonic()
 
     @override
-    def prepare(self) -> None:
+    def prepare(self, modules: Sequence[str] = ()) -> None:
         for _ in range(self.workers):
-            remote(warm_up, 0).remote(PRELOADED)
+            remote(warm_up, 0).remote([*PRELOADED, *modules])
 
     @override
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:

@@ -111,12 +111,12 @@ def ready(workers: Sequence[Worker], timeout: float | None = None) -> list[Worke
     return wait_for(workers, timeout)  # type: ignore[arg-type, return-value]  # anything with a fileno
 
 
-def prepare() -> None:
-    """Starts the server that workers are forked from, which loads libraries meanwhile; returns at once."""
+def prepare(modules: Sequence[str] = ()) -> None:
+    """Starts the server that workers are forked from, unless it runs; it loads modules meanwhile. Returns at once."""
     # Before the fork server starts: libraries read these when they are loaded.
     for name, value in WORKER_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    _CONTEXT.set_forkserver_preload(PRELOADED)
+    _CONTEXT.set_forkserver_preload([*PRELOADED, *modules])
     from multiprocessing.forkserver import ensure_running
 
     ensure_running()

@@ -1,6 +1,7 @@
 """What a build leaves in Dagster: one run with a step per stage, and an event for every partition it computed."""
 
 import fcntl
+import sys
 from pathlib import Path
 
 import dagster as dg
@@ -10,6 +11,7 @@ from corpus_assets.checking import asset_key
 from corpus_assets.orchestration import instance
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Report
+from resources.engine.local import LocalEngine
 from tests.build.small import prose, write_raw
 from tests.orchestration.runs import Runs
 from tests.orchestration.silent import Silent
@@ -88,3 +90,14 @@ def test_a_stopped_process_keeps_nobody_from_a_dagster_home_for_ever(
             pass
         with pytest.raises(BlockingIOError), (tmp_path / instance.LOCK).open("a") as other:
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_workers_load_the_modules_of_stages_ahead(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(LocalEngine, "prepare", lambda _, modules: loaded.extend(modules))
+    assert built(runs).ok
+    assert {"corpus_assets.normalize.assets", "corpus_assets.dedup.components"} <= set(loaded)
+    assert all(name.startswith("corpus_assets.") and name in sys.modules for name in loaded)
+    loaded.clear()
+    assert built(runs).recomputed == 0
+    assert not loaded
