@@ -8,7 +8,7 @@ import msgspec
 
 from resources.errors import LedgerError
 from resources.hashing import content_digest
-from resources.packed_digests import digests_named, pack
+from resources.packed_digests import PackedDigests, digests_named, pack
 
 FOLDER = "ledger"
 UNPARTITIONED = "_"
@@ -161,13 +161,20 @@ def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
     A recipe that does not match the record's own values is kept as it is: the partition is stale.
     """
     asset = formerly.get(record.asset, record.asset)
-    if asset == record.asset and not any(name in formerly or _asset_of(name) in formerly for name in record.inputs):
+    if asset == record.asset and not _names_any(record.inputs, formerly):
         return record
     inputs = {_present_name(name, formerly): digest for name, digest in record.inputs.items()}
     recipe = record.recipe
     if recipe == recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
         recipe = recipe_digest(asset, record.code_version, record.parameters, inputs)
     return msgspec.structs.replace(record, asset=asset, inputs=inputs, recipe=recipe)
+
+
+def _names_any(inputs: Mapping[str, str], formerly: Mapping[str, str]) -> bool:
+    """Returns whether any input is, or is a partition of, an asset that has another name now."""
+    if isinstance(inputs, PackedDigests):
+        return inputs.names_any(formerly)
+    return any(name in formerly or _asset_of(name) in formerly for name in inputs)
 
 
 def _asset_of(name: str) -> str:

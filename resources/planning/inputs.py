@@ -28,18 +28,16 @@ class Inputs:
         """Returns the content digests of the tracked inputs of a partition that exist, by `asset/partition`."""
         found: dict[str, str] = {}
         for edge in stage.inputs:
-            if edge.tracked and edge.mapping is not Reads.SAME:
+            if not edge.tracked:
+                continue
+            keys = self._keys_read(edge, key)
+            if edge.folded or len(keys) != 1:
                 found |= self._of_many(edge, key)
-            elif edge.tracked:
-                for upstream, record in self._read(edge, key):
-                    if (digest := record.digest_of(edge.segment)) != edge.nothing:
-                        found[partition_name(edge.name_in_recipe, upstream)] = digest
+                continue
+            record = self._records(edge.asset).get(keys[0])
+            if record is not None and (digest := record.digest_of(edge.segment_read(key))) != edge.nothing:
+                found[partition_name(edge.name_in_recipe, keys[0])] = digest
         return found
-
-    def _read(self, edge: Input, key: Key) -> list[tuple[Key, Record]]:
-        """Returns the upstream partitions that an edge reads, as far as they exist."""
-        records = self._records(edge.asset)
-        return [(one, record) for one in self._keys_read(edge, key) if (record := records.get(one)) is not None]
 
     def _of_many(self, edge: Input, key: Key) -> dict[str, str]:
         segment = edge.segment_read(key)
@@ -66,8 +64,9 @@ class Inputs:
         asset = edge.name_in_recipe
         known = edge.asset, asset
         if known not in self._all_read:
-            read = self._read(edge, key)
-            self._all_read[known] = [partition_name(asset, one) for one, _ in read], [record for _, record in read]
+            records = self._records(edge.asset)
+            keys = [one for one in self._keys_read(edge, key) if one in records]
+            self._all_read[known] = [partition_name(asset, one) for one in keys], [records[one] for one in keys]
         return self._all_read[known]
 
     def absent_segment(self, stage: Stage, key: Key) -> str:
@@ -88,8 +87,10 @@ class Inputs:
         return self._absent_in_all[edge.asset, edge.segment]
 
     def _first_absent(self, edge: Input, key: Key) -> str:
-        for _, record in self._read(edge, key):
-            if edge.segment not in record.segments:
+        records = self._records(edge.asset)
+        for upstream in self._keys_read(edge, key):
+            record = records.get(upstream)
+            if record is not None and edge.segment not in record.segments:
                 return absent_segment(record, edge.segment)
         return ""
 

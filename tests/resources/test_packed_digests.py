@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from resources.hashing import content_digest
-from resources.packed_digests import PackedDigests, pack
+from resources.packed_digests import PackedDigests, digests_named, pack
 from resources.records import Record, decode_record, encode_record, partition_digest
 from resources.snapshots import Seen, decode_snapshot, encode_snapshot
 
@@ -95,3 +95,21 @@ def test_a_digest_takes_little_memory() -> None:
         tracemalloc.stop()
     assert len(held) == 50
     assert taken < 25 * 50 * 1000
+
+
+def test_one_name_is_looked_up_in_many_of_them() -> None:
+    every = [pack(many("x")), {"chunk-0007": "0" * 32}, pack(many("y")), {}, pack(many("z", 40))]
+    for name in ("chunk-0007", "chunk-0050", "none"):
+        assert digests_named(name, every) == [digests.get(name, "") for digests in every]
+
+
+def test_they_know_whether_they_name_an_asset_or_its_partitions() -> None:
+    packed = pack({f"tokens/train/{name}": digest for name, digest in many("x").items()} | {"whole": "0" * 32})
+    assert isinstance(packed, PackedDigests)
+    assert [packed.names_any([name]) for name in ("tokens/train", "whole", "tokens", "train")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert not packed.names_any([])
