@@ -19,6 +19,10 @@ FILTERED_DOCUMENTS = "filtered_documents"
 """The asset of which the corpus is mixed, if it has a filter."""
 
 
+class WorkersNeededError(Exception):
+    """A check wants workers that are not to be had now."""
+
+
 class Built(Protocol):
     """An opened corpus, as far as checks need it."""
 
@@ -43,13 +47,16 @@ class Built(Protocol):
 
 @dataclass(frozen=True)
 class AsPlanned:
-    """A corpus whose state a build knows and keeps up to date, so that no check has to look at all of it anew."""
+    """A corpus whose state a build knows and keeps up to date, so that no check has to look at all of it anew.
+
+    engine: None while its workers compute; then a check that wants them raises `WorkersNeededError`.
+    """
 
     graph: Graph
     settings: Settings
     storage: Storage
     known: Planner
-    engine: Engine
+    engine: Engine | None
 
     def planner(self) -> Planner:
         """Returns the planner of the build."""
@@ -57,6 +64,8 @@ class AsPlanned:
 
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yields what a function makes of each item, in order; the workers of the build do it."""
+        if self.engine is None:
+            raise WorkersNeededError
         return self.engine.spread(function, items)
 
 

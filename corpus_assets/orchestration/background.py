@@ -30,13 +30,21 @@ class Background(Generic[T]):
         self._raise()
         self._submit(what)
 
-    def ask(self, what: Callable[[T], R]) -> R:
-        """Has a function called after all before it, and returns what it returns."""
+    def begin(self, what: Callable[[T], R]) -> Callable[[], R]:
+        """Has a function called after all before it; returns what waits for it, and returns what it returns."""
         self._raise()
         future = self._submit(what)
-        wait([future])
-        self._raise()
-        return future.result()
+
+        def result() -> R:
+            wait([future])
+            self._raise()
+            return future.result()
+
+        return result
+
+    def ask(self, what: Callable[[T], R]) -> R:
+        """Has a function called after all before it, and returns what it returns."""
+        return self.begin(what)()
 
     def close(self) -> None:
         """Waits until all is done."""

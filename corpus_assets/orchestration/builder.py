@@ -69,6 +69,8 @@ class Builder:
         self._damaged: set[Key] = set()
         self._built: set[Key] = set()
         self._replaced: dict[Key, set[str]] = {}
+        self._settled: list[Stage] = []
+        self._checking: Callable[[], list[str]] | None = None
 
     @cached_property
     def _jobs(self) -> Jobs:
@@ -94,6 +96,7 @@ class Builder:
                     self._wait()
                     self._ask_again()
             self._decide_the_rest()
+            self._begin_checks()
         except BaseException as error:
             with suppress(CorpusError, OSError):  # The fault that led here is the one to tell.
                 self._remove_replaced()
@@ -115,15 +118,13 @@ class Builder:
 
     def finish(self) -> Mapping[str, Freshness]:
         """Runs the checks that were not run yet, and ends what was reported to Dagster; returns what is fresh now."""
-        if self._dagster.used and self._checks:
-            computed = {asset for asset, _ in self._built}
-            whole = [stage for stage in self._corpus.graph if stage.name in computed and self._is_whole(stage)]
-            self._check(whole)
+        if self._checking is not None:
+            self.report.failed_checks += self._checking()
         problems = [*self.report.failed, *self.report.failed_checks]
         more = f"\nand {len(problems) - 1} more" if len(problems) > 1 else ""
         found = self._fresh_now()
         if self._dagster.used:
-            self._sum_up()
+            self._dagster.do(lambda runner: runner.total())
             self._dagster.do(lambda runner: runner.tell(found))
         self._end(f"{problems[0]}{more}" if problems else None)
         return found
@@ -134,20 +135,6 @@ class Builder:
             return self._before
         decide_again(self._planner, but=self._stages)
         return freshness(self._planner)
-
-    def _sum_up(self) -> None:
-        """Reports the sums of all assets with new events; of all with raw files, if these are others now."""
-        from corpus_assets.orchestration.totals import totals
-
-        told = self._dagster.ask(lambda runner: runner.told)
-        listed = any(stage.lists_shards and stage.name in told for stage in self._corpus.graph)
-        chosen = [
-            stage
-            for stage in self._corpus.graph
-            if stage.name in told or (listed and stage.partitioning is Partitioning.SHARD)
-        ]
-        found = totals(self._planner, chosen)
-        self._dagster.do(lambda runner: runner.total(found))
 
     def _end(self, problem: str | None) -> None:
         self._remove_replaced()
@@ -171,6 +158,8 @@ class Builder:
             self._progress.stage(stage, due)
             reasons = drop_reasons(stage, self._corpus.settings.values, self._planner.records(stage.name).values())
             self._dagster.do(lambda runner: runner.begins(stage, due, reasons))
+        if stage.partitioning is Partitioning.NONE:
+            self._work_ahead()
         self._begun[decision.asset, decision.partition] = decision
         self._count_running()
         expired = self._elsewhere.expired((decision.asset, decision.partition))
@@ -244,6 +233,7 @@ class Builder:
                 self._dagster.do(_settled(stage))
             if computed:
                 self._corpus.ledger.save(stage.name, len(computed))
+                self._settled.append(stage)
             if self._checks and stage.gate is not None and (computed or self._is_used(stage)):
                 self._check([stage])
 
@@ -293,9 +283,26 @@ class Builder:
         self._corpus.remove_obsolete(replaced)
 
     def _check(self, stages: Sequence[Stage]) -> None:
+        self.report.failed_checks += self._begin(stages)()
+
+    def _begin(self, stages: Sequence[Stage]) -> Callable[[], list[str]]:
         names = [stage.name for stage in stages]
         self._progress.doing(f"checking {names[0]}" if len(names) == 1 else "checking")
-        self.report.failed_checks += self._dagster.ask(lambda runner: runner.check(names))
+        return self._dagster.begin(lambda runner: runner.check(names))
+
+    def _begin_checks(self) -> None:
+        """Has the checks run that were not run yet; `finish` waits for them."""
+        if self._dagster.used and self._checks:
+            computed = {asset for asset, _ in self._built}
+            whole = [stage for stage in self._corpus.graph if stage.name in computed and self._is_whole(stage)]
+            self._checking = self._begin(whole)
+
+    def _work_ahead(self) -> None:
+        """Has checked and summed up what is settled: one worker alone will compute."""
+        settled, self._settled = self._settled, []
+        if settled:
+            checked = [stage.name for stage in settled if self._checks and self._is_whole(stage)]
+            self._dagster.do(lambda runner: runner.work_ahead(checked, [stage.name for stage in settled]))
 
     def _is_whole(self, stage: Stage) -> bool:
         """Returns whether the checks of a stage can run at the end: all of it is fresh, and it has no gate.

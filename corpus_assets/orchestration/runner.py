@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import dagster as dg
-from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationTargetMaterializationData
-from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunction
 from dagster._core.events.log import EventLogEntry
 from dagster_shared.error import SerializableErrorInfo
 
-from corpus_assets.checking import AsPlanned, asset_key
-from corpus_assets.checks import corpus_checks
+from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.asset import step_name
+from corpus_assets.orchestration.build_checks import BuildChecks
 from corpus_assets.orchestration.build_run import add_run
 from corpus_assets.orchestration.drop_reasons import drop_reasons
 from corpus_assets.orchestration.event_batch import EventBatch, event_batch
@@ -29,11 +27,11 @@ from corpus_assets.orchestration.lost_events import DRIVER_TAG, killed_builds, l
 from corpus_assets.orchestration.partition_events import Materializations, failure, step_failure_message
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
-from corpus_assets.orchestration.totals import told_apart
+from corpus_assets.orchestration.totals import told_apart, totals
 from partitions.shards import register_shards
 from resources.ledger import Record
 from resources.planning.planner import Planner
-from resources.stage.declaration import Stage
+from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Outcome
 
 WHY_TAG = "corpus/why"
@@ -92,7 +90,8 @@ class Runner:
         self._home = dagster_home(corpus.home)
         self._within = within if isinstance(within, JobStep) else None
         self._instance = _instance(corpus, within)
-        self._checks = corpus_checks(AsPlanned(corpus.graph, corpus.settings, corpus.storage, planner, corpus.engine))
+        self._planner = planner
+        self._sums: dict[str, dg.AssetMaterialization] = {}
         with usable(self._home):
             register_shards(planner, self._instance)
             killed = killed_builds(self._instance)
@@ -108,6 +107,7 @@ class Runner:
             self._provenance = Provenance(self._instance)
             if self._within is None:
                 self._report(self._events.run_starts("A build started: `corpus build`, or a job that does the same."))
+        self._checks = BuildChecks(corpus, planner, self._instance, self._events, self._report)
         self._pending: dict[str, _Pending] = defaultdict(_Pending)
         self._waiting = 0
         self._stored = time.monotonic()
@@ -152,6 +152,8 @@ class Runner:
     def built(self, record: Record, why: str) -> None:
         """Reports a computed partition. why: the reason in words."""
         self._computed[record.asset] += 1
+        self._sums.pop(record.asset, None)
+        self._checks.forget(record.asset)
         self._pending[record.asset].built.append((record, why, time.time()))
         self._one_more()
 
@@ -210,38 +212,18 @@ class Runner:
         if pending.built:
             self._provenance.newest(stage.name, last, pending.built[-1][0].digest)
 
-    def check(self, names: Iterable[str]) -> list[str]:
-        """Runs the asset checks of these assets and reports them; returns what failed, in words."""
-        keys = {asset_key(name) for name in names}
-        failed = []
-        for checks in self._checks:
-            for key in checks.check_keys:
-                if key.asset_key in keys:
-                    failed += self._check(checks, key)
-        return failed
+    def check(self, names: Sequence[str]) -> list[str]:
+        """Runs the asset checks of these assets that were not run early; returns what failed, in words, of all."""
+        if self._checks.has(names):
+            self.store()
+        return self._checks.run(names)
 
-    def _check(self, checks: dg.AssetChecksDefinition, key: dg.AssetCheckKey) -> list[str]:
-        self.store()
-        with usable(self._home):
-            self._report(self._events.check_planned(key))
-        # Not `checks()`: that makes a Dagster instance in memory for each call.
-        compute = checks.op.compute_fn
-        assert isinstance(compute, DecoratedOpFunction)
-        found = compute.decorated_fn()
-        assert isinstance(found, dg.AssetCheckResult)
-        blocking = checks.get_spec_for_check_key(key).blocking
-        with usable(self._home):
-            self._report(self._events.checked(key, found, blocking, self._newest(key.asset_key)))
-        if found.passed:
-            return []
-        return [f"{key.asset_key.to_user_string()}: check {key.name}: {found.description or 'failed'}"]
-
-    def _newest(self, key: dg.AssetKey) -> AssetCheckEvaluationTargetMaterializationData | None:
-        for found in self._instance.fetch_materializations(key, limit=1).records:
-            return AssetCheckEvaluationTargetMaterializationData(
-                storage_id=found.storage_id, run_id=found.run_id, timestamp=found.timestamp
-            )
-        return None
+    def work_ahead(self, checked: Sequence[str], summed: Sequence[str]) -> None:
+        """Runs the checks of assets, and sums assets up, as far as that needs no workers: these compute."""
+        if self._checks.has(checked):
+            self.store()
+            self._checks.run_early(checked)
+        self._sums |= totals(self._planner, [self._corpus.graph[name] for name in summed])
 
     def tell(self, found: Mapping[str, Freshness]) -> None:
         """Reports what of each asset is fresh, by its check `fresh`."""
@@ -249,21 +231,26 @@ class Runner:
         with usable(self._home):
             tell(self._corpus, self._instance, found)
 
-    def total(self, totals: Mapping[str, dg.AssetMaterialization]) -> None:
-        """Reports sums over the partitions of assets. They come last: the web UI shows the newest event of an asset."""
+    def total(self) -> None:
+        """Reports the sums of all assets with new events; of all with raw files, if these are others now.
+
+        They come last: the web UI shows the newest event of an asset.
+        """
+        graph, told = self._corpus.graph, set(self._told)
         self.store()
+        listed = any(stage.lists_shards and stage.name in told for stage in graph)
+        chosen = [
+            stage for stage in graph if stage.name in told or (listed and stage.partitioning is Partitioning.SHARD)
+        ]
+        self._sums |= totals(self._planner, [stage for stage in chosen if stage.name not in self._sums])
+        found = {stage.name: self._sums[stage.name] for stage in chosen if stage.name in self._sums}
         with usable(self._home):
-            if told_apart(self._instance, self._run, totals.values()):
+            if told_apart(self._instance, self._run, found.values()):
                 return
         with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
-            for name, event in totals.items():
+            for name, event in found.items():
                 made = self._events.materialized(self._step_of(self._corpus.graph[name]), event)
                 batch.add([self._events.entry(made, time.time())])
-
-    @property
-    def told(self) -> set[str]:
-        """The assets of which any computed partition was reported."""
-        return set(self._told)
 
     def close(self, problem: str | None) -> None:
         """Stores what is left and ends the run. problem: why the build is not complete; None if all went well."""
