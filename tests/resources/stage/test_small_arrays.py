@@ -64,7 +64,7 @@ def test_rows_of_small_files_lie_one_after_the_other(tmp_path: Path) -> None:
     for run in runs:
         if run.rows is not None:
             expected = [rows_of(shard, sizes[shard]) for shard in range(run.first, run.stop)]
-            assert run.rows.tolist() == np.concatenate(expected).tolist()
+            assert run.rows.tobytes() == np.concatenate(expected).tobytes()
             assert np.diff(run.starts).tolist() == sizes[run.partitions]
             assert not run.rows.flags.writeable
 
