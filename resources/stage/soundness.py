@@ -118,16 +118,25 @@ class CheckedFiles:
         content = self.unchecked(file) if file.bytes <= SMALL else self._long(file)
         if len(content) != file.bytes:
             self._version(file)
-        self._compare(file, self._digest(file, lambda path: self._beside(file, path, content)))
+        self._compare(file, self._digest_of(file, content))
         return content
 
     def _long(self, file: FileRecord) -> bytes:
         with self.open(file) as stored:
             return stored.read(file.bytes + 1)
 
-    def _beside(self, file: FileRecord, path: str, content: bytes) -> BinaryIO:
-        """Opens a file whose content is known, or another one that its format has beside it."""
-        return BytesIO(content) if path == file.path else self._opened(path)
+    def _digest_of(self, file: FileRecord, content: bytes) -> str:
+        def opening(path: str) -> BinaryIO:
+            """Opens the file, or another one that its format has beside it."""
+            return BytesIO(content) if path == file.path else self._opened(path)
+
+        of_content = format_of(file.path).of_content
+        if of_content is None:
+            return self._digest(file, opening)
+        try:
+            return of_content(content, file.path)
+        except LedgerError as error:
+            raise self._unreadable(file, error) from None
 
     def _version(self, file: FileRecord) -> Version:
         """Returns what a stored file is now; `DamagedFileError` if it is missing or has another size."""
@@ -239,7 +248,10 @@ class CheckedFiles:
         except Exception as error:  # libraries raise almost anything over a damaged file
             if is_of_the_machine(error):
                 raise
-            raise self.damaged(file, f"cannot be read: {type(error).__name__}: {error}") from None
+            raise self._unreadable(file, error) from None
+
+    def _unreadable(self, file: FileRecord, error: Exception) -> CorpusError:
+        return self.damaged(file, f"cannot be read: {type(error).__name__}: {error}")
 
     def _compare(self, file: FileRecord, found: str) -> None:
         if self._compared and found != file.digest:
