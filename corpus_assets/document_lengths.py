@@ -16,7 +16,7 @@ from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.format import Build
 from corpus_assets.export.token_stream import LENGTHS
 from corpus_assets.packing.histogram import LongDocuments
-from corpus_assets.tokenize.assets import Dataset, dataset_files
+from corpus_assets.tokenize.datasets import Dataset, dataset_files
 from corpus_assets.tokenize.lengths import depth_of, long_rule, saved_lengths
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.modes.registry import mode_of

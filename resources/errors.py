@@ -111,6 +111,7 @@ class JobTimeoutError(BaseException):
 
 
 _OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def file_fault(where: str, error: OSError) -> CorpusError:
@@ -122,6 +123,11 @@ def file_fault(where: str, error: OSError) -> CorpusError:
     if is_of_the_file(error):
         return BadFileError(where, f"cannot be read: {error.strerror or error}")
     return StorageError(f"{where}: cannot be read now: {error.strerror}")
+
+
+def is_full(error: BaseException) -> bool:
+    """Returns whether there was no room for what was to be written: on the disk, in a quota, or in one file."""
+    return isinstance(error, OSError) and error.errno in _FULL
 
 
 def is_of_the_file(error: OSError) -> bool:

@@ -23,7 +23,7 @@ FROM_NEIGHBOURS = {
         "corpus_assets.mix.shuffle",
         *(
             f"corpus_assets.tokenize.{name}"
-            for name in ("assets", "encode.", "manifest", "ragged", "rows.shuffle", "tokenizer", "tokenizers.protocol")
+            for name in ("datasets", "encode.", "manifest", "ragged", "rows.shuffle", "tokenizer", "tokenizers.protocol")
         ),
     ),
     "tokenize": ("corpus_assets.packing.",),
@@ -165,6 +165,8 @@ LATE = ("pandas", "networkit", "boto3", "pygal")
         ("corpus_assets.orchestration.build", ("dagster", "numba", *LATE)),
         ("corpus_assets.definitions", ("numba", *LATE)),
         ("corpus_assets.tokenize.file_faults", ("dagster",)),
+        ("corpus_assets.export.file_faults", ("dagster",)),
+        ("corpus_assets.contamination.shares", ("dagster",)),
         ("corpus_assets.export.amber.partition_check", ("dagster",)),
     ],
 )

@@ -32,44 +32,55 @@ class Problem:
     problem: str
 
 
+class Unread(Problem):
+    """One file that the machine could not read, which says nothing about its content."""
+
+
 @dataclass
 class Verification:
     """The result of a verification.
 
-    checked: number of files. bad: those that do not match. suspect: partitions made from bad ones, later. unowned:
-    files of the store that no record names. mended: partitions whose records were removed.
+    checked: number of files. bad: those that do not match. unread: those that could not be read. suspect: partitions
+    made from bad ones, later. unowned: files of the store that no record names. mended: partitions whose records were
+    removed.
     """
 
     checked: int = 0
     bad: list[Problem] = field(default_factory=list)
+    unread: list[Problem] = field(default_factory=list)
     suspect: list[str] = field(default_factory=list)
     unowned: list[str] = field(default_factory=list)
     mended: list[str] = field(default_factory=list)
 
 
 def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -> int:
-    """Verifies a corpus and prints what is bad; returns the exit code: 0 too if all that was bad is mended."""
+    """Verifies a corpus and prints what is bad; returns the exit code: 0 too if all that was bad is mended.
+
+    What could not be read is never mended.
+    """
     corpus = Corpus.open(config)
     result = verify(corpus, deep=deep)
     if mend and result.bad:
         result.mended = mended(corpus, result, deep=deep)
     if as_json:
-        bad = [problem.__dict__ for problem in result.bad]
-        print_json({**result.__dict__, "bad": bad})
+        problems = {"bad": result.bad, "unread": result.unread}
+        print_json({**result.__dict__, **{name: [one.__dict__ for one in found] for name, found in problems.items()}})
     else:
         _print(result, mend=mend)
-    return FAILED if result.bad and not mend else 0
+    return FAILED if result.unread or (result.bad and not mend) else 0
 
 
 def _print(result: Verification, *, mend: bool) -> None:
     out = output()
-    for problem in result.bad:
-        where = partition_name(problem.asset, problem.partition)
-        print_line(out, f"{where}: {problem.file}: {problem.problem}", "bad")
+    for title, problems in (("bad", result.bad), ("unread", result.unread)):
+        for problem in problems:
+            where = partition_name(problem.asset, problem.partition)
+            print_line(out, f"{where}: {problem.file}: {problem.problem}", title)
     _print_some("suspect", [f"{name}: made from a bad partition, after it" for name in result.suspect])
     _print_some("unowned", [f"{path}: no record names it; `corpus clean` removes it" for path in result.unowned])
     _print_some("mended", [f"{name}: its record is removed; the next build makes it again" for name in result.mended])
-    print_line(out, f"{result.checked:,} files checked, {len(result.bad):,} bad")
+    unread = f", {len(result.unread):,} could not be read" if result.unread else ""
+    print_line(out, f"{result.checked:,} files checked, {len(result.bad):,} bad{unread}")
     if result.bad and not mend:
         print_line(
             out, "`corpus verify --deep --mend` removes the records of what is bad; the next build makes it again"
@@ -99,7 +110,9 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
         if any(_presence(file, sizes.get(file.path)) for file in record.files) or (
             deep and list(_damage(corpus.storage, record))
         ):
-            result.bad += _problems_now(corpus.storage, ledger, (asset, key), deep=deep)
+            found = _problems_now(corpus.storage, ledger, (asset, key), deep=deep)
+            result.unread += [problem for problem in found if isinstance(problem, Unread)]
+            result.bad += [problem for problem in found if not isinstance(problem, Unread)]
     bad = {(problem.asset, problem.partition) for problem in result.bad}
     result.suspect = _suspects(records, bad, corpus.graph)
     result.bad += [
@@ -114,7 +127,8 @@ def mended(corpus: Corpus, result: Verification, *, deep: bool) -> list[str]:
     names = []
     with corpus.exclusive():
         for asset, key in dict.fromkeys((problem.asset, problem.partition) for problem in result.bad):
-            if asset != LEDGER and _problems_now(corpus.storage, corpus.ledger, (asset, key), deep=deep):
+            found = [] if asset == LEDGER else _problems_now(corpus.storage, corpus.ledger, (asset, key), deep=deep)
+            if any(not isinstance(problem, Unread) for problem in found):
                 corpus.storage.require_held()
                 corpus.ledger.forget(asset, key)
                 names.append(partition_name(asset, key))
@@ -155,10 +169,15 @@ def _presence(file: FileRecord, size: int | None) -> str | None:
 
 
 def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
-    """Yields the files whose content is not what the record says, and its counters that are not."""
+    """Yields the files whose content is not what the record says or cannot be read, and its counters that are not."""
     for file in record.files:
-        if problem := fault_of(storage.from_store, file.path, file.digest):
-            yield Problem(record.asset, record.partition, file.path, problem)
+        try:
+            if problem := fault_of(storage.from_store, file.path, file.digest):
+                yield Problem(record.asset, record.partition, file.path, problem)
+        except StorageError:  # The store does not answer, so no other file would be read either.
+            raise
+        except OSError as error:
+            yield Unread(record.asset, record.partition, file.path, f"cannot be read now: {error.strerror or error}")
     for name, value in record.counters.items():
         if (found := value_digest(value)) != record.segments.get(name):
             problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"

@@ -1,41 +1,18 @@
 """Checks that train holds no more items of the benchmarks than the configuration allows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from inspect import getdoc
 
 import dagster as dg
-import numpy as np
 
 from corpus_assets.checking import Built, asset_key, current_partitions, result
-from corpus_assets.contamination.benchmark_ngrams import stored_index
-from corpus_assets.contamination.evidence import Evidence
 from corpus_assets.contamination.items import ItemRow, decode_item
-from corpus_assets.contamination.search import Searcher
-from corpus_assets.faults import UNREADABLE
-from resources.ledger import Record
+from corpus_assets.contamination.shares import Shares, shares_in
 from resources.stage.partition import Partition
-from resources.storage.interface import Storage
 
 BENCHMARKS_IN_TRAIN = "benchmarks_in_train"
 _SHOWN = 3
-Shares = Mapping[int, float]
-"""The largest share of each item that any document holds, by the number of the item in the index."""
-
-
-def shares_in(chunk: Record, storage: Storage, ngrams: Record, boilerplate: Record) -> Shares | str:
-    """Returns what the documents of a chunk hold of the items, or why the chunk cannot be read."""
-    index, rules = stored_index(Partition(storage, ngrams))
-    searcher = Searcher(index, rules.words, rules.shortest, rules.punctuation)
-    evidence = Evidence(index, np.asarray(Partition(storage, boilerplate).array(".npy")))
-    found: dict[int, float] = {}
-    try:
-        for document in Partition(storage, chunk, compared=False).documents():
-            for held in evidence.of(searcher.find(document.text)):
-                found[held.item] = max(found.get(held.item, 0.0), held.share)
-    except UNREADABLE as error:
-        return f"{chunk.partition}: cannot be read: {error}"
-    return found
 
 
 def benchmarks_in_train(corpus: Built) -> list[dg.AssetChecksDefinition]:

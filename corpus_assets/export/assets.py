@@ -20,7 +20,7 @@ from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.tokenize import tokenizer
-from corpus_assets.tokenize.assets import dataset_run_options
+from corpus_assets.tokenize.datasets import dataset_run_options
 from resources.config_files import read_outside
 from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS

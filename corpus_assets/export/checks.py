@@ -1,139 +1,19 @@
 """The files of trainers' formats hold the ids of the token stream, and the manifest says what they are."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
-from typing import Any
 
 import dagster as dg
-import numpy as np
-from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.checking import Built, asset_key, current_partitions, result
 from corpus_assets.export.amber.check import Rule
 from corpus_assets.export.amber.partition_check import window_faults, window_files
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
-from corpus_assets.export.documents import Documents
-from corpus_assets.export.format import Build, Place, places_of, totals_of
-from corpus_assets.export.mixture import mix_of
-from corpus_assets.faults import UNREADABLE
-from corpus_assets.tokenize.manifest import MANIFEST
+from corpus_assets.export.file_faults import Upstream, count_faults, faults_of, manifest_faults
+from corpus_assets.export.format import places_of
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
-from resources.formats.known import format_of as stored_format
-from resources.ledger import Record
-from resources.stage.partition import Partition
-from resources.storage.interface import Storage
 
 TOKEN_FILES, MANIFEST_OF_FILES = "token_files", "manifest_of_files"
-
-
-@dataclass(frozen=True)
-class Upstream:
-    """The records of what the files of a dataset are made of; small enough to send to a worker.
-
-    streams: by the keys of their partitions. mixture: None without weights.
-    """
-
-    dataset: ExportedDataset
-    storage: Storage
-    tokenizer: Record
-    streams: Mapping[str, Record]
-    mixture: Record | None
-
-    @classmethod
-    def of(cls, corpus: Built, dataset: ExportedDataset) -> "Upstream | None":
-        """Returns them; None if they are not all there."""
-        tokenizers = current_partitions(corpus, dataset.tokenizer)
-        streams = current_partitions(corpus, names.token_stream(dataset.stream))
-        mixtures = current_partitions(corpus, names.mixture(dataset.name)) if dataset.values["weights"] else []
-        if not tokenizers or bool(dataset.values["weights"]) != bool(mixtures):
-            return None
-        records = {stream.key or "": stream.record for stream in streams}
-        return cls(dataset, corpus.storage, tokenizers[0].record, records, mixtures[0].record if mixtures else None)
-
-    def build(self) -> Build[Any]:
-        """Returns what the partitions of the dataset share."""
-        loaded = load_tokenizer_of(Partition(self.storage, self.tokenizer, compared=False))
-        return Build.of(self.dataset.name, self.dataset.section, loaded)
-
-    def documents(self, key: str, build: Build[Any]) -> Documents:
-        """Returns the documents that files hold of a partition of the stream, as their units hold them."""
-        mix = mix_of(Partition(self.storage, self.mixture)) if self.mixture else None
-        return self.dataset.units(Partition(self.storage, self.streams[key]), build, mix)
-
-
-def faults_of(record: Record, given: Upstream) -> list[str]:
-    """Returns what is wrong with the files of a partition, in words."""
-    made = Partition(given.storage, record, compared=False)
-    try:
-        faults = list(_faults(made, given))
-    except UNREADABLE as error:
-        faults = [f"cannot be read: {error}"]
-    return [f"{made.key or made.name}: {fault}" for fault in faults]
-
-
-def _faults(made: Partition, given: Upstream) -> Iterator[str]:
-    places, build = places_of(made), given.build()
-    for path, held in groupby(places, lambda place: place.path):
-        with made.open(path) as file:
-            found = _Ids(given.dataset.format.read(file, build))
-            for place in held:
-                yield from _differences(place, found, _expected(place, given.documents(place.stream, build)))
-            if more := found.rest():
-                yield f"{path}: {more:,} ids more than were recorded"
-    yield from count_faults([made])
-
-
-class _Ids:
-    """Ids of a file that are taken in pieces."""
-
-    def __init__(self, blocks: Iterator[NDArray[Any]]) -> None:
-        self._blocks = blocks
-        self._held = np.empty(0, np.int64)
-
-    def take(self, most: int) -> NDArray[np.int64]:
-        """Returns the next ids, at most so many."""
-        if not len(self._held):
-            self._held = next(self._blocks, self._held[:0]).astype(np.int64)
-        taken, self._held = self._held[:most], self._held[most:]
-        return taken
-
-    def rest(self) -> int:
-        """Returns how many ids were not taken."""
-        return len(self._held) + sum(len(block) for block in self._blocks)
-
-
-def _expected(place: Place, documents: Documents) -> Iterator[NDArray[Any]]:
-    """Yields the ids of the stream that a file should hold at a place."""
-    skip, left = place.id, place.ids
-    for block in documents.blocks(np.int64):
-        piece = block[skip : skip + left]
-        skip, left = max(0, skip - len(block)), left - len(piece)
-        if len(piece):
-            yield piece
-        if not left:
-            return
-
-
-def _differences(place: Place, found: _Ids, expected: Iterator[NDArray[Any]]) -> Iterator[str]:
-    """Yields the first difference between the ids of a file and those of the stream."""
-    at, path = place.id, place.path
-    for block in expected:
-        done = 0
-        while done < len(block):
-            piece = found.take(len(block) - done)
-            if not len(piece):
-                yield f"{path}: ends {len(block) - done:,} ids or more too early"
-                return
-            unlike = np.flatnonzero(piece != block[done : done + len(piece)])
-            if len(unlike):
-                there, wanted = piece[unlike[0]], block[done + unlike[0]]
-                yield f"{path}: id {at + unlike[0]:,} of {place.stream} is {there}, in the stream {wanted}"
-                return
-            done += len(piece)
-            at += len(piece)
 
 
 def token_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
@@ -143,7 +23,7 @@ def token_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
     @dg.asset_check(asset=asset_key(names.tokens(dataset)), name=TOKEN_FILES, description=token_files.__doc__)
     def check() -> dg.AssetCheckResult:
         made = current_partitions(corpus, names.tokens(dataset))
-        given = Upstream.of(corpus, chosen)
+        given = upstream_of(corpus, chosen)
         faults: list[str] = []
         if made and given:
             look = partial(faults_of, given=given)
@@ -152,27 +32,6 @@ def token_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
         return result(faults, {"partitions": len(made), "ids": ids})
 
     return check
-
-
-def manifest_faults(made: list[Partition], manifest: Partition) -> list[str]:
-    """Returns where a manifest is not what the files are, whose bytes are read."""
-    told = {entry["path"]: entry for entry in manifest.json(MANIFEST)["files"]}
-    folder = manifest.file(MANIFEST).path.removesuffix(MANIFEST)
-    faults = []
-    files = ((partition, file) for partition in (*made, manifest) for file in partition.record.files)
-    there = [(partition, file) for partition, file in files if file.path.startswith(folder)]
-    for partition, file in there:
-        name = file.path.removeprefix(folder)
-        if name == MANIFEST:
-            continue
-        entry = told.pop(name, None)
-        if entry is None:
-            faults.append(f"{name} is in no manifest")
-            continue
-        digest = stored_format(file.path).digest(partition.open, file.path)
-        if digest != entry["xxh3_128"] or entry.get("bytes", file.bytes) != file.bytes:
-            faults.append(f"{name} is not what the manifest says")
-    return faults + [f"{name} is in the manifest, and not there" for name in told]
 
 
 def manifest_of_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
@@ -188,15 +47,6 @@ def manifest_of_files(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
         return result(faults, {"files": sum(len(one.record.files) for one in made)})
 
     return check
-
-
-def count_faults(made: list[Partition]) -> Iterator[str]:
-    """Yields it if files and what was dropped hold another number of ids than the stream with its separators."""
-    totals = totals_of(made)
-    given, in_files = totals.get("ids", 0), sum(place.ids for one in made for place in places_of(one))
-    lost = sum(numbers["ids"] for numbers in totals["dropped"].values())
-    if given != in_files + lost:
-        yield f"{given:,} ids were given; {in_files:,} are in files, {lost:,} are counted as dropped"
 
 
 def windows_are_valid(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
@@ -219,6 +69,18 @@ def windows_are_valid(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
         return result(faults, {"files": len(files), "windows": sum(file.rows or 0 for file in files)})
 
     return check
+
+
+def upstream_of(corpus: Built, dataset: ExportedDataset) -> Upstream | None:
+    """Returns what the files of a dataset are made of; None if it is not all there."""
+    tokenizers = current_partitions(corpus, dataset.tokenizer)
+    streams = current_partitions(corpus, names.token_stream(dataset.stream))
+    mixtures = current_partitions(corpus, names.mixture(dataset.name)) if dataset.values["weights"] else []
+    if not tokenizers or bool(dataset.values["weights"]) != bool(mixtures):
+        return None
+    records = {stream.key or "": stream.record for stream in streams}
+    mixture = mixtures[0].record if mixtures else None
+    return Upstream(dataset, corpus.storage, tokenizers[0].record, records, mixture)
 
 
 def _dataset(corpus: Built, name: str) -> ExportedDataset:

@@ -1,8 +1,7 @@
 """The tokenizers, and for each configured dataset its token files and `data_params.json`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,12 +9,19 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets import dataset_section
 from corpus_assets.config.exports import is_export
 from corpus_assets.tokenize import compiled, sequences, tokenizer, tokens
+from corpus_assets.tokenize.datasets import (
+    Dataset,
+    check_dataset,
+    dataset_files,
+    dataset_parameters,
+    dataset_run_options,
+    tokenizer_section,
+)
 from corpus_assets.tokenize.encode.attempts import BACKEND
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.statistics import COUNTERS
 from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.examples import DROPPED
-from resources.hashing import content_digest
 from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
@@ -30,104 +36,7 @@ _COLUMNS = {
     "attention_span": "how many later positions may attend to this one",
     "position_ids": "position in its sequence, from 0",
 }
-FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
-_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights"}
 Settings = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A configured dataset as its stages need it: plain values, so that they reach worker processes."""
-
-    name: str
-    values: Settings
-
-    @property
-    def shard_set(self) -> str | None:
-        """The dataset itself when it reads files of its own; None when it reads a split."""
-        return self.name if isinstance(self.values["input"], Mapping) else None
-
-    @property
-    def rows_from(self) -> str:
-        """Asset that holds its documents or examples."""
-        if self.values.get("weights"):
-            return names.documents(self.name)
-        return names.examples(self.name) if self.shard_set else str(self.values["input"])
-
-    @property
-    def tokenizer(self) -> str:
-        """Asset that holds its tokenizer."""
-        return names.tokenizer(self.name) if self.values["tokenizer"] else names.SHARED_TOKENIZER
-
-    @property
-    def carries_over(self) -> bool:
-        """True if rows depend on the files before theirs, so that all of them are one partition."""
-        return dataset_section(self.values).carries_over
-
-    @property
-    def shuffled(self) -> bool:
-        """True if its rows are permuted over its files."""
-        return bool(self.values["shuffle"])
-
-
-def _entry(settings: Settings, name: str) -> Settings:
-    (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
-    return dict(dataset)
-
-
-def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
-    """Returns what rows depend on: options of the dataset, the content of its template, and the files of a shuffle."""
-    entry = _entry(settings, name)
-    options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT}
-    if isinstance(entry["input"], Mapping):
-        options["input"] = "files"
-    if not dataset_section(entry).carries_over:
-        options.pop("pack_over_files", None)  # It says nothing here, and version 0.1 did not have it.
-    if not entry["shuffle"]:
-        del options["shuffle_seed"]
-    else:
-        options["files"] = settings["mix"]["chunks"]
-    if path := entry.get("chat_template"):
-        options["chat_template_digest"] = content_digest(_template(path, name))
-    return {f"datasets.{name}.{key}": value for key, value in options.items()}
-
-
-def _template(given: str, dataset: str) -> bytes:
-    return tokens.template_source(given, f"datasets.{dataset}.chat_template")
-
-
-def dataset_files(settings: Settings, name: str) -> dict[str, bytes]:
-    """Returns the chat template, if the dataset has one of its own."""
-    given = _entry(settings, name).get("chat_template")
-    return {tokens.TEMPLATE: _template(given, name)} if given else {}
-
-
-def day_of(entry: Settings) -> date | None:
-    """Returns the day that a dataset fixes for its chat template."""
-    return date.fromisoformat(entry["day"]) if entry.get("day") else None
-
-
-def check_dataset(settings: Settings, name: str) -> None:
-    """Raises `ConfigError` for a chat template that cannot be used and for FIM tokens outside the vocabulary."""
-    entry, key = _entry(settings, name), f"datasets.{name}"
-    loaded = tokenizer.check_tokenizer(*_tokenizer(settings, name if entry["tokenizer"] else None))
-    values = {**(loaded.template_values if loaded else {}), **entry.get("template_values", {})}
-    source, place = None, f"{key}.chat_template"
-    if given := entry.get("chat_template"):
-        source = _template(given, name).decode()
-    elif "chat_template" in entry and not entry.get("reference") and loaded is not None:
-        source, place = loaded.chat_template, f"{key}: of the tokenizer"
-    if source is not None:
-        tokenizer.check_template(source, place, values, day_of(entry), marks=entry.get("loss_roles", ()) is None)
-    if loaded is not None:
-        named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
-        tokenizer.check_tokens(loaded, named)
-
-
-def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:
-    """Returns which library tokenizes."""
-    chosen = _entry(settings, name)["tokenizer"] or settings["tokenizer"]
-    return {BACKEND: chosen["backend"]}
 
 
 def _build(task: Task, dataset: Dataset) -> DatasetBuild:
@@ -185,27 +94,20 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
     )
 
 
-def _tokenizer(settings: Settings, dataset: str | None) -> tuple[Settings, str]:
-    """Returns the settings of a tokenizer, and where they stand."""
-    if dataset is None:
-        return settings["tokenizer"], "tokenizer"
-    return _entry(settings, dataset)["tokenizer"], f"datasets.{dataset}.tokenizer"
-
-
 def _tokenizer_parameters(settings: Settings, dataset: str | None) -> dict[str, Any]:
-    return tokenizer.tokenizer_parameters(*_tokenizer(settings, dataset))
+    return tokenizer.tokenizer_parameters(*tokenizer_section(settings, dataset))
 
 
 def _check_tokenizer(settings: Settings, dataset: str | None) -> None:
-    tokenizer.check_tokenizer(*_tokenizer(settings, dataset))
+    tokenizer.check_tokenizer(*tokenizer_section(settings, dataset))
 
 
 def _tokenizer_notes(partitions: Sequence[Partition], settings: Settings, dataset: str | None) -> Iterator[str]:
-    return tokenizer.vocabulary_note(partitions, _tokenizer(settings, dataset)[0])
+    return tokenizer.vocabulary_note(partitions, tokenizer_section(settings, dataset)[0])
 
 
 def _tokenizer_files(settings: Settings, dataset: str | None) -> dict[str, bytes]:
-    return tokenizer.tokenizer_files(*_tokenizer(settings, dataset))
+    return tokenizer.tokenizer_files(*tokenizer_section(settings, dataset))
 
 
 def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[Stage]:

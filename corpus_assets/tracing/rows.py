@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus import Corpus
-from corpus_assets.tokenize.assets import Dataset
+from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, origin, shard_of
 from resources.errors import ConfigError, CorpusError

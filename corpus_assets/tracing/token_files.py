@@ -18,7 +18,7 @@ from corpus_assets.export.encoding import encoded
 from corpus_assets.export.format import Build, places_of
 from corpus_assets.export.token_stream import DATA
 from corpus_assets.takedown.passages import PASSAGE, Ids
-from corpus_assets.tokenize.assets import Dataset
+from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.rows.view import is_described, side_names

@@ -10,7 +10,7 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.exports import is_export
 from corpus_assets.export.token_stream import DOCUMENTS
 from corpus_assets.takedown.passages import SHORTEST, Ids, Passages
-from corpus_assets.tokenize.assets import Dataset
+from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tracing.exported_rows import (
     MOST_ROWS,
     exported,

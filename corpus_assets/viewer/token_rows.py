@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
-from corpus_assets.tokenize.assets import Dataset
+from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.rows.view import Side, side_names
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from tempfile import gettempdir
 from threading import local
 from typing import Any
 
@@ -22,6 +23,7 @@ from resources.errors import (
     JobTimeoutError,
     LeaseLostError,
     LedgerError,
+    is_full,
 )
 from resources.jit import compile_seconds
 from resources.ledger import (
@@ -131,8 +133,8 @@ def run_job(job: Job) -> Outcome:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # `sys.exit` in a stage of a user's own, or a panic of a library in Rust
-        where = f"{type(error).__name__}: {error}"
-        return Outcome(job.name, job.stage.name, job.partition, error=f"{where} (in {_name(job.stage.compute)})")
+        words = f"{type(error).__name__}: {error} (in {_name(job.stage.compute)})"
+        return Outcome(job.name, job.stage.name, job.partition, error=words + _advice(error, job.storage))
 
 
 def _tried(job: Job) -> Outcome:
@@ -141,6 +143,13 @@ def _tried(job: Job) -> Outcome:
         with suppress(DamagedCopyError):
             return _leased(job)
     return _leased(job)
+
+
+def _advice(error: BaseException, storage: Storage) -> str:
+    if not is_full(error):
+        return ""
+    places = f"{storage.place} and {gettempdir()}"
+    return f"; free space where files are written ({places}) and build again: what was committed is kept"
 
 
 def _name(function: Any) -> str:

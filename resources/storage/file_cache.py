@@ -4,7 +4,6 @@ Several processes share the folder. A copy appears by a rename. One that is open
 bytes stay until it is closed.
 """
 
-import errno
 import fcntl
 import os
 import secrets
@@ -16,14 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from resources.errors import StorageError
+from resources.errors import StorageError, is_full
 from resources.hashing import content_digest
 
 _HALF_WRITTEN = ".half-"
 _LOCK = ".lock"
 _ABANDONED_SECONDS = 24 * 60 * 60
 _DIGITS = 20
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _LARGE = 8
 """Share of the limit, as a divisor, over which a file that was written is not kept."""
 
@@ -72,7 +70,7 @@ class FileCache:
         try:
             yield
         except OSError as error:
-            if isinstance(error, StorageError) or (of_source and error.errno not in _FULL):
+            if isinstance(error, StorageError) or (of_source and not is_full(error)):
                 raise
             why = error.strerror or str(error)
             raise StorageError(f"{self.folder}: storage.cache.folder cannot be used for {name}: {why}") from None

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.export.checks import Upstream, faults_of, manifest_faults
+from corpus_assets.export.checks import upstream_of
 from corpus_assets.export.datasets import exported_datasets
+from corpus_assets.export.file_faults import faults_of, manifest_faults
 from resources.stage.partition import Partition
 from tests.export.exported import exported, folder_of, partitions
 
@@ -19,7 +20,7 @@ DATASET = {"name": NAME, "format": "megatron"}
 def found(corpus: Corpus) -> list[str]:
     """What the checks of the dataset find."""
     (dataset,) = exported_datasets(corpus.settings.values["datasets"])
-    given = Upstream.of(corpus, dataset)
+    given = upstream_of(corpus, dataset)
     assert given is not None
     made, (manifest,) = (
         [Partition(corpus.storage, one.record, compared=False) for one in partitions(corpus, f"{NAME}_{asset}")]

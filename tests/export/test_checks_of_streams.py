@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.export.checks import Upstream, faults_of, manifest_faults
+from corpus_assets.export.checks import upstream_of
 from corpus_assets.export.datasets import exported_datasets
+from corpus_assets.export.file_faults import faults_of, manifest_faults
 from resources.stage.partition import Partition
 from tests.export.exported import encoded, exported, partitions, tokenizer_of
 from tests.export.test_trace import traced
@@ -35,7 +36,7 @@ def files_of(corpus: Corpus, name: str) -> list[str]:
 def faults(corpus: Corpus) -> list[str]:
     found = []
     for dataset in exported_datasets(corpus.settings.values["datasets"]):
-        given = Upstream.of(corpus, dataset)
+        given = upstream_of(corpus, dataset)
         assert given is not None
         made, (manifest,) = (
             [

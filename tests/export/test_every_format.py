@@ -10,8 +10,9 @@ from corpus_assets.config.exports import EXPORTS
 from corpus_assets.corpus import Corpus
 from corpus_assets.export.amber.check import Rule
 from corpus_assets.export.amber.partition_check import window_faults
-from corpus_assets.export.checks import Upstream, count_faults, faults_of, manifest_faults
+from corpus_assets.export.checks import upstream_of
 from corpus_assets.export.datasets import exported_datasets
+from corpus_assets.export.file_faults import count_faults, faults_of, manifest_faults
 from tests.build.small import contents, prose, write_raw, write_small
 from tests.export.exported import exported, manifest_of, partitions
 
@@ -34,7 +35,7 @@ def faults(corpus: Corpus) -> list[str]:
     """What the checks of all datasets find."""
     found: list[str] = []
     for one in exported_datasets(corpus.settings.values["datasets"]):
-        given = Upstream.of(corpus, one)
+        given = upstream_of(corpus, one)
         assert given is not None
         made, (manifest,) = partitions(corpus, f"{one.name}_tokens"), partitions(corpus, f"{one.name}_manifest")
         look = partial(faults_of, given=given)

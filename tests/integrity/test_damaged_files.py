@@ -1,18 +1,23 @@
 """No stage believes a damaged file: it is found while it is read, and its partition is made again first."""
 
+import errno
+import json
 import random
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 import pytest
 
-from corpus_assets.cli.verify import mended, verify
+from corpus_assets.cli.console import FAILED
+from corpus_assets.cli.verify import mended, run, verify
 from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.tokenizer import _LOADED
 from resources.errors import DamagedFileError
 from resources.ledger import recipe_digest, record_path
 from resources.stage.job import Outcome
 from resources.stage.partition import Partition
+from resources.storage.local import LocalStorage
 from tests.build.small import Work, contents, digests, drive, opened
 
 ONE = "books--one"
@@ -148,6 +153,33 @@ def test_damage_that_a_build_does_not_see_is_mended_by_verify(work: Work) -> Non
     assert drive(opened(work.folder)).recomputed == {("minhashes", ONE)}
     assert contents(opened(work.folder)) == whole
     assert verify(opened(work.folder), deep=True).bad == []
+
+
+def test_a_file_that_the_machine_cannot_read_stops_no_verification_and_is_not_mended(
+    work: Work, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    corpus = opened(work.folder)
+    whole = contents(corpus)
+    unreadable = path_of(corpus, "normalized_documents", ONE, ".jsonl.gz")
+    flip(corpus, path_of(corpus, "minhashes", ONE, ".signatures.npy"), random.Random(3))
+    opening = LocalStorage.open
+
+    def failing(storage: LocalStorage, path: str) -> BinaryIO:
+        if path == unreadable:
+            raise OSError(errno.EIO, "Input/output error", path)
+        return opening(storage, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalStorage, "open", failing)
+        assert run(work.folder / "corpus.yaml", as_json=True, deep=True, mend=True) == FAILED
+    found = json.loads(capsysbinary.readouterr().out)
+    assert [problem["asset"] for problem in found["bad"]] == ["minhashes"]
+    assert [(problem["file"], problem["problem"]) for problem in found["unread"]] == [
+        (unreadable, "cannot be read now: Input/output error")
+    ]
+    assert found["mended"] == [f"minhashes/{ONE}"]
+    assert drive(opened(work.folder)).recomputed == {("minhashes", ONE)}
+    assert contents(opened(work.folder)) == whole
 
 
 def test_what_was_made_from_other_content_is_made_again_after_mending(work: Work) -> None:

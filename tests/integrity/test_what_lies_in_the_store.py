@@ -121,7 +121,10 @@ def test_a_full_disk_costs_nothing_that_was_there(work: Work, monkeypatch: pytes
         patch.setattr(os, "fsync", full)
         with corpus.storage.exclusive():
             outcomes = list(corpus.engine.run(step._jobs(step.due)))
-    assert outcomes and all("No space left" in (outcome.error or "") for outcome in outcomes)
+    advice = f"; free space where files are written ({corpus.storage.place} and "
+    assert outcomes
+    for outcome in outcomes:
+        assert "No space left" in (outcome.error or "") and advice in (outcome.error or "")
     after = {path: path.read_bytes() for path in top(work).rglob("*") if path.is_file() and path.name != LOCK}
     assert after == before
     assert not list((top(work) / ".tmp").glob("*"))

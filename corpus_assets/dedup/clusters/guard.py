@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.clusters.networkit import networkit
 from corpus_assets.dedup.documents.numbering import Documents, Edges
 from corpus_assets.dedup.signatures.sketches import (
     Agreements,
@@ -186,18 +187,17 @@ def _density_and_core(count: int, links: NDArray[np.uint64]) -> tuple[float, int
     """Returns the share of possible edges that exist, and the largest core number (Batagelj and Zaversnik 2003)."""
     if not links.size:
         return 0.0, 0
-    import networkit
-
-    threads = networkit.getMaxNumberOfThreads()
-    networkit.setNumberOfThreads(1)
+    kit = networkit()
+    threads = kit.getMaxNumberOfThreads()
+    kit.setNumberOfThreads(1)
     try:
-        graph = networkit.Graph(count)
+        graph = kit.Graph(count)
         graph.addEdges((links[0], links[1]))
-        cores = networkit.centrality.CoreDecomposition(graph, enforceBucketQueueAlgorithm=True)
+        cores = kit.centrality.CoreDecomposition(graph, enforceBucketQueueAlgorithm=True)
         cores.run()
-        return float(networkit.graphtools.density(graph)), int(cores.maxCoreNumber())
+        return float(kit.graphtools.density(graph)), int(cores.maxCoreNumber())
     finally:
-        networkit.setNumberOfThreads(threads)
+        kit.setNumberOfThreads(threads)
 
 
 def _adjacency(count: int, links: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
