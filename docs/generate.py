@@ -202,7 +202,9 @@ With `--json` a command prints one JSON object on standard output, and nothing e
   "methods": [{"method", "depth", "rows", "fill", ...}], ...}`; [packing.md](packing.md) has all of it
 - `corpus doctor --json`: `{"ok", "findings": [{"subject", "found", "advice", "broken"}]}`; like without,
   the command exits with 1 when something is broken
-- `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}]}`
+- `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}], "unread": [...], "suspect",
+  "unowned", "mended"}`; `unread` holds what the machine could not read, as `bad` does, and is never mended; like
+  without, the command exits with 1 then
 - `corpus copy --json`: `{"from", "to", "copied", "already_there", "gone", "files", "bytes", "removed",
   "errors": [...]}` ([copying.md](copying.md))
 

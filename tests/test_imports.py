@@ -23,7 +23,15 @@ FROM_NEIGHBOURS = {
         "corpus_assets.mix.shuffle",
         *(
             f"corpus_assets.tokenize.{name}"
-            for name in ("datasets", "encode.", "manifest", "ragged", "rows.shuffle", "tokenizer", "tokenizers.protocol")
+            for name in (
+                "datasets",
+                "encode.",
+                "manifest",
+                "ragged",
+                "rows.shuffle",
+                "tokenizer",
+                "tokenizers.protocol",
+            )
         ),
     ),
     "tokenize": ("corpus_assets.packing.",),

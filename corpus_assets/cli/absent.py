@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -19,10 +20,14 @@ from resources.formats.documents import NO_METADATA, Document
 from resources.formats.known import format_of
 from resources.ledger import FileRecord, Ledger, Record, partition_name
 from resources.planning.planner import Planner, Status
+from resources.raw_addresses import scheme_of
+from resources.raw_places.named import named_files
 from resources.storage.interface import Storage
+from resources.storage.s3_client import S3Settings
 
 _LINES = {".jsonl.gz": open_gzip, ".jsonl.zst": open_zstd}
 _MAX_LISTED = 20
+_OPTION = "--absent"
 _HASHES = "takedown/"
 """Folder of the store with nothing but hashes of names."""
 
@@ -39,10 +44,13 @@ class _Row(msgspec.Struct):
 _ROW = msgspec.json.Decoder(_Row)
 
 
-def run(config: Path | None, lists: Sequence[Path], *, as_json: bool) -> int:
-    """Searches the store for what the lists name and prints it; returns the exit code, 0 only if all is proven."""
+def run(config: Path | None, lists: Sequence[str], *, as_json: bool) -> int:
+    """Searches the store for what the lists name and prints it; returns the exit code, 0 only if all is proven.
+
+    lists: files of this machine, or addresses as `remove.location` has them.
+    """
     corpus = Corpus.open(config)
-    named = all_keys(_entries(lists))
+    named = all_keys(_entries(lists, corpus.settings.values))
     result = absence(corpus, named)
     if as_json:
         print_json({**result.__dict__, "found": [found.__dict__ for found in result.found]})
@@ -51,8 +59,17 @@ def run(config: Path | None, lists: Sequence[Path], *, as_json: bool) -> int:
     return FAILED if result.found or result.unproven else 0
 
 
-def _entries(lists: Sequence[Path]) -> Iterator[Entry]:
-    return entries({str(path): read_outside("--absent", str(path), LIST_BYTES) for path in lists}, None)
+def _entries(lists: Sequence[str], values: Mapping[str, Any]) -> Iterator[Entry]:
+    section = (values.get("remove") or {}).get("s3") or values["storage"].get("s3") or {}
+    for place in lists:
+        yield from entries(_contents(place, S3Settings(**section)), None)
+
+
+def _contents(place: str, s3: S3Settings) -> dict[str, bytes]:
+    """Returns the lists at a place by name. s3: how an object store is reached."""
+    if not scheme_of(place):
+        return {place: read_outside(_OPTION, place, LIST_BYTES)}
+    return {name: file.read(LIST_BYTES) for name, file in named_files(_OPTION, place, s3).items()}
 
 
 def _print(result: Absence) -> None:

@@ -122,7 +122,7 @@ def verify(
         bool, typer.Option("--mend", help="Remove the records of what is bad; a build remakes it.")
     ] = False,
     absent: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option("--absent", help="Prove instead that nothing holds a document that this list names."),
     ] = None,
 ) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from corpus_assets.cli.absent import run
+from corpus_assets.cli.console import FAILED
 from corpus_assets.corpus import Corpus
 from corpus_assets.takedown.assets import lists_of
 from resources.errors import ConfigError, StorageError
@@ -96,6 +98,9 @@ def test_lists_elsewhere_remove_what_those_of_this_machine_do(lists: Lists, tmp_
         (local / "legal.txt").write_text(lines)
         assert not drive(opened(local)).failed
     assert contents(opened(tmp_path / "other")) == contents(opened(local))
+    assert run(tmp_path / "other" / "corpus.yaml", [lists.section["location"]], as_json=True) == 0
+    lists.publish(legal=f"books\t{raw_rows()['books/one.jsonl'][6]['id']}\n")
+    assert run(tmp_path / "other" / "corpus.yaml", [lists.section["location"]], as_json=True) == FAILED
     kept = live_records(opened(tmp_path / "other"))["takedown_list", None]
     assert kept.parameters == live_records(opened(local))["takedown_list", None].parameters
 
