@@ -173,6 +173,8 @@ class Ledger:
         found = self._records(asset)
         if old := self._old_names.get(asset):
             found = {**self._records(old), **found}
+        if not self._formerly:
+            return found
         return {key: with_present_names(record, self._formerly) for key, record in found.items()}
 
     def _records(self, asset: str) -> dict[str | None, Record]:

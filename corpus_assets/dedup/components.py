@@ -24,9 +24,9 @@ from corpus_assets.dedup.shared import (
     PAIR_THRESHOLD,
     blocks_of,
     numbering_of,
+    numbers_that_take_part,
     require_numbering,
     sketches_of,
-    takes_part,
 )
 from corpus_assets.dedup.similarity.check import surely_above
 from resources.formats.row_tables import TEXT
@@ -46,9 +46,7 @@ def components(task: Task) -> None:
     settled = Settled(sets, task["dedup.keep"], _facts(task, numbering))
     worst = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, found) for found in paired)))
     removed = _write_clusters(task, numbering, settled)
-    eligible = numbering.by_source_of_shard(
-        int(takes_part(task, shard).sum()) for shard in task.inputs("short_documents")
-    )
+    eligible = numbering.by_source_of_shard(numbers_that_take_part(task, task.inputs("short_documents")))
     sources = losses(removed, eligible)
     report = worst.report(_describer(task, numbering, worst.documents()), sources)
     task.save_json("components/report.json", report, rows=len(report["clusters"]))

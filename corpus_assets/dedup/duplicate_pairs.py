@@ -18,14 +18,16 @@ from corpus_assets.dedup.shared import (
     stored_scheme,
 )
 from corpus_assets.dedup.signatures.bands import NO_KEY
-from corpus_assets.dedup.similarity.jaccard import occurring, perhaps_occurring, wanted
+from corpus_assets.dedup.similarity.jaccard import occurring, wanted
 from resources.errors import LedgerError
 from resources.formats.arrays import HEADER_BYTES
 from resources.spill import Buckets
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
+from resources.stage.small_arrays import small_arrays
 from resources.stage.task import Task
 
+_KEYS = ".bands.npy"
 _KEY_BYTES = 8
 
 
@@ -39,7 +41,7 @@ def duplicate_pairs(task: Task) -> None:
     exact = task.inputs("exact_duplicates")
     numbering = stored_numbering(exact[0])
     require_numbering(numbering, exact, ".shards.json")
-    keys = _keys_of_band(shards, band, numbering, _copies(exact, numbering.total))
+    keys = _keys_of_band(shards, band, numbering, _copies(exact, numbering.total), task.memory)
     half, chain = task.memory // 2, task[NEIGHBOURS]
     pairs = star_pairs(keys, memory=half, spill=task.scratch, dtype=numbering.dtype, chain=chain)
     ranges = ranges_of(task, numbering)
@@ -57,19 +59,23 @@ def _copies(exact: Sequence[Partition], total: int) -> NDArray[np.uint8]:
 
 
 def _keys_of_band(
-    shards: Partitions, band: str, numbering: Numbering, left_out: NDArray[np.uint8]
+    shards: Partitions, band: str, numbering: Numbering, left_out: NDArray[np.uint8], memory: int
 ) -> Iterator[NDArray[np.uint64]]:
-    """Yields each shard's keys of a band, one row of its file; the documents of the bitmap `left_out` have no key."""
+    """Yields the keys of a band in the order of shards; the documents of the bitmap `left_out` have no key."""
     shards.once(_require_keys, numbering)
     place, starts = int(band.removeprefix("band-")), numbering.starts
-    looked_at = perhaps_occurring(left_out, starts).tolist()
-    for shard, start, stop, some_left_out in zip(shards, starts, starts[1:], looked_at, strict=False):
-        if stop > start:
-            blocks = shard.segment_blocks(".bands.npy", band, (np.uint64, (stop - start,)), place, place + 1)
-            keys: NDArray[np.uint64] = np.concatenate(list(blocks))[0]
-            if some_left_out:
-                keys[occurring(left_out, start, stop)] = NO_KEY
-            yield keys
+    for run in small_arrays(shards, _KEYS, np.dtype(np.uint64), memory):
+        first, after = starts[run.first], starts[run.stop]
+        if after == first:
+            continue
+        if run.rows is None:
+            blocks = shards[run.first].segment_blocks(_KEYS, band, (np.uint64, (after - first,)), place, place + 1)
+            keys = np.concatenate(list(blocks))[0]
+        else:
+            documents = np.diff(starts[run.first : run.stop + 1])
+            keys = run.rows[run.places(place * documents, (place + 1) * documents)]
+        keys[occurring(left_out, first, after)] = NO_KEY
+        yield keys
 
 
 def _require_keys(shards: Partitions, numbering: Numbering) -> None:
@@ -77,7 +83,7 @@ def _require_keys(shards: Partitions, numbering: Numbering) -> None:
     if [shard.key for shard in shards] != list(numbering.shards):
         raise LedgerError("exact duplicates were found in other shards than the present ones; run `corpus build`")
     for shard, rows in zip(shards, np.diff(numbering.starts).tolist(), strict=True):
-        file = shard.file(".bands.npy")
+        file = shard.file(_KEYS)
         held = (file.bytes - HEADER_BYTES) // _KEY_BYTES // max(file.rows or 0, 1)
         if rows and held != rows:
             raise LedgerError(f"{shard.key} has keys of {held} documents, not of {rows}; run `corpus build`")

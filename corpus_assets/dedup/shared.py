@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.dedup.documents.columns import Column
-from corpus_assets.dedup.documents.numbering import Numbering, Span
+from corpus_assets.dedup.documents.numbering import Numbering
 from corpus_assets.dedup.documents.ranges import DocumentRanges
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Sketched
 from resources.errors import LedgerError
@@ -18,6 +18,7 @@ from resources.spill import Buckets
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.settings import range_key
+from resources.stage.small_arrays import small_arrays
 from resources.stage.task import Task, json_content
 
 ORDER = "order of sources"
@@ -30,6 +31,7 @@ FEATURELESS = "featureless documents take part"
 SCHEME = ("minhash.family", "minhash.permutations", "minhash.seed", "minhash.width", "minhash.unit")
 DEFAULT_BITS = 1024
 DIGESTS = ".digests.npy"
+SHORT, EXCLUDED = ".short.npy", "dedup.short_documents"
 SKETCHED = "candidates with sketches"
 STARTS = "starts of ranges"
 """Counters of files whose rows lie by range: where each range starts, and the number of rows."""
@@ -58,8 +60,22 @@ def stored_scheme(shards: Sequence[Partition]) -> Any:
 
 def takes_part(task: Task, short_documents: Partition) -> NDArray[np.bool_]:
     """Returns which rows of a shard may be duplicates at all, as a new array."""
-    short = np.array(short_documents.array(".short.npy"))
-    return ~short if task["dedup.short_documents"] == "exclude" else np.ones(len(short), dtype=np.bool_)
+    short = np.array(short_documents.array(SHORT))
+    return ~short if task[EXCLUDED] == "exclude" else np.ones(len(short), dtype=np.bool_)
+
+
+def numbers_that_take_part(task: Task, short_documents: Partitions) -> list[int]:
+    """Returns how many rows of each shard may be duplicates at all."""
+    counts: list[int] = []
+    for run in small_arrays(short_documents, SHORT, np.dtype(np.bool_), task.memory):
+        if run.rows is None:
+            counts.append(int(takes_part(task, short_documents[run.first]).sum()))
+        elif task[EXCLUDED] == "exclude":
+            before = np.concatenate([[0], np.cumsum(~run.rows)])
+            counts += np.diff(before[run.starts]).tolist()
+        else:
+            counts += np.diff(run.starts).tolist()
+    return counts
 
 
 def numbering_of(shards: Partitions, suffix: str = ".texts.npy") -> Numbering:
@@ -136,21 +152,10 @@ def save_starts(task: Task, starts: list[int]) -> None:
 
 def rows_of_range(partitions: Partitions, key: str) -> int:
     """Returns the number of rows that partitions have in a range."""
-    return int(np.diff(_spans(partitions, key)).sum())
+    return int(np.diff(spans_of(partitions, key)).sum())
 
 
-def spans_of_range(partitions: Partitions, key: str) -> Iterator[tuple[Partition, int, Span]]:
-    """Yields the partitions with rows in a range: each with its position, its first such row, and that after the last.
-
-    The others cost nothing.
-    """
-    spans = _spans(partitions, key)
-    held = np.flatnonzero(np.diff(spans))
-    for position, (start, stop) in zip(held.tolist(), spans[held].tolist(), strict=True):
-        yield partitions[position], position, (start, stop)
-
-
-def _spans(partitions: Partitions, key: str) -> NDArray[np.int64]:
+def spans_of(partitions: Partitions, key: str) -> NDArray[np.int64]:
     """Returns where a range starts and ends in the file of each partition, shape (partitions, 2)."""
     number = range_number(key)
     return partitions.once(_starts)[:, number : number + 2]
@@ -162,8 +167,9 @@ def _starts(partitions: Partitions) -> NDArray[np.int64]:
 
 def segment_rows(partitions: Partitions, suffix: str, key: str, row: DTypeLike) -> Iterator[NDArray[Any]]:
     """Yields the rows of a range of all partitions in blocks, as `row`; reads nothing of those that have none."""
-    for partition, _, (start, stop) in spans_of_range(partitions, key):
-        yield from partition.segment_blocks(suffix, key, row, start, stop)
+    for partition, (start, stop) in zip(partitions, spans_of(partitions, key).tolist(), strict=True):
+        if stop > start:
+            yield from partition.segment_blocks(suffix, key, row, start, stop)
 
 
 def blocks_of(array: NDArray[Any]) -> Iterator[NDArray[Any]]:

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, repeat, takewhile
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from corpus_assets.licences.documents import Count, Licences
+from corpus_assets.mix.cuts import cuts_of, lines_of, lines_part, rows_of
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
 from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import FLAGS
 from resources.formats.documents import DOCUMENT_COLUMNS
-from resources.formats.row_tables import ORIGINS, ROW, SHARDS, RowTable, identifiers, pack_row, packed_rows
-from resources.formats.segments import Segment
+from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
 from resources.row_counts import SourcesOfRows
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
@@ -50,7 +50,7 @@ def mixed_pass1(task: Task) -> None:
         for chunk in chunks:
             rows = packed_rows(packed[chunk])
             table.append(rows)
-            task.segments[chunk] = content_digest(_lines_part(out.index[chunk]), packed[chunk])
+            task.segments[chunk] = content_digest(lines_part(out.index[chunk]), packed[chunk])
             uses += len(rows)
             first_uses += int((rows["copy"] == 0).sum())
             text_bytes += int(rows["bytes"].sum(dtype=np.uint64))
@@ -109,45 +109,27 @@ def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, .
 
 def mixed_pass2(task: Task) -> None:
     """Shuffles one chunk: writes its segments of all shards in keyed order."""
-    chunk = task.key
-    shards = task.inputs("mixed_pass1")
-    cuts = [_cut(shard, chunk) for shard in shards]
-    tables = (_rows(shard, chunk, start, cut) for shard, (start, cut) in zip(shards, cuts, strict=True))
-    rows = np.concatenate([np.empty(0, ROW), *chain.from_iterable(tables)], dtype=ROW)
+    chunk, shards = task.key, task.inputs("mixed_pass1")
+    cuts = cuts_of(shards, chunk, task.memory)
+    rows = rows_of(shards, chunk, cuts, task.memory)
     if task["mix.order"] == "slimpajama":
         order = slimpajama_order(len(rows), task["mix.seed"])
     else:
         order = keyed_order(rows["order"], rows["copy"])
-    size = sum(cut.bytes for _, cut in cuts)
-    lines = (line for shard, (_, cut) in zip(shards, cuts, strict=True) for line in shard.segment_lines(cut))
+    size = sum(segment.bytes for segment in cuts.segments)
+    lines = lines_of(shards, cuts, task.memory)
     with task.lines(f"mixed/pass2/{chunk}.jsonl.gz", indexed=True) as out:
         for line in in_order(lines, order, size, task.memory, task.scratch):
             out.write(line)
     task.save_array(f"mixed/pass2/{chunk}.rows.npy", rows[order])
-    used = [(shard.key, cut.rows) for shard, (_, cut) in zip(shards, cuts, strict=True) if cut.rows]
-    origins = np.repeat(np.arange(len(used), dtype="<u4"), [count for _, count in used])
+    used = np.flatnonzero(cuts.rows).tolist()
+    origins = np.repeat(np.arange(len(used), dtype="<u4"), cuts.rows[used])
     task.save_array(f"mixed/pass2/{chunk}{ORIGINS}", origins[order], derived=True)
-    task.save_json(f"mixed/pass2/{chunk}{SHARDS}", [key for key, _ in used], rows=len(used), derived=True)
+    keys = [shards[position].key for position in used]
+    task.save_json(f"mixed/pass2/{chunk}{SHARDS}", keys, rows=len(used), derived=True)
     text_bytes = int(rows["bytes"].sum(dtype=np.uint64))
     task.count(rows_in=len(rows), rows_out=len(rows), text_bytes=text_bytes)
     task.count(by_source=SourcesOfRows(rows).documents())
-
-
-def _cut(shard: Partition, chunk: str) -> tuple[int, Segment]:
-    """Returns the number of the first row of a chunk in a shard's row table, and the chunk's segment of the shard."""
-    index = shard.segments()
-    before = takewhile(lambda name: name != chunk, index)
-    return sum(index[name].rows for name in before), index[chunk]
-
-
-def _rows(shard: Partition, chunk: str, start: int, cut: Segment) -> Iterator[RowTable]:
-    """Yields the rows of a chunk in a shard's row table, which are checked alone. start, cut: of `_cut`."""
-    return shard.segment_blocks(".rows.npy", chunk, ROW, start, start + cut.rows, before=[_lines_part(cut)])
-
-
-def _lines_part(cut: Segment) -> bytes:
-    """Returns the first part of the content that a chunk's digest covers; the second is its rows."""
-    return cut.digest.encode()
 
 
 def mix_stages(leave_out: Sequence[str]) -> list[Stage]:

@@ -10,6 +10,7 @@ from resources.ledger import Record
 from resources.stage.partition import Partition
 
 BY_SOURCE, DROPPED_BY_SOURCE = "by_source", "dropped_by_source"
+_DROPPED = {"dropped", DROPPED_BY_SOURCE}
 Built = Mapping[str, Sequence[Partition]]
 """The partitions of all other stages, by asset; an asset that is not configured is absent."""
 
@@ -27,7 +28,7 @@ def total(found: Iterable[Record], name: str) -> int:
 def summed(found: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Returns the sums of numbers by name, zeros left out, in the order of the names."""
     sums: Counter[str] = Counter()
-    for one in found:
+    for one in filter(None, found):
         sums.update(one)
     return {name: count for name, count in sorted(sums.items()) if count}
 
@@ -58,13 +59,19 @@ def _own_by_source(partition: Partition) -> Mapping[str, Mapping[str, int]] | No
 
 
 def _added_up(found: Iterable[Mapping[str, Mapping[str, int]] | None]) -> BySource | None:
-    sums: dict[str, Counter[str]] = {}
+    sums: BySource = {}
     for one in found:
         if one is None:
             return None
         for source, numbers in one.items():
-            sums.setdefault(source, Counter()).update(numbers)
-    return {source: dict(numbers) for source, numbers in sums.items()}
+            _add(sums.setdefault(source, {}), numbers)
+    return sums
+
+
+def _add(sums: dict[str, int], numbers: Mapping[str, int]) -> None:
+    # Not with a counter: its `update` costs several times as much for the few numbers of each of thousands of shards.
+    for name, number in numbers.items():
+        sums[name] = sums.get(name, 0) + number
 
 
 def dropped(partitions: Sequence[Partition]) -> dict[str, tuple[int, dict[str, int] | None]]:
@@ -73,6 +80,8 @@ def dropped(partitions: Sequence[Partition]) -> dict[str, tuple[int, dict[str, i
     sources: dict[str, Counter[str]] = {}
     unknown: set[str] = set()
     for partition in partitions:
+        if not partition.record.statistics.keys() & _DROPPED:
+            continue
         own = _own_dropped(partition)
         for reason, count in partition.record.statistics.get("dropped", {}).items():
             if count and own is None:

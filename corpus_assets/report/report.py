@@ -58,5 +58,6 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
 
 
 def _stage(asset: str, partitions: Sequence[Partition], code_version: str) -> Stage:
-    digests = {partition_name(asset, partition.key): partition.record.digest for partition in partitions}
+    records = (partition.record for partition in partitions)
+    digests = {partition_name(asset, record.partition): record.digest for record in records}
     return Stage(code_version, len(digests), folded(asset, digests)[f"{asset}/{ALL}"])

@@ -1,10 +1,11 @@
 """How long partitions took and how large they are stored: numbers that differ from build to build."""
 
+from collections.abc import Sequence
 from heapq import nlargest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from corpus_assets.report.records import Built
-from resources.ledger import partition_name
+from resources.ledger import Record, partition_name
 
 SLOWEST = 20
 
@@ -46,42 +47,40 @@ class Timings(NamedTuple):
 
 def timings(built: Built) -> Timings:
     """Returns what the records say of work and sizes."""
-    slow = (
-        Slow(partition_name(asset, partition.key), _seconds(partition.record.statistics), _bytes(partition))
-        for asset, partitions in built.items()
-        for partition in partitions
-    )
-    created = [partition.record.created for partitions in built.values() for partition in partitions]
-    versions: dict[str, set[str]] = {}
-    for partitions in built.values():
-        for held in {tuple(sorted(partition.record.versions.items())) for partition in partitions}:
-            for program, version in held:
-                versions.setdefault(program, set()).add(version)
+    of_assets = {asset: [partition.record for partition in partitions] for asset, partitions in built.items()}
+    named = ((asset, record) for asset, found in of_assets.items() for record in found)
+    created = [record.created for found in of_assets.values() for record in found]
+    # Thousands of records hold one object between them.
+    versions = {id(record.versions): record.versions for found in of_assets.values() for record in found}
+    programs = sorted({program for held in versions.values() for program in held})
     return Timings(
-        assets=[_timing(built, asset) for asset in built],
-        slowest=nlargest(SLOWEST, slow, key=lambda one: one.seconds),
+        assets=[_timing(asset, found) for asset, found in of_assets.items()],
+        slowest=[_slow(asset, record) for asset, record in nlargest(SLOWEST, named, key=lambda one: _seconds(one[1]))],
         made=(min(created, default=""), max(created, default="")),
-        versions={program: sorted(found) for program, found in sorted(versions.items())},
+        versions={name: sorted({held[name] for held in versions.values() if name in held}) for name in programs},
     )
 
 
-def _timing(built: Built, asset: str) -> Timing:
-    numbers = [partition.record.statistics for partition in built[asset]]
-    return Timing(
-        asset=asset,
-        partitions=len(numbers),
-        seconds=sum(map(_seconds, numbers)),
-        cpu_seconds=sum(float(one.get("cpu_seconds", 0)) for one in numbers),
-        compile_seconds=sum(float(one.get("compile_seconds", 0)) for one in numbers),
-        text_bytes=sum(one.get("text_bytes") or 0 for one in numbers),
-        stored=sum(file.bytes for partition in built[asset] for file in partition.record.files),
+def _timing(asset: str, records: Sequence[Record]) -> Timing:
+    seconds = cpu_seconds = compile_seconds = 0.0
+    text_bytes = stored = 0
+    for record in records:
+        numbers = record.statistics
+        seconds += numbers.get("seconds", 0)
+        cpu_seconds += numbers.get("cpu_seconds", 0)
+        compile_seconds += numbers.get("compile_seconds", 0)
+        text_bytes += numbers.get("text_bytes") or 0
+        for file in record.files:
+            stored += file.bytes
+    return Timing(asset, len(records), seconds, cpu_seconds, compile_seconds, text_bytes, stored)
+
+
+def _slow(asset: str, record: Record) -> Slow:
+    text_bytes = record.statistics.get("text_bytes")
+    return Slow(
+        partition_name(asset, record.partition), _seconds(record), None if text_bytes is None else int(text_bytes)
     )
 
 
-def _seconds(statistics: dict[str, Any]) -> float:
-    return float(statistics.get("seconds", 0))
-
-
-def _bytes(partition: Any) -> int | None:
-    found = partition.record.statistics.get("text_bytes")
-    return None if found is None else int(found)
+def _seconds(record: Record) -> float:
+    return float(record.statistics.get("seconds", 0))

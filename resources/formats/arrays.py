@@ -132,6 +132,13 @@ def _digest(open_file: Open, path: str) -> str:
     return hasher.hexdigest()
 
 
+def _digest_of_content(content: bytes, path: str) -> str:
+    dtype, shape = _parsed(content[:HEADER_BYTES], path)
+    hasher = xxhash.xxh3_128(memoryview(content)[HEADER_BYTES:])
+    hasher.update(_description(dtype, shape))
+    return hasher.hexdigest()
+
+
 def _preview(open_file: Open, path: str, rows: int) -> Iterator[str]:
     with open_file(path) as file:
 
@@ -153,4 +160,4 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-ARRAYS = FileFormat(".npy", _digest, _preview)
+ARRAYS = FileFormat(".npy", _digest, _preview, _digest_of_content)

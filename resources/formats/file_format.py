@@ -17,12 +17,14 @@ class FileFormat:
     """One file format.
 
     suffix: how the paths of such files end. digest: computes the content digest of a file from what is stored; equal
-    to the digest that its writer took. preview: yields lines that show a person the first rows.
+    to the digest that its writer took. preview: yields lines that show a person the first rows. of_content: computes
+    the digest from the stored bytes, for formats that need nothing else.
     """
 
     suffix: str
     digest: Callable[[Open, str], str]
     preview: Callable[[Open, str, int], Iterator[str]]
+    of_content: Callable[[bytes, str], str] | None = None
 
 
 def stream_digest(blocks: Iterable[bytes]) -> str:
@@ -52,5 +54,10 @@ def _first_lines(open_file: Open, path: str, rows: int) -> Iterator[str]:
         yield "(no text)"
 
 
-PLAIN = FileFormat("", _whole_digest, _first_lines)
+def _digest_of_content(content: bytes, path: str) -> str:
+    del path
+    return xxhash.xxh3_128_hexdigest(content)
+
+
+PLAIN = FileFormat("", _whole_digest, _first_lines, _digest_of_content)
 """Any other file: its digest is over the bytes as they are stored."""

@@ -16,7 +16,10 @@ FOR_TRAINERS = "exports/"
 def format_of(path: str) -> FileFormat:
     """Returns the format of a stored file, by its suffix; files for trainers are theirs, but for lines."""
     known = (LINES,) if path.startswith(FOR_TRAINERS) else FORMATS
-    return next((found for found in known if path.endswith(found.suffix)), PLAIN)
+    for found in known:
+        if path.endswith(found.suffix):
+            return found
+    return PLAIN
 
 
 def fault_of(opening: Open, path: str, digest: str) -> str | None:

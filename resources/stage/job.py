@@ -254,15 +254,16 @@ def _require_sound(inputs: list[Partition]) -> None:
 def _inputs(ledger: Ledger, job: Job) -> dict[Input, Partitions]:
     """Returns the upstream partitions of each edge; `LedgerError` if one does not exist."""
     before, _HANDLES.given = _HANDLES.given, {}
+    shards = {shard.key: shard for shard in job.shards}
     found = {}
     for edge in job.stage.inputs:
-        if edge.asset not in job.states or _is_one(job, edge) or job.shards:
-            found[edge] = _partitions(ledger, job, edge)
+        if edge.asset not in job.states or _is_one(job, edge) or shards:
+            found[edge] = _partitions(ledger, job, edge, shards)
             continue
         state = (job.storage, job.states[edge.asset], len(job.expected[edge.asset]))
         known, partitions = before.get(edge.asset, (None, Partitions()))
         if known != state:
-            partitions = _partitions(ledger, job, edge)
+            partitions = _partitions(ledger, job, edge, shards)
         _HANDLES.given[edge.asset] = state, partitions
         found[edge] = partitions
     return found
@@ -273,9 +274,8 @@ def _is_one(job: Job, edge: Input) -> bool:
     return job.partition is not None and job.expected.get(edge.asset, (job.partition,)) == (job.partition,)
 
 
-def _partitions(ledger: Ledger, job: Job, edge: Input) -> Partitions:
-    """Returns the upstream partitions of an edge; `LedgerError` if one does not exist."""
-    by_key = {shard.key: shard for shard in job.shards}
+def _partitions(ledger: Ledger, job: Job, edge: Input, shards: Mapping[str, Shard]) -> Partitions:
+    """Returns the upstream partitions of an edge; `LedgerError` if one does not exist. shards: of the job, by key."""
     keys = job.expected.get(edge.asset, (job.partition,))
     records: Mapping[str | None, Record | None]
     if _is_one(job, edge):
@@ -288,7 +288,7 @@ def _partitions(ledger: Ledger, job: Job, edge: Input) -> Partitions:
         if record is None:
             missing = partition_name(edge.asset, key)
             raise LedgerError(f"{job.name} reads {missing}, which does not exist; build {edge.asset} first")
-        found.append(Partition(job.storage, record, by_key.get(key or "")))
+        found.append(Partition(job.storage, record, shards.get(key or "")))
     return found
 
 

@@ -55,12 +55,22 @@ class Partition:
     read files as they are, whatever the record says of their content.
     """
 
+    # Of a handle on each of thousands of shards, most are asked for nothing but their record.
+    __slots__ = ("_by_suffix", "_checked", "_compared", "_storage", "record", "shard")
+
     def __init__(self, storage: Storage, record: Record, shard: Shard | None = None, *, compared: bool = True) -> None:
         self._storage = storage
         self.record = record
         self.shard = shard
-        self._files = CheckedFiles(storage, record, compared=compared)
-        self._by_suffix: dict[str, FileRecord] = {}
+        self._compared = compared
+        self._checked: CheckedFiles | None = None
+        self._by_suffix: dict[str, FileRecord] | None = None
+
+    @property
+    def _files(self) -> CheckedFiles:
+        if self._checked is None:
+            self._checked = CheckedFiles(self._storage, self.record, compared=self._compared)
+        return self._checked
 
     @property
     def key(self) -> str | None:
@@ -81,7 +91,9 @@ class Partition:
 
         Derived files do not count if there are others.
         """
-        if known := self._by_suffix.get(suffix):
+        if self._by_suffix is None:
+            self._by_suffix = {}
+        elif known := self._by_suffix.get(suffix):
             return known
         found = [file for file in self.record.files if file.path.endswith(suffix)]
         if len(found) > 1:
@@ -185,9 +197,17 @@ class Partition:
         ):
             yield np.frombuffer(content, row)
 
-    def content(self, suffix: str) -> bytes:
-        """Returns the whole of a file as it is stored, once it is checked."""
-        return self._files.content(self.file(suffix))
+    def content(self, suffix: str, *, keep: bool = True) -> bytes:
+        """Returns the whole of a file as it is stored, once it is checked.
+
+        keep: False if the reader keeps what it needs of a small file, so that the process need not.
+        """
+        return self._files.content(self.file(suffix), keep=keep)
+
+    def unchecked(self, suffix: str) -> bytes | None:
+        """Returns a small file as it is stored, for readers that check each piece of it; None if it is not small."""
+        file = self.file(suffix)
+        return self._files.unchecked(file) if file.bytes <= SMALL else None
 
     def json(self, suffix: str = ".json") -> Any:
         """Returns the value of a small JSON file."""
@@ -197,12 +217,22 @@ class Partition:
         """Returns the index of a segmented file."""
         return msgspec.json.decode(self._files.content(self.file(suffix)), type=dict[str, Segment])
 
-    def segment_lines(self, segment: Segment, suffix: str = ".jsonl.zst") -> Iterator[bytes]:
-        """Yields the lines of one segment, which has a digest of its own; reads no other part of the file."""
+    def segment_lines(
+        self, segment: Segment, suffix: str = ".jsonl.zst", *, held: bytes | None = None
+    ) -> Iterator[bytes]:
+        """Yields the lines of one segment, which has a digest of its own; reads no other part of the file.
+
+        held: the file as `unchecked` gave it, which is not read again then.
+        """
         file = self.file(suffix)
-        frames = self._files.read(file, segment.offset, segment.length)
-        yield from self._files.segment(file, segment_lines(frames, segment))
+        if held is None:
+            frames = self._files.read(file, segment.offset, segment.length)
+        else:
+            frames = held[segment.offset : segment.offset + segment.length]
+        small = self._files.small_segment(file, frames, segment)
+        return self._files.segment(file, segment_lines(frames, segment)) if small is None else iter(small)
 
     def require_sound(self) -> None:
         """Raises `DamagedFileError` if a file was begun, not read to its end, and is not what the record says."""
-        self._files.require_all_begun_sound()
+        if self._checked is not None:
+            self._checked.require_all_begun_sound()

@@ -22,7 +22,8 @@ class Partitions(list[Partition]):
     def once(self, find: Callable[..., T], *given: Hashable) -> T:
         """Returns `find(self, *given)`, computed when it is first asked for; nobody may change the result.
 
-        find: a module-level function of nothing but the records, whose result takes no more memory than they do.
+        find: a module-level function of nothing but the records and the content that they stand for, whose result
+        takes no more memory than the records do, or than a share of the job's that it is given.
         """
         known = find, given
         if known not in self._found:

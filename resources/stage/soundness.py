@@ -12,6 +12,7 @@ from resources.formats.codecs import CodecError
 from resources.formats.known import fault_of, format_of
 from resources.formats.members import Member
 from resources.formats.members import read as read_member
+from resources.formats.segments import Segment, small_segment_lines
 from resources.hashing import sized_hasher
 from resources.ledger import FileRecord, Record
 from resources.stage.small_files import SmallFiles
@@ -41,11 +42,12 @@ class CheckedFiles:
     compared: False for asset checks, which say themselves what is wrong with the content of a file.
     """
 
+    __slots__ = ("_begun", "_compared", "_record", "_sound", "_storage")
+
     def __init__(self, storage: Storage, record: Record, *, compared: bool = True) -> None:
         self._compared = compared
         self._storage = storage
         self._record = record
-        self._sizes = {file.path: file.bytes for file in record.files}
         self._sound: set[str] = set()
         self._begun: dict[str, FileRecord] = {}
 
@@ -66,9 +68,8 @@ class CheckedFiles:
             raise self.damaged(file, "is missing") from None
 
     def _opened(self, path: str) -> BinaryIO:
-        return (self._storage.at_hand(path, self._sizes.get(path)) if self._compared else None) or self._storage.open(
-            path
-        )
+        size = next((file.bytes for file in self._record.files if file.path == path), None)
+        return (self._storage.at_hand(path, size) if self._compared else None) or self._storage.open(path)
 
     def read(self, file: FileRecord, offset: int, size: int) -> bytes:
         """Returns bytes of a file without a check."""
@@ -77,17 +78,28 @@ class CheckedFiles:
         except FileNotFoundError:
             raise self.damaged(file, "is missing") from None
 
-    def content(self, file: FileRecord) -> bytes:
-        """Returns the whole of a file, checked; a small one is kept for the next reader in this process."""
+    def content(self, file: FileRecord, *, keep: bool = True) -> bytes:
+        """Returns the whole of a file, checked; a small one is kept for the next reader in this process.
+
+        keep: False for a reader who keeps it himself.
+        """
         if file.bytes > SMALL or not self._compared:
             return self._read_whole(file)
         known = (self._storage.identity, file.path, file.digest)
         content = _KEPT.get(known)
         if content is None:
             content = self._read_whole(file)
-            _KEPT.keep(known, content)
+            if keep:
+                _KEPT.keep(known, content)
         self._sound.add(file.path)
         return content
+
+    def unchecked(self, file: FileRecord) -> bytes:
+        """Returns the whole of a small file without a check; of one that is longer than recorded, a byte more."""
+        try:
+            return self._storage.small(file.path, file.bytes)
+        except FileNotFoundError:
+            raise self.damaged(file, "is missing") from None
 
     def _read_whole(self, file: FileRecord) -> bytes:
         return self._again(self._read_once, file)
@@ -100,17 +112,31 @@ class CheckedFiles:
             return check(file)
 
     def _read_once(self, file: FileRecord) -> bytes:
-        with self.open(file) as stored:
-            content = stored.read(file.bytes + 1 if self._compared else -1)
-        if self._compared:
-            if len(content) != file.bytes:
-                self._version(file)
-            self._compare(file, self._digest(file, lambda path: self._beside(file, path, content)))
+        if not self._compared:
+            with self.open(file) as stored:
+                return stored.read()
+        content = self.unchecked(file) if file.bytes <= SMALL else self._long(file)
+        if len(content) != file.bytes:
+            self._version(file)
+        self._compare(file, self._digest_of(file, content))
         return content
 
-    def _beside(self, file: FileRecord, path: str, content: bytes) -> BinaryIO:
-        """Opens a file whose content is known, or another one that its format has beside it."""
-        return BytesIO(content) if path == file.path else self._opened(path)
+    def _long(self, file: FileRecord) -> bytes:
+        with self.open(file) as stored:
+            return stored.read(file.bytes + 1)
+
+    def _digest_of(self, file: FileRecord, content: bytes) -> str:
+        def opening(path: str) -> BinaryIO:
+            """Opens the file, or another one that its format has beside it."""
+            return BytesIO(content) if path == file.path else self._opened(path)
+
+        of_content = format_of(file.path).of_content
+        if of_content is None:
+            return self._digest(file, opening)
+        try:
+            return of_content(content, file.path)
+        except LedgerError as error:
+            raise self._unreadable(file, error) from None
 
     def _version(self, file: FileRecord) -> Version:
         """Returns what a stored file is now; `DamagedFileError` if it is missing or has another size."""
@@ -151,18 +177,29 @@ class CheckedFiles:
         if begun:
             del self._begun[file.path]
 
+    def small_segment(self, file: FileRecord, frames: bytes, segment: Segment) -> list[bytes] | None:
+        """Returns the lines of a segment, checked, if it is small enough to be read at once; else None."""
+        try:
+            return small_segment_lines(frames, segment)
+        except _OF_CONTENT as error:
+            raise self.damaged(file, str(error)) from None
+
     def segment_bytes(
         self, file: FileRecord, segment: str, offset: int, size: int, block: int, *, before: Sequence[bytes]
     ) -> Iterator[bytes]:
         """Yields `size` bytes of a file in blocks, and compares them at their end with the digest of that segment.
 
-        before: parts of the segment's content that come before these bytes.
+        before: parts of the segment's content that come before these bytes. A small file is compared as a whole; a
+        record is written at once, so what has the digest of its file has those of its segments.
         """
-        read = self.content(file).__getitem__ if file.bytes <= SMALL else None
+        if file.bytes <= SMALL:
+            if size:
+                yield self._slice(file, offset, offset + size)
+            return
         hasher = sized_hasher(size, *before)
         for start in range(offset, offset + size, block):
             stop = min(start + block, offset + size)
-            content = read(slice(start, stop)) if read else self.read(file, start, stop - start)
+            content = self.read(file, start, stop - start)
             if len(content) != stop - start:
                 raise self.damaged(file, f"is cut off: {len(content)} of {stop - start} bytes at {start}")
             hasher.update(content)
@@ -170,6 +207,12 @@ class CheckedFiles:
         if self._compared and (found := hasher.hexdigest()) != self._record.digest_of(segment):
             told = self._record.digest_of(segment)
             raise self.damaged(file, f"content digest of segment {segment} is {found}, its record says {told}")
+
+    def _slice(self, file: FileRecord, start: int, stop: int) -> bytes:
+        content = self.content(file)[start:stop]
+        if len(content) != stop - start:
+            raise self.damaged(file, f"is cut off: {len(content)} of {stop - start} bytes at {start}")
+        return content
 
     def member(self, file: FileRecord, stored: bytes, described: np.void) -> Member:
         """Returns a member of a file, checked against its row in the table of members, which is checked itself."""
@@ -205,7 +248,10 @@ class CheckedFiles:
         except Exception as error:  # libraries raise almost anything over a damaged file
             if is_of_the_machine(error):
                 raise
-            raise self.damaged(file, f"cannot be read: {type(error).__name__}: {error}") from None
+            raise self._unreadable(file, error) from None
+
+    def _unreadable(self, file: FileRecord, error: Exception) -> CorpusError:
+        return self.damaged(file, f"cannot be read: {type(error).__name__}: {error}")
 
     def _compare(self, file: FileRecord, found: str) -> None:
         if self._compared and found != file.digest:

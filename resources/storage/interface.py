@@ -108,6 +108,11 @@ class Storage(Protocol):
     def read(self, path: str, offset: int, size: int) -> bytes:
         """Returns `size` bytes of a stored file from `offset` on, or fewer at its end; reads only those bytes."""
 
+    def small(self, path: str, size: int) -> bytes:
+        """Returns the content of a small file of `size` bytes; of one that is longer, a byte more."""
+        with self.at_hand(path, size) or self.open(path) as file:
+            return file.read(size + 1)
+
     def fetch(self, path: str) -> str:
         """Returns a path on this machine with the file's content, for memory mapping."""
 

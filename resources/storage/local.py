@@ -76,6 +76,16 @@ class LocalStorage(Storage):
             os.close(descriptor)
 
     @override
+    def small(self, path: str, size: int) -> bytes:
+        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            # One that is not longer needs no second read, which says that it has ended.
+            found = os.pread(descriptor, size + 1, 0)
+            return found if len(found) >= size else _read(descriptor, 0, size + 1)
+        finally:
+            os.close(descriptor)
+
+    @override
     def fetch(self, path: str) -> str:
         return str(self.resolve(path))
 

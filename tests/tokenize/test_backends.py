@@ -1,27 +1,38 @@
 """Fast libraries are used where they are equal, and left where they are not."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.encode import backends, fast_libraries
+from corpus_assets.tokenize.encode import backends, fast_libraries, proofs
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers, LibraryName, accelerate, difference
-from corpus_assets.tokenize.encode.fast_libraries import Texts, put_around
+from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, Texts, put_around
 from corpus_assets.tokenize.encode.probe import probe_texts
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError
+from resources.hashing import content_digest
+from resources.user_cache import keep
 from tests.golden import shared
 
 FAST: tuple[LibraryName, ...] = ("gigatoken", "fastokens")
 NAMES = ("gpt2", "llama", "mistral-v3", "neox", "olmo-dolma2", "olmo-neox-dolma")
 Encode = Callable[[Texts], Ragged]
+
+
+@pytest.fixture(autouse=True)
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of proofs of one test: libraries that are broken on purpose have the versions of the others."""
+    monkeypatch.setattr(proofs, "GROUP", str(tmp_path / "proofs"))
+    return tmp_path / "proofs"
 
 
 @cache
@@ -88,13 +99,16 @@ def broken(monkeypatch: pytest.MonkeyPatch, name: str, marker: str) -> None:
     monkeypatch.setitem(fast_libraries._LOADERS, name, loader)
 
 
-def test_a_library_that_fails_the_probe_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_fails_the_probe_is_passed_over(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken(monkeypatch, "gigatoken", "\u200b")
     reference = trained("probe")
     report = accelerate(reference, "auto", []).report()
     assert report["backend"] == "fastokens"
     with pytest.raises(ConfigError, match="gigatoken cannot be used"):
         accelerate(reference, "gigatoken", [])
+    [note] = notes.iterdir()
+    assert note.name.startswith("fastokens")  # Only equality is noted.
+    note.unlink()
     broken(monkeypatch, "fastokens", "\u200b")
     fast_libraries._LOADED.clear()
     last = accelerate(reference, "auto", [])
@@ -157,6 +171,51 @@ def test_one_library_per_tokenizer_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
         accelerate(trained(f"kept {number}"), "gigatoken", [])
     assert len(fast_libraries._LOADED) == fast_libraries.MOST_LIBRARIES
     assert accelerate(trained("kept"), "gigatoken", [])._fast is not first
+
+
+def test_probe_texts_are_compared_once_on_a_machine(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+    plain = backends._compare
+
+    def counting(fast: FastLibrary, reference: Tokenizer, texts: Sequence[str]) -> str | None:
+        compared.append(len(texts))
+        return plain(fast, reference, texts)
+
+    monkeypatch.setattr(backends, "_compare", counting)
+    tokenizer = trained("noted")
+
+    def again() -> list[int]:
+        """Numbers of texts that a new process compares."""
+        compared.clear()
+        monkeypatch.setattr(fast_libraries, "_LOADED", {})
+        report = accelerate(tokenizer, "gigatoken", ["the cat"]).report()
+        assert (report["backend"], report["probe_texts"], report["first_texts"]) == ("gigatoken", probes, 1)
+        return compared
+
+    probes = len(probe_texts([*tokenizer.special_tokens]))
+    assert again() == [probes, 1]
+    assert again() == [1]
+    [note] = notes.iterdir()
+    content = note.read_bytes()
+    for damaged in (b"", b"\xff", content[:-1], content.replace(b" ", b"  "), content[33:]):
+        note.write_bytes(damaged)
+        assert again() == [probes, 1]
+        assert note.read_bytes() == content
+    name, _, count = content.partition(b"\n")[2].decode().partition(" ")
+    for foreign in (f"gigatoken-other {count}", f"{name} ", f"{name} many", f"{name} -1", f"{name} \u0663"):
+        keep(proofs.GROUP, note.name, foreign)
+        assert again() == [probes, 1]
+    monkeypatch.setattr(proofs, "RULES", "other")
+    assert again() == [probes, 1]
+    assert len([*notes.iterdir()]) == 2
+
+
+def test_probe_texts_have_a_number() -> None:
+    texts = "\0".join(probe_texts(["<|endoftext|>"]))
+    told = content_digest(texts.encode("utf-8", "surrogatepass"))
+    assert (proofs.RULES, told) == ("1", "3a301ade0e8374eb7530f53ca495171c"), (
+        "other probe texts need another number: raise RULES"
+    )
 
 
 def test_backends_that_do_not_fit_are_refused() -> None:

@@ -61,6 +61,11 @@ class Numbering:
         """Type of the document numbers."""
         return document_dtype(self.total)
 
+    @cached_property
+    def bounds(self) -> NDArray[np.uint64]:
+        """`starts` as an array; nobody may change it."""
+        return np.asarray(self.starts, dtype=np.uint64)
+
     def table(self) -> list[dict[str, Any]]:
         """Returns the numbering as plain rows."""
         sizes = np.diff(self.starts).tolist()
@@ -77,23 +82,23 @@ class Numbering:
 
     def shards_of(self, documents: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
         """Returns the position in `shards` of each document number's shard."""
-        return np.searchsorted(self._bounds.astype(documents.dtype), documents, side="right") - 1
+        return np.searchsorted(self.bounds.astype(documents.dtype), documents, side="right") - 1
 
     def rows_of(self, documents: NDArray[np.unsignedinteger], shards: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
         """Returns the row of each document within its shard, as uint64; `shards` are their `shards_of`."""
-        return documents.astype(np.uint64) - self._bounds[shards]
+        return documents.astype(np.uint64) - self.bounds[shards]
 
     def block(self, clusters: Clusters, shard: str) -> Clusters:
         """Returns the rows of `clusters` whose members lie in one shard."""
         position = self._positions[shard]
         # Numbers of another type would have numpy convert the whole column first.
-        bounds = self._bounds[position : position + 2].astype(clusters.dtype)
+        bounds = self.bounds[position : position + 2].astype(clusters.dtype)
         start, end = np.searchsorted(clusters[:, 0], bounds)
         return clusters[start:end]
 
     def rows_by_shard(self, documents: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.int64]]:
         """Yields, shard by shard, the rows there of those documents (ascending) that lie in it."""
-        cuts = np.searchsorted(documents, self._bounds[:-1].astype(documents.dtype)).tolist()
+        cuts = np.searchsorted(documents, self.bounds[:-1].astype(documents.dtype)).tolist()
         nothing = np.empty(0, dtype=np.int64)
         for start, (low, high) in zip(self.starts, pairwise([*cuts, len(documents)]), strict=False):
             yield documents[low:high].astype(np.int64) - start if high > low else nothing
@@ -122,10 +127,6 @@ class Numbering:
         """A hash of each shard key."""
         hashes = (keyed_hash("shard", 0, shard) for shard in self.shards)
         return np.fromiter(hashes, dtype=np.uint64, count=len(self.shards))
-
-    @cached_property
-    def _bounds(self) -> NDArray[np.uint64]:
-        return np.asarray(self.starts, dtype=np.uint64)
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, Texts, UnusableError, fast_library
 from corpus_assets.tokenize.encode.probe import probe_texts
+from corpus_assets.tokenize.encode.proofs import note, noted
 from corpus_assets.tokenize.encode.unicode_tables import utf8_texts
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -49,8 +50,9 @@ def accelerate(tokenizer: Tokenizer, backend: LibraryName, first_texts: Sequence
     backend: `auto` tries gigatoken, then fastokens, and else stays with the reference (`tokenizers`); a library that
     is named must be installed, able to use the definition, and equal, or ConfigError is raised.
 
-    A library is loaded, warmed and probed once per process and tokenizer; `first_texts` are compared up to
-    `FIRST_CHARACTERS`. Ids do not depend on the choice: a difference that shows up later raises BackendDiffers.
+    A library is loaded and warmed once per process and tokenizer, and probed once on a machine; `first_texts` are
+    compared up to `FIRST_CHARACTERS`. Ids do not depend on the choice: a difference that shows up later raises
+    BackendDiffers.
     """
     if backend not in LIBRARIES:
         raise ConfigError(f"tokenizer backend is {backend!r}; valid: {', '.join(LIBRARIES)}")
@@ -69,9 +71,7 @@ def accelerate(tokenizer: Tokenizer, backend: LibraryName, first_texts: Sequence
 def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str]) -> "Accelerated":
     """Raises UnusableError with the first difference."""
     if fast.probed is None:
-        texts = probe_texts([*tokenizer.special_tokens][:MOST_SPECIAL_TOKENS])
-        fast.fault = _compare(fast, tokenizer, texts)
-        fast.probed = len(texts)
+        fast.probed = noted(fast.name, tokenizer) or _probe(tokenizer, fast)
     try:
         unlike = {*fast.unlike.among(first_texts, utf8_texts(first_texts))}
     except UnusableError as failure:
@@ -82,6 +82,15 @@ def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str])
         _LOG.warning("%s differs from the tokenizers library: %s", fast.name, fault)
         raise UnusableError(fault)
     return Accelerated(tokenizer, fast, first=len(first))
+
+
+def _probe(tokenizer: Tokenizer, fast: FastLibrary) -> int:
+    """Returns the number of probe texts, and takes note of the first difference, or that there is none."""
+    texts = probe_texts([*tokenizer.special_tokens][:MOST_SPECIAL_TOKENS])
+    fast.fault = _compare(fast, tokenizer, texts)
+    if fast.fault is None:
+        note(fast.name, tokenizer, len(texts))
+    return len(texts)
 
 
 def _first(texts: Sequence[str]) -> list[str]:

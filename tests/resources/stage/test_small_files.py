@@ -1,7 +1,6 @@
 """Small files are opened once per process and version; what nobody compared is kept for nobody."""
 
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -36,14 +35,14 @@ def written(storage: LocalStorage, rows: list[int]) -> Record:
 
 def test_a_file_is_opened_once_until_it_changes(storage: LocalStorage, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    plain = LocalStorage.open
+    plain = LocalStorage.small
 
-    def counting(store: LocalStorage, path: str) -> BinaryIO:
+    def counting(store: LocalStorage, path: str, size: int) -> bytes:
         opened.append(path)
-        return plain(store, path)
+        return plain(store, path, size)
 
     first = written(storage, [1, 2, 3])
-    monkeypatch.setattr(LocalStorage, "open", counting)
+    monkeypatch.setattr(LocalStorage, "small", counting)
     for _ in range(3):
         partition = Partition(storage, first)
         assert partition.array(".npy").tolist() == [1, 2, 3]
