@@ -70,14 +70,14 @@ class Decider:
         self._sources: dict[str | None, _Source] = {}
 
     def decide(self, key: Key) -> Decision:
-        """Returns the decision for one partition."""
+        """Returns the decision for one partition. Raises `ConfigError` for parameters that cannot be."""
         stage, held = self._stage, self._held
+        source = self._source(key)
         record = self._records.get(key)
         if record is None:
             return self._not_fresh(key, Status.MISSING, held or self._reason_of_absence(key))
         if fault := self._known.stored.damage(record):
             return self._not_fresh(key, Status.MISSING if fault.startswith("file missing") else Status.STALE, fault)
-        source = self._source(key)
         if reason := source.change(record):
             return self._not_fresh(key, Status.STALE, held or reason)
         if stage.looks_outside:
