@@ -143,7 +143,7 @@ def _files(name: str, kind: str, split: str, made: Sequence[Partition], suffix: 
         ending = suffix or (last[last.rfind(".") :] if "." in last else "")
         pattern = f"{commonpath(folders)}/{'*' if len(folders) == 1 else '**/*'}{ending}"
         rows = sum(one.record.statistics.get("rows_out") or 0 for one in made)
-        yield FileFacts(name, kind, split, pattern, len(files), rows, sum(one.bytes for one in files))
+        yield FileFacts(name, kind, split, pattern, len(files), rows)
 
 
 def _tokenizer(task: Task) -> str:

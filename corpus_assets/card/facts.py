@@ -32,7 +32,6 @@ class FileFacts:
     pattern: str
     files: int
     rows: int
-    bytes: int
     tokens: int | None = None
 
 

@@ -43,8 +43,8 @@ def write_hdf5(
     `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory holds
     one block and one chunk; by default a chunk has as many rows as fit in 12 KiB, at least one. Without blocks the
     dataset has 0 rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and
-    the `recipe`, which the digest does not cover. Equal input gives equal bytes (with one version of the libraries),
-    for any cut into blocks.
+    the `recipe`, which the digest does not cover. Equal input gives equal rows and attributes, for any cut into blocks,
+    but not always equal bytes: isal, given the same again, sometimes finds other matches (intel/isa-l issue 140).
 
     Raises ValueError for a block of another shape or dtype and for an attribute with a reserved name.
     """

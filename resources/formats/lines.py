@@ -22,7 +22,7 @@ _WRITTEN_AT_ONCE = 1 << 20
 
 
 class LineWriter(Writer):
-    """Writes lines as members of gzip; equal lines give equal bytes, if they are written alike."""
+    """Writes lines as members of gzip; the content digest is that of the lines."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -36,7 +36,7 @@ class Member(NamedTuple):
 
 
 def made(content: bytes, rows: int) -> Member:
-    """Returns lines as a member; equal lines give equal bytes, since the header has no name and no time."""
+    """Returns lines as a member, whose header has no name and no time; see `write_hdf5` on equal bytes."""
     stored = isal_zlib.compress(content, GZIP_LEVEL, _GZIP)
     return Member(rows, stored, content, xxhash.xxh3_128_digest(content))
 

@@ -19,6 +19,7 @@ from corpus_assets.config.loading import parse_config
 from corpus_assets.corpus import Corpus
 from corpus_assets.report.assets import NAME as REPORT
 from resources.formats.hdf5 import read_hdf5
+from resources.formats.members import TABLE
 from resources.hashing import content_digest
 from resources.ledger import Record
 from resources.planning.planner import Plan, Status
@@ -191,7 +192,8 @@ def contents(corpus: Corpus) -> dict[str, str]:
     for record in live_records(corpus).values():
         partition = Partition(corpus.storage, record)
         for file in record.files:
-            found[file.path] = content_digest(*_decompressed(partition, file.path))
+            if not file.path.endswith(TABLE):  # It says how the file beside it is compressed.
+                found[file.path] = content_digest(*_decompressed(partition, file.path))
     return found
 
 

@@ -64,10 +64,8 @@ def facts(said: dict[str, Any] | None = None) -> Facts:
             ),
         ],
         files=[
-            FileFacts(
-                "train_documents", "documents", "train", "splits/decontaminated_train/*.jsonl.gz", 4, 150, 4_000_000
-            ),
-            FileFacts("train", "hdf5", "train", "tokens/train/*.h5", 4, 2200, 9_000_000, 2_300_000),
+            FileFacts("train_documents", "documents", "train", "splits/decontaminated_train/*.jsonl.gz", 4, 150),
+            FileFacts("train", "hdf5", "train", "tokens/train/*.h5", 4, 2200, 2_300_000),
         ],
         steps=["Texts were normalized (NFC).", "Near-duplicates were removed."],
         tokenizer="a byte-level BPE tokenizer of 8,192 tokens",

@@ -1,4 +1,4 @@
-"""Writers: what a file holds is digested and counted as it goes by, and equal content gives equal bytes."""
+"""Writers: what a file holds is digested and counted as it goes by, and equal content gives equal digests."""
 
 import gzip
 import io
