@@ -9,7 +9,7 @@ import dagster as dg
 from corpus_assets.faults import MAX_FAULTS
 from resources.engine.interface import Engine, R, T
 from resources.ledger import Record
-from resources.planning.planner import Planner, Status
+from resources.planning.planner import Planner
 from resources.stage.graph import Graph
 from resources.stage.partition import Partition
 from resources.stage.settings import Settings
@@ -81,19 +81,16 @@ def mixed_documents(corpus: Built) -> str:
 
 def current_partitions(corpus: Built, asset: str) -> list[Partition]:
     """Returns the built partitions of an asset that the corpus still has, so no orphans."""
-    planner = corpus.planner()
-    records = planner.records(asset)
-    keys = planner.partitions(corpus.graph[asset])
-    return [Partition(corpus.storage, records[key], compared=False) for key in keys if key in records]
+    built = corpus.planner().built(corpus.graph[asset])
+    return [Partition(corpus.storage, record, compared=False) for record in built]
 
 
 def fresh_records(planner: Planner, asset: str) -> list[Record] | None:
     """Returns the records of all partitions of an asset, or None while any of them is not fresh."""
-    decisions = planner.decisions(planner.graph[asset])
-    if any(decision.status is not Status.FRESH for decision in decisions.values()):
-        return None
-    records = planner.records(asset)
-    return [records[key] for key in decisions]
+    stage = planner.graph[asset]
+    records = planner.built(stage)
+    is_whole = planner.all_fresh(stage) and len(records) == len(planner.partitions(stage))
+    return records if is_whole else None
 
 
 def result(

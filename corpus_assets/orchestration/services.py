@@ -7,7 +7,7 @@ from typing import Any
 import dagster._cli.dev as dagster_dev
 from dagster_shared.utils.warnings import SupersessionWarning
 
-THEIRS, OURS = "dagster_webserver", "corpus_assets.viewer.dagster_ui"
+THEIRS, OURS = "dagster_webserver", "corpus_assets.webserver"
 # Dagster offers no other way to have its other services start a web server that is not its own.
 _start: Any = vars(dagster_dev)["open_ipc_subprocess"]
 

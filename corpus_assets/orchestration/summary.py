@@ -1,7 +1,7 @@
 """What a person wants to know about a corpus when a build ends; all of it from commit records."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,10 +85,7 @@ def _total(planner: Planner, asset: str) -> dict[str, Any]:
 
 
 def _records(planner: Planner, asset: str) -> list[Record]:
-    if asset not in planner.graph.stages:
-        return []
-    records: Mapping[str | None, Record] = planner.records(asset)
-    return [records[key] for key in planner.partitions(planner.graph[asset]) if key in records]
+    return planner.built(planner.graph[asset]) if asset in planner.graph.stages else []
 
 
 def _dataset(planner: Planner, name: str) -> Iterator[Dataset]:

@@ -38,18 +38,13 @@ def totals(planner: Planner, stages: Iterable[Stage]) -> dict[str, dg.AssetMater
     """Returns the event with the sums of each of these assets that has partitions, if any is built."""
     found = {}
     for stage in stages:
-        records = _records(planner, stage)
+        records = planner.built(stage)
         if records and stage.partitioning is not Partitioning.NONE:
             metadata = _metadata(planner, stage, records)
             found[stage.name] = dg.AssetMaterialization(
                 asset_key(stage.name), metadata=metadata, tags={TOTAL_TAG: "yes"}
             )
     return found
-
-
-def _records(planner: Planner, stage: Stage) -> list[Record]:
-    known = planner.records(stage.name)
-    return [known[key] for key in planner.partitions(stage) if key in known]
 
 
 def _metadata(planner: Planner, stage: Stage, records: Sequence[Record]) -> dict[str, Any]:
@@ -74,7 +69,7 @@ def _of_sequences(planner: Planner, stage: Stage, numbers: Numbers) -> dict[str,
     if "h5_dataset_stats" not in numbers or "tokens" in numbers:
         return {}
     for edge in stage.inputs:
-        read = merged(stage, (record.numbers for record in _records(planner, planner.graph[edge.asset])))
+        read = merged(stage, (record.numbers for record in planner.built(planner.graph[edge.asset])))
         if read.get("h5_dataset_stats") == numbers["h5_dataset_stats"]:
             return {name: read[name] for name in ("tokens", "text_bytes", "by_source") if name in read}
     return {}
@@ -83,7 +78,7 @@ def _of_sequences(planner: Planner, stage: Stage, numbers: Numbers) -> dict[str,
 def _vocabulary(planner: Planner, records: Sequence[Record]) -> dict[str, int]:
     """Returns the size of the vocabulary of the tokenizer that a dataset was made with."""
     for name in records[0].inputs:
-        for made in planner.records(name).values() if name in planner.graph.stages else ():
+        for made in planner.built(planner.graph[name]) if name in planner.graph.stages else ():
             if isinstance(found := made.statistics.get("vocabulary"), int):
                 return {"vocabulary": found}
     return {}

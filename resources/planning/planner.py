@@ -167,6 +167,14 @@ class Planner:
             self._records[asset] = self.ledger.records(asset)
         return self._records[asset]
 
+    def built(self, stage: Stage) -> list[Record]:
+        """Returns the records of the partitions that a stage should have, in canonical order, as far as they exist.
+
+        It may be asked while another thread takes records into account.
+        """
+        records = self.records(stage.name)
+        return [record for key in self.partitions(stage) if (record := records.get(key)) is not None]
+
     def inputs(self, stage: Stage, key: str | None) -> dict[str, str]:
         """Returns the content digests of the tracked inputs of a partition that exist, by `asset/partition`."""
         return self._inputs.of(stage, key)
