@@ -4,7 +4,10 @@ The engine of this machine and a Ray cluster of one machine that starts for the 
 with two.
 
 `local_efficiency`, `ray_efficiency`: the time of all stages by shard with one worker over twice that with two, on a
-corpus of some larger shards; each engine builds it once before, so that workers and kernels are loaded.
+corpus of some larger shards. The four take turns, and the best time of each counts; in each turn an engine builds once
+before it is timed, so that workers and kernels are loaded.
+`local_busy_share`, `ray_busy_share`: how much of the time of two workers is work on partitions. What else is lost is
+the machine's: two that work side by side share its caches and its memory.
 `local_empty_ms`, `ray_empty_ms`: time per partition of a stage that does nothing, with two workers; each is computed
 and committed. `local_message_ms`, `ray_message_ms`: the same of jobs that commit nothing: the engine alone.
 `local_worker_mb`, `ray_worker_mb`: memory of a worker of its own, after every stage of a small corpus ran in it.
@@ -17,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,28 +39,50 @@ from resources.stage.job import Job, Outcome, run_job
 from resources.storage.holders import this_process
 from resources.storage.local import LocalStorage
 
-SHARDS, QUICK_SHARDS = (16, 3000, 1), (4, 100, 1)
-"""Shards of the corpus, documents of each, and timed builds."""
+SHARDS, QUICK_SHARDS = (16, 10_000, 3), (4, 100, 1)
+"""Shards of the corpus, documents of each, and turns of every engine."""
 
 EMPTY, QUICK_EMPTY = 10_000, 300
 _MEMORY = 2 << 30
 
 
-def measure(shards: int, documents: int, times: int, empty: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Build:
+    """How long the stages by shard of a build took by the clock, and how long the work on their partitions."""
+
+    seconds: float
+    worked: float
+
+
+def measure(shards: int, documents: int, turns: int, empty: int) -> dict[str, Any]:
     """The figures of both engines, and how many times as dear an empty partition is on Ray; without it of one alone."""
     found: dict[str, Any] = {}
-    for kind in ("local", "ray") if find_spec("ray") else ("local",):
-        with tempfile.TemporaryDirectory() as place:
-            folder = write_corpus(Path(place, "corpus"), shards, documents)
-            one, _ = _shard_stages(folder, kind, 1, times)
-            two, worker = _shard_stages(folder, kind, 2, times)
-            found |= {f"{kind}_one_worker_s": round(one, 2), f"{kind}_two_workers_s": round(two, 2)}
-            found |= {f"{kind}_efficiency": round(one / two / 2, 3), f"{kind}_worker_mb": worker >> 20}
-            found[f"{kind}_empty_ms"] = _per_job_ms(kind, run_job, empty, Path(place, "empty"))
-            found[f"{kind}_message_ms"] = _per_job_ms(kind, returned, empty, Path(place, "message"))
+    kinds = ("local", "ray") if find_spec("ray") else ("local",)
+    with tempfile.TemporaryDirectory() as place:
+        folder = write_corpus(Path(place, "corpus"), shards, documents)
+        builds: dict[tuple[str, int], list[_Build]] = {(kind, workers): [] for kind in kinds for workers in (1, 2)}
+        for turn in range(turns):
+            for (kind, workers), made in builds.items():
+                build, found[f"{kind}_worker_mb"] = _shard_stages(folder, kind, workers, turn)
+                made.append(build)
+        for kind in kinds:
+            found |= _efficiency(
+                kind, *(min(builds[kind, workers], key=lambda build: build.seconds) for workers in (1, 2))
+            )
+            found[f"{kind}_empty_ms"] = _per_job_ms(kind, run_job, empty, Path(place, f"{kind}-empty"))
+            found[f"{kind}_message_ms"] = _per_job_ms(kind, returned, empty, Path(place, f"{kind}-message"))
     if "ray_empty_ms" in found:
         found["ray_overhead_ratio"] = round(found["ray_empty_ms"] / found["local_empty_ms"], 2)
     return found
+
+
+def _efficiency(kind: str, one: _Build, two: _Build) -> dict[str, float]:
+    return {
+        f"{kind}_one_worker_s": round(one.seconds, 2),
+        f"{kind}_two_workers_s": round(two.seconds, 2),
+        f"{kind}_efficiency": round(one.seconds / two.seconds / 2, 3),
+        f"{kind}_busy_share": round(two.worked / two.seconds / 2, 3),
+    }
 
 
 @contextmanager
@@ -70,21 +96,27 @@ def _engine(kind: str, workers: int, work: Callable[[Job], Outcome]) -> Iterator
         made.close()
 
 
-def _shard_stages(folder: Path, kind: str, workers: int, times: int) -> tuple[float, int]:
-    """Seconds of the stages by shard, the least of some builds, and the bytes that are a worker's own after them."""
+def _shard_stages(folder: Path, kind: str, workers: int, turn: int) -> tuple[_Build, int]:
+    """A build with warm workers, and the megabytes that are a worker's own after it."""
     with _engine(kind, workers, run_job) as engine:
-        seconds = [_build(folder, engine, f"{kind}-{workers}-{number}") for number in range(times + 1)]
-        return min(seconds[1:]), max(_own_bytes())
+        _build(folder, engine, f"{kind}-{workers}-{turn}-warm")
+        return _build(folder, engine, f"{kind}-{workers}-{turn}"), max(_own_bytes()) >> 20
 
 
-def _build(folder: Path, engine: Engine, store: str) -> float:
-    """Builds the corpus into a new store; returns the seconds of the stages by shard."""
+def _build(folder: Path, engine: Engine, store: str) -> _Build:
+    """Builds the corpus into a new store."""
     config = yaml.safe_load((folder / "corpus.yaml").read_text())
     config |= {"storage": {"root": store, "sync": False}, "engine": {"workers": 2}}
     (folder / "corpus.yaml").write_text(yaml.safe_dump(config))
     corpus = Corpus.open(folder / "corpus.yaml")
     corpus.__dict__["engine"] = engine
-    return sum(_step(corpus, stage) for stage in corpus.graph)
+    seconds = worked = 0.0
+    for stage in corpus.graph:
+        taken = _step(corpus, stage)
+        if stage.partitioning is Partitioning.SHARD:
+            seconds += taken
+            worked += sum(record.numbers["seconds"] for record in corpus.ledger.records(stage.name).values())
+    return _Build(seconds, worked)
 
 
 def _step(corpus: Corpus, stage: Stage) -> float:
@@ -92,7 +124,7 @@ def _step(corpus: Corpus, stage: Stage) -> float:
     started = time.monotonic()
     step.run()
     assert not step.failures(), step.failures()[0]
-    return time.monotonic() - started if stage.partitioning is Partitioning.SHARD else 0.0
+    return time.monotonic() - started
 
 
 def _own_bytes() -> Iterator[int]:
