@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
+from dagster._core.events import DagsterEventType
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log import SqliteEventLogStorage
@@ -30,7 +31,7 @@ class EventBatch:
         return None
 
     def check(self, entries: Sequence[EventLogEntry]) -> None:
-        """Stores results of asset checks that belong to no run."""
+        """Stores results of asset checks; in a run, each after its announcement."""
         for entry in entries:
             self._storage.store_event(entry)
 
@@ -57,9 +58,9 @@ class SqliteEventBatch(EventBatch):
         return ids[-1]
 
     def check(self, entries: Sequence[EventLogEntry]) -> None:
-        """Stores results of asset checks that belong to no run."""
+        """Stores results of asset checks; in a run, each after its announcement."""
         ids = self._index_all(entries)
-        rows = [_check_row(entry, number) for entry, number in zip(entries, ids, strict=True)]
+        rows = [_check_row(entry, number) for entry, number in zip(entries, ids, strict=True) if _is_result(entry)]
         self._index.execute(AssetCheckExecutionsTable.insert(), rows)
 
     def _index_all(self, entries: Sequence[EventLogEntry]) -> list[int]:
@@ -76,6 +77,10 @@ class SqliteEventBatch(EventBatch):
     def log(self, entries: Sequence[EventLogEntry]) -> None:
         """Stores events that are of the run alone."""
         self.rows += [self._sqlite._event_to_row(entry) for entry in entries]
+
+
+def _is_result(entry: EventLogEntry) -> bool:
+    return entry.dagster_event_type is DagsterEventType.ASSET_CHECK_EVALUATION
 
 
 def _check_row(entry: EventLogEntry, storage_id: int) -> dict[str, Any]:

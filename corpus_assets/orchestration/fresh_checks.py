@@ -8,10 +8,7 @@ import time
 from collections.abc import Mapping
 
 import dagster as dg
-from dagster._core.definitions.asset_checks.asset_check_evaluation import (
-    AssetCheckEvaluation,
-    AssetCheckEvaluationTargetMaterializationData,
-)
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
 from dagster._core.event_api import EventLogRecord
 from dagster._core.instance.utils import RUNLESS_JOB_NAME, RUNLESS_RUN_ID
 from dagster._core.storage.asset_check_execution_record import (
@@ -26,6 +23,7 @@ from corpus_assets.orchestration.freshness import Freshness, remember
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.markdown import code_list
 from corpus_assets.orchestration.run_events import RunEvents
+from corpus_assets.orchestration.targets import newest, target
 from resources.stage.declaration import Stage
 
 CHECK = "fresh"
@@ -72,14 +70,13 @@ def tell(
     """
     keys = {check_key(name): name for name in found if name != but}
     told = instance.event_log_storage.get_latest_asset_check_execution_by_key(list(keys))
-    records = instance.get_asset_records([key.asset_key for key in keys])
-    newest = {one.asset_entry.asset_key: one.asset_entry.last_materialization_record for one in records}
+    seen = newest(instance, [key.asset_key for key in keys])
     events, entries = RunEvents(RUNLESS_RUN_ID, RUNLESS_JOB_NAME), []
     for key, name in keys.items():
-        event = newest.get(key.asset_key)
+        event = seen.get(key.asset_key)
         if event is not None and not _is_said(told.get(key), found[name], event):
             result = fresh_result(name, found[name])
-            entries.append(events.entry(events.checked(key, result, False, _target(event)), time.time()))
+            entries.append(events.entry(events.checked(key, result, False, target(event)), time.time()))
     if entries:
         with event_batch(instance, RUNLESS_RUN_ID) as batch:
             batch.check(entries)
@@ -93,12 +90,9 @@ def _is_said(told: AssetCheckExecutionRecord | None, found: Freshness, event: Ev
         return False
     said = told.event.dagster_event.event_specific_data
     assert isinstance(said, AssetCheckEvaluation)
-    target = said.target_materialization_data
-    seen = target is not None and target.storage_id == event.storage_id
-    return seen and (said.passed, said.description) == (found.fresh, found.words)
-
-
-def _target(event: EventLogRecord) -> AssetCheckEvaluationTargetMaterializationData:
-    return AssetCheckEvaluationTargetMaterializationData(
-        storage_id=event.storage_id, run_id=event.run_id, timestamp=event.timestamp
+    saw = said.target_materialization_data
+    return (
+        saw is not None
+        and saw.storage_id == event.storage_id
+        and (said.passed, said.description) == (found.fresh, found.words)
     )

@@ -107,7 +107,7 @@ class Runner:
             self._provenance = Provenance(self._instance)
             if self._within is None:
                 self._report(self._events.run_starts("A build started: `corpus build`, or a job that does the same."))
-        self._checks = BuildChecks(corpus, planner, self._instance, self._events, self._report)
+        self._checks = BuildChecks(corpus, planner, self._instance, self._events, self._store_checks)
         self._pending: dict[str, _Pending] = defaultdict(_Pending)
         self._waiting = 0
         self._stored = time.monotonic()
@@ -124,6 +124,10 @@ class Runner:
 
     def _report(self, event: dg.DagsterEvent) -> None:
         self._instance.report_dagster_event(event, self._run.run_id)
+
+    def _store_checks(self, entries: Sequence[EventLogEntry]) -> None:
+        with event_batch(self._instance, self._run.run_id) as batch:
+            batch.check(entries)
 
     def _report_lost(self, committed: Mapping[str, list[Record]], since: float) -> None:
         """Reports what was committed since Dagster was last told of everything. since: when that was."""

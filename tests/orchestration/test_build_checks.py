@@ -4,11 +4,14 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from dagster._core.events import DagsterEventType
+from dagster._core.events.log import EventLogEntry
 
 from corpus_assets.checking import Built, asset_key
 from corpus_assets.orchestration import build_checks
 from corpus_assets.orchestration.build_checks import BuildChecks
 from corpus_assets.orchestration.run_events import RunEvents
+from resources.engine.local import LocalEngine
 from tests.orchestration.runs import Runs
 
 ASSET = "minhashes"
@@ -37,9 +40,15 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.fixture
-def checks(runs: Runs, calls: list[Any]) -> BuildChecks:
-    corpus, told = runs.corpus, list[dg.DagsterEvent]()
-    return BuildChecks(corpus, corpus.planner(), runs.instance, RunEvents("run", "job"), told.append)
+def told() -> list[EventLogEntry]:
+    """The events that were stored."""
+    return []
+
+
+@pytest.fixture
+def checks(runs: Runs, calls: list[Any], told: list[EventLogEntry]) -> BuildChecks:
+    corpus = runs.corpus
+    return BuildChecks(corpus, corpus.planner(), runs.instance, RunEvents("run", "job"), told.extend)
 
 
 def test_what_wants_workers_waits_for_the_end(checks: BuildChecks, calls: list[Any]) -> None:
@@ -61,3 +70,17 @@ def test_checks_of_other_assets_do_not_run(checks: BuildChecks, calls: list[Any]
     assert (checks.has([ASSET]), checks.has(["band_keys"])) == (True, False)
     checks.run_early(["band_keys"])
     assert (checks.run(["band_keys"]), calls) == ([], [])
+
+
+def test_results_are_reported_although_a_later_check_ends_with_an_error(
+    checks: BuildChecks, calls: list[Any], told: list[EventLogEntry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_workers(*_: Any) -> None:
+        raise OSError("no workers")
+
+    monkeypatch.setattr(LocalEngine, "spread", no_workers)
+    with pytest.raises(OSError, match="no workers"):
+        checks.run([ASSET])
+    planned, checked = (entry.dagster_event_type for entry in told)
+    assert planned is DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
+    assert checked is DagsterEventType.ASSET_CHECK_EVALUATION
