@@ -2,11 +2,11 @@
 
 From raw text to decontaminated train, with the default configuration. Partitions are scheduled on the cores in the
 order of the real graph: those of the same key go from stage to stage, and a stage that reads all partitions of
-another waits for them; nothing else starts while a partition of the whole corpus runs. What a partition costs is
-measured: near-duplicates by `benchmarks.scale`, on the curve through its smallest and its largest run; other stages
-by `benchmarks.stages`, per MB of text; the driver by `benchmarks.driver`. What it moves to and from the store is its
-share of the files that the stages read and write, over the bandwidth of its machine, shared by the cores that are
-busy there. `--publish` writes the table into docs/scale.md.
+another waits for them; on one machine nothing else starts while a partition of the whole corpus runs. What a
+partition costs is measured: near-duplicates by `benchmarks.scale`, on the curve through its smallest and its largest
+run; other stages by `benchmarks.stages`, per MB of text; the driver by `benchmarks.driver`. What it moves to and from
+the store is its share of the files that the stages read and write, over the bandwidth of its machine, shared by the
+cores that are busy there. `--publish` writes the table into docs/scale.md.
 """
 
 import argparse
@@ -154,10 +154,12 @@ def measured_stages(graph: Graph, costs: Costs) -> list[Stage]:
     return [stage for stage in graph if stage.name in wanted & known]
 
 
-def groups_of(stages: Sequence[Stage], seconds: Mapping[str, float], corpus: Corpus) -> list[Group]:
+def groups_of(
+    stages: Sequence[Stage], seconds: Mapping[str, float], corpus: Corpus, *, whole_alone: bool = True
+) -> list[Group]:
     """The stages as groups of partitions: those that read each other's partition of the same key are one group.
 
-    seconds: of one partition of each stage. A group is named after its dearest stage.
+    seconds: of one partition of each stage. whole_alone: see `Engine`. A group is named after its dearest stage.
     """
     by_name = {stage.name: stage for stage in stages}
     members: dict[tuple[Partitioning, int], list[Stage]] = {}
@@ -174,7 +176,7 @@ def groups_of(stages: Sequence[Stage], seconds: Mapping[str, float], corpus: Cor
             corpus.partitions[kind[0]],
             sum(seconds[stage.name] for stage in group),
             tuple(dict.fromkeys(name for name in _read(group, level, group_of) if name != names[kind])),
-            alone=kind[0] is Partitioning.NONE,
+            alone=whole_alone and kind[0] is Partitioning.NONE,
         )
         for kind, group in members.items()
     ]
@@ -203,7 +205,8 @@ def simulate(stages: Sequence[Stage], costs: Costs, corpus: Corpus, cluster: Clu
         moved += _MOVED_PER_DOCUMENT.get(stage.name, 0) * corpus.documents
         work = costs.seconds(stage.name, corpus.documents, corpus.text / 1e6) / count
         seconds[stage.name] = work + cluster.seconds_to_move(moved / count, count)
-    return schedule(groups_of(stages, seconds, corpus), cluster.cores, costs.dispatch)
+    groups = groups_of(stages, seconds, corpus, whole_alone=cluster.cores <= cluster.machine)
+    return schedule(groups, cluster.cores, costs.dispatch)
 
 
 def figures(given: argparse.Namespace) -> list[dict[str, Any]]:

@@ -146,9 +146,10 @@ class Builder:
             self._dagster.close()
 
     def _next(self) -> Job | None:
-        decision = self._frontier.next()
+        whole_alone = self._corpus.engine.whole_alone
+        decision = self._frontier.next(whole_alone=whole_alone)
         if decision is None and self._ask_again():
-            decision = self._frontier.next()
+            decision = self._frontier.next(whole_alone=whole_alone)
         if decision is None:
             return None
         stage = self._planner.graph[decision.asset]

@@ -63,12 +63,14 @@ class Engine(Protocol):
     """Runs jobs somewhere. What they write depends only on the jobs.
 
     workers: how many jobs run at the same time. workers_per_machine: how many of them share a machine's memory.
-    own_memory: bytes that each takes before it holds data.
+    own_memory: bytes that each takes before it holds data. whole_alone: whether a partition of the whole corpus, which
+    gets all the memory of a machine, leaves no room for others.
     """
 
     workers: int
     workers_per_machine: int
     own_memory: int = OWN_MEMORY
+    whole_alone: bool = True
 
     def prepare(self, modules: Sequence[str] = ()) -> None:  # noqa: ARG002
         """Begins what takes time before the first job, and does not wait for it; there will be jobs.

@@ -72,6 +72,7 @@ class RayEngine(Engine):
                 disconnect()
             raise
         room = sum(min(one.cores, one.memory * self.workers_per_machine // memory) for one in found)
+        self.whole_alone = sum(one.cores > 0 for one in found) < 2  # Else Ray finds room on other machines.
         self.workers = workers or room
         # If all room is ours, some tasks wait at the cluster for the next free core.
         self._most = self.workers if self.workers < room else 2 * self.workers

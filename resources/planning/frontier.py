@@ -1,7 +1,7 @@
 """The partitions that can be computed now: kept up to date while others are built."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from resources.ledger import Record
 from resources.planning.planner import Decision, Planner, Status
@@ -14,7 +14,7 @@ class Frontier:
     A partition may start when what it reads is committed, even if other partitions of those stages are not. There are
     two exceptions: what reads a stage with a gate waits until that stage is settled (nothing of it will be computed any
     more), since a gate looks at all partitions; and a partition of the whole corpus, which gets all the memory of its
-    machine, starts only when nothing else runs, and nothing starts while it runs.
+    machine, starts only when nothing else runs, and nothing starts while it runs, unless there are other machines.
 
     planner: the state before the build; its decisions are made again as partitions are committed. stages: those to
     bring up to date, in the order the data flows.
@@ -27,7 +27,7 @@ class Frontier:
         self._ready: dict[str, deque[Decision]] = {stage.name: deque() for stage in stages}
         self._running: Counter[str] = Counter()
         self._aside: Counter[str] = Counter()
-        self._alone = [stage.name for stage in stages if stage.partitioning is Partitioning.NONE]
+        self._whole = [stage.name for stage in stages if stage.partitioning is Partitioning.NONE]
         self._may_settle = True
         self._tried: set[tuple[str, str | None]] = set()
         self._readers = {stage.name: planner.graph.readers(stage.name) for stage in planner.graph}
@@ -36,18 +36,20 @@ class Frontier:
                 for decision in list(planner.decisions(stage).values()):
                     self._offer(stage, decision)
 
-    def next(self) -> Decision | None:
-        """Returns a partition to compute now, of the latest stage that has one; None if there is none for now."""
-        if any(self._running[name] for name in self._alone):
+    def next(self, *, whole_alone: bool = True) -> Decision | None:
+        """Returns a partition to compute now, of the latest stage that has one; None if there is none for now.
+
+        whole_alone: see `Engine`.
+        """
+        alone = self._whole if whole_alone else ()
+        if any(self._running[name] for name in alone):
             return None
-        for stage in reversed(self._stages):
-            if stage.partitioning is not Partitioning.NONE and self._ready[stage.name]:
-                return self._start(stage)
-        if not self.running:
-            for stage in reversed(self._stages):
-                if self._ready[stage.name]:
-                    return self._start(stage)
-        return None
+        found = self._latest(but=alone) or (None if self.running else self._latest())
+        return self._start(found) if found else None
+
+    def _latest(self, but: Collection[str] = ()) -> Stage | None:
+        ready = (stage for stage in reversed(self._stages) if self._ready[stage.name])
+        return next((stage for stage in ready if stage.name not in but), None)
 
     def _start(self, stage: Stage) -> Decision:
         self._running[stage.name] += 1

@@ -100,3 +100,12 @@ def test_nothing_starts_beside_a_partition_of_the_whole_corpus(joined: Corpus) -
     frontier.failed(ALONE, None, None)
     assert frontier.next() == first
     assert frontier.running == 1
+
+
+def test_with_other_machines_one_of_the_whole_corpus_runs_beside_others(joined: Corpus) -> None:
+    forgotten(joined, HELD)
+    forgotten(joined, ALONE)
+    frontier = Frontier(joined.planner(), reported_on(joined.graph))
+    given = list(iter(lambda: frontier.next(whole_alone=False), None))
+    assert {decision.asset for decision in given} >= {HELD, ALONE}
+    assert frontier.running == len(given)

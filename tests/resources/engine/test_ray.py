@@ -45,7 +45,7 @@ def engine(raylets: Any) -> Iterator[RayEngine]:
 
 
 def test_every_job_has_an_outcome_and_the_queue_is_taken_as_it_is_needed(engine: RayEngine, tmp_path: Path) -> None:
-    assert (engine.workers, engine.workers_per_machine) == (2, 1)
+    assert (engine.workers, engine.workers_per_machine, engine.whole_alone) == (2, 1, False)
     taken = 0
 
     def queue() -> Iterator[Job]:
