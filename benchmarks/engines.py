@@ -35,7 +35,8 @@ from resources.engine.interface import Engine
 from resources.engine.local import LocalEngine
 from resources.engine.ray import RayEngine
 from resources.stage.declaration import Partitioning, Stage
-from resources.stage.job import Job, Outcome, run_job
+from resources.stage.job import Job, Outcome
+from resources.stage.run_job import run_job
 from resources.storage.holders import this_process
 from resources.storage.local import LocalStorage
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from resources.outside_files import OutsideFile
     from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
-    from resources.stage.job import Job, Outcome, run_job
+    from resources.stage.job import Job, Outcome
     from resources.stage.partition import Partition
+    from resources.stage.run_job import run_job
     from resources.stage.task import Task
     from resources.storage.interface import Entry, Storage, Unpublished
     from resources.tagger import Spans, Tagger, Text
@@ -32,7 +33,8 @@ _PLACES = {
     "resources.outside_files": ("OutsideFile",),
     "resources.row_rule": ("Discard", "Drop", "Replace", "Replacement", "Row", "RowRule", "RuleSet", "Verdict"),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
-    "resources.stage.job": ("Job", "Outcome", "run_job"),
+    "resources.stage.job": ("Job", "Outcome"),
+    "resources.stage.run_job": ("run_job",),
     "resources.stage.partition": ("Partition",),
     "resources.stage.task": ("Task",),
     "resources.storage.interface": ("Entry", "Storage", "Unpublished"),

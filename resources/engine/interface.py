@@ -30,7 +30,7 @@ PRELOADED = [
     "isal.igzip",
     "zstandard",
     "xxhash",
-    "resources.stage.job",
+    "resources.stage.run_job",
 ]
 """Modules that every worker needs; an engine may load them before it starts workers, which then share their memory."""
 

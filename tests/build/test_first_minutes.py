@@ -9,7 +9,7 @@ import yaml
 from corpus_assets.orchestration.instance import DEFAULTS, prepare, serve
 from corpus_assets.orchestration.notes import build_notes
 from resources.errors import ConfigError
-from resources.stage.job import run_job
+from resources.stage.run_job import run_job
 from tests.build.small import Work, drive, opened
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,7 +21,8 @@ from corpus_assets.orchestration.instance import project_instance, usable
 from corpus_assets.orchestration.runner import in_words
 from corpus_assets.orchestration.waiting import store_of_ones_own
 from resources.errors import ConfigError, StorageError
-from resources.stage.job import Outcome, run_job
+from resources.stage.job import Outcome
+from resources.stage.run_job import run_job
 from tests.orchestration.runs import Runs
 
 ASSET, KEY = "short_documents", "books--one"
@@ -129,7 +130,7 @@ def test_what_is_no_exception_fails_its_own_partition_by_name(built: Runs, monke
     corpus = built.corpus
     step = corpus.step(corpus.graph[ASSET], [KEY], force=True)
     (job,) = step._jobs(step.due)
-    monkeypatch.setattr("resources.stage.job._compute", leave)
+    monkeypatch.setattr("resources.stage.run_job._compute", leave)
     found = run_job(job)
     assert found.error is not None
     assert found.error.startswith("SystemExit: gone from Job")

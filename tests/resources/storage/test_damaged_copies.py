@@ -11,8 +11,9 @@ from resources.hashing import sized_hasher
 from resources.ledger import Ledger, Record
 from resources.stage import soundness
 from resources.stage.declaration import Partitioning, Stage, same
-from resources.stage.job import Job, run_job
+from resources.stage.job import Job
 from resources.stage.partition import Partition
+from resources.stage.run_job import run_job
 from resources.stage.task import Given, Task
 from resources.storage.s3 import S3Storage
 
