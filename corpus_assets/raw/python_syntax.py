@@ -23,12 +23,15 @@ def docstrings_of(files: Sequence[File], read: Callable[[File], str]) -> Iterato
     batches = (files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE))
     waiting: deque[Future[list[Docstrings]]] = deque()
     with ProcessPoolExecutor(_PROCESSES, get_context("spawn"), gc.disable) as pool:
-        for batch in batches:
-            waiting.append(pool.submit(_docstrings_of_batch, batch, read))
-            if len(waiting) > 2 * _PROCESSES:
+        try:
+            for batch in batches:
+                waiting.append(pool.submit(_docstrings_of_batch, batch, read))
+                if len(waiting) > 2 * _PROCESSES:
+                    yield from waiting.popleft().result()
+            while waiting:
                 yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)  # Nobody wants what is left if the caller stops.
 
 
 def _docstrings_of_batch(files: Sequence[File], read: Callable[[File], str]) -> list[Docstrings]:

@@ -11,6 +11,7 @@ import re
 import sys
 import sysconfig
 import unicodedata
+from codecs import getincrementaldecoder
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ OWN_NAME = "corpus-assets"
 # The date of an installed file is unknown; a fixed one keeps the rows the same after a reinstallation.
 UNKNOWN_DATE = "1980-01-01T00:00:00.000Z"
 LARGE_FILE = 500_000
+HEAD = 1 << 14  # Bytes; no comment before the code of a file is longer.
 # Settings of the build and of the machine; the latter are often links that lead out of the library.
 MACHINE_OWN = ("_sysconfigdata", "sitecustomize", "usercustomize")
 
@@ -163,6 +165,15 @@ def _read(file: InstalledFile) -> str:
         return ""
 
 
+def _head(file: InstalledFile) -> str:
+    """Returns the beginning of the file's text; empty if it cannot be read as UTF-8."""
+    try:
+        with open(file.path, "rb", buffering=0) as stream:  # noqa: PTH123 (faster)
+            return getincrementaldecoder("utf-8")().decode(stream.read(HEAD))
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
 def _document(name: str, text: str, origin: Origin) -> Document:
     fields = {"path": name, "package": origin.package, "version": origin.version, "license": origin.license}
     return Document(
@@ -234,7 +245,7 @@ def licences(installed: Installation) -> Iterator[Document]:
     yield from _whole(file for file in _ranked(files, PROSE | {""}) if LICENCE_NAME.search(file.name))
     seen: set[str] = set()
     for file in _ranked(files, PYTHON | NATIVE):
-        header = _licence_header(_read(file))
+        header = _licence_header(_head(file))
         wording = content_digest(_wording(header, file.path.name).encode())
         if header and wording not in seen:
             seen.add(wording)
