@@ -14,6 +14,7 @@ from corpus_assets.export.documents import Documents, IdReader, runs
 from corpus_assets.export.format import Build, Files, Format, places_of
 from corpus_assets.export.token_stream import DOCUMENTS, NAMES
 from corpus_assets.export.units import Units
+from resources.formats.arrow import numbers, strings
 from resources.formats.writers import BinaryWriter
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -81,20 +82,20 @@ def _table(schema: Any, units: Units, reader: IdReader, first: int, end: int) ->
 
 
 def _lists(ends: Any, values: Any) -> Any:
-    return pa.ListArray.from_arrays(pa.array(ends), pa.array(values))
+    return pa.ListArray.from_arrays(numbers(ends), numbers(values))
 
 
 def _sources(documents: Documents, first: int, end: int) -> Any:
     names = documents.stream.json(NAMES)["sources"]
-    numbers = documents.stream.array(DOCUMENTS)["source"][documents.numbers[first:end]]
-    return pa.array(names, SOURCE).take(pa.array(numbers))
+    places = documents.stream.array(DOCUMENTS)["source"][documents.numbers[first:end]]
+    return strings(names).take(numbers(places))
 
 
 def read(file: BinaryIO, _: Build[ParquetExport]) -> Iterator[NDArray[Any]]:
     """Yields the ids of a file, those of up to `READ_ROWS` rows at a time."""
     rows = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
     for batch in rows.iter_batches(READ_ROWS, columns=["input_ids"], use_threads=False):
-        yield batch.column(0).flatten().to_numpy()
+        yield np.from_dlpack(batch.column(0).flatten())  # `to_numpy` loads pandas.
 
 
 def finish(task: Task, build: Build[ParquetExport], made: Sequence[Partition]) -> None:
