@@ -52,8 +52,8 @@ def measured(names: list[str]) -> Seconds:
             if running:
                 running[-1][1] += took
 
-    cast(Any, event).register("numba:compile", Stopwatch())
-    import_module("resources.compiling").compile_now(names)
+    with cast(Any, event).install_listener("numba:compile", Stopwatch()):
+        import_module("resources.compiling").compile_now(names)
     return seconds
 
 
