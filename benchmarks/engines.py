@@ -40,7 +40,7 @@ from resources.stage.run_job import run_job
 from resources.storage.holders import this_process
 from resources.storage.local import LocalStorage
 
-SHARDS, QUICK_SHARDS = (16, 10_000, 3), (4, 100, 1)
+SHARDS, QUICK_SHARDS = (32, 6_000, 3), (4, 100, 1)
 """Shards of the corpus, documents of each, and turns of every engine."""
 
 EMPTY, QUICK_EMPTY = 10_000, 300
