@@ -158,10 +158,11 @@ speedup` is the wall time of the stages by shard on larger shards, with one work
 
 `python -m benchmarks.engines`: the engine of this machine and a Ray cluster of one machine, each with one worker and
 with two. `efficiency` is the time of all stages by shard with one worker over twice that with two, the best of turns;
-the driver and Ray's own processes share the cores with the workers. `busy share` is how much of the time of two workers
-is work on partitions; what else is lost is lost by the machine, whose caches and memory the two share. `empty` is the time per partition of a stage that does nothing, with two
-workers: each is computed and committed; `message` the same of jobs that commit nothing. `worker` is the memory that a
-worker shares with no other, after it did all stages.
+the driver and Ray's own processes share the cores with the workers. `busy share` is how much of the time of two
+workers is work on partitions; what else is lost is lost by the machine, whose caches and memory the two share.
+`empty` is the time per partition of a stage that does nothing, with two workers: each is computed and committed;
+`message` the same of jobs that commit nothing. `worker` is the memory that a worker shares with no other, after it
+did all stages.
 
 {engines}
 
