@@ -5,10 +5,12 @@ other. No condition is needed for that.
 """
 
 import os
+import random
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -30,10 +32,18 @@ EVERY = 5.0
 """Seconds between two signs of life of a builder, or a quarter of the time after which it is thought dead."""
 
 
-class Written(msgspec.Struct, frozen=True):
-    """What a process writes down while it builds. alone: whether it lets nobody else. sign: makes each another version.
+_ATTEMPTS, _PAUSES = 20, (0.02, 0.2)
+"""How often a builder writes itself down whose others have ended meanwhile, and seconds between two attempts.
 
-    expiry: seconds without a sign after which it is thought dead.
+They differ by chance, or two that begin in one moment would for ever meet again.
+"""
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What a process writes down while it builds. alone: whether it lets nobody else.
+
+    expiry: seconds without a sign after which it is thought dead. sign: makes each another version; it begins anywhere,
+    so that who leaves and comes back is seen to live.
     """
 
     process: Process
@@ -151,25 +161,44 @@ class ObjectBuilders:
 
     @contextmanager
     def _present(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
-        me = Written(builder, alone, self.expiry)
-        presence = _Presence(self.objects, me, self.quick or self.objects, conditional=self.may_share)
-        RENEWALS.add(presence)
-        try:
-            seen, others = clock(), list(_others(self.objects, builder))
-            self._require_free(me, others)
+        with ExitStack() as held:
+            others = self._enter(Written(builder, alone, self.expiry), held)
+            seen = clock()
             yield [other.process for other in others]
             with suppress(OSError, StorageError):  # It only tidies up: the build is done.
                 _remove_silent(self.objects, others, clock() - seen)
+
+    def _enter(self, me: Written, held: ExitStack) -> list[Written]:
+        """Writes this process down; returns the others. `HeldError` if one of them lives and keeps this one out.
+
+        Who waits to know that is not written down meanwhile, or it would keep out more: of several that begin at once
+        and want the store alone for a moment, each would stop all.
+        """
+        for _ in range(_ATTEMPTS):
+            with ExitStack() as attempt:
+                attempt.enter_context(self._written_down(msgspec.structs.replace(me, sign=secrets.randbits(32))))
+                others = list(_others(self.objects, me.process))
+                keep_out = [other for other in others if self._reason(me, other)]
+                if not keep_out:
+                    held.push(attempt.pop_all())
+                    return others
+            if living := _living(self.objects, keep_out, lambda other: bool(self._reason(me, other))):
+                raise self._held(me, living)
+            time.sleep(random.uniform(*_PAUSES))
+        raise self._held(me, keep_out[0])
+
+    @contextmanager
+    def _written_down(self, me: Written) -> Iterator[None]:
+        presence = _Presence(self.objects, me, self.quick or self.objects, conditional=self.may_share)
+        RENEWALS.add(presence)
+        try:
+            yield
         finally:
             RENEWALS.remove(presence)
             presence.end()
 
-    def _require_free(self, me: Written, others: Sequence[Written]) -> None:
-        """Raises `HeldError` if one of the others lives and keeps this one out."""
-        keep_out = [other for other in others if self._reason(me, other)]
-        if other := _living(self.objects, keep_out):
-            reason = self._reason(me, other)
-            raise HeldError(f"{self.place}: {other.process.words} is building on this store{reason}")
+    def _held(self, me: Written, other: Written) -> HeldError:
+        return HeldError(f"{self.place}: {other.process.words} is building on this store{self._reason(me, other)}")
 
     def _reason(self, me: Written, other: Written) -> str:
         """Returns why two processes may not both go on; empty if they may."""
@@ -201,23 +230,25 @@ def _read(objects: Objects, name: str) -> Written | None:
 def _living(
     objects: Objects,
     others: Sequence[Written],
+    keeps_out: Callable[[Written], bool],
     now: Callable[[], float] = clock,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Written | None:
     """Waits for a sign of any of some builders, for the time of each at once; returns the first that gives one.
 
-    Removes what those wrote that give none. None if they are all dead or have ended.
+    Removes what those wrote that give none. None if they are all dead, or have ended, or keep nobody out any more: who
+    held the store alone for a moment may share it now.
     """
     begun, silent = now(), list(others)
     while silent:
         waited = now() - begun  # Before looking: this process may be stopped between the two.
         for other in list(silent):
             found = _read(objects, name_of(other.process))
-            if found is not None and found.sign != other.sign:
-                return other
-            if found is not None and waited >= other.expiry:
+            if found is not None and found.sign != other.sign and keeps_out(found):
+                return found
+            if found == other and waited >= other.expiry:
                 objects.delete(name_of(other.process))
-            if found is None or waited >= other.expiry:
+            if found is None or not keeps_out(found) or waited >= other.expiry:
                 silent.remove(other)
         if silent:
             sleep(min(EVERY, *(other.expiry / 4 for other in silent)) / 4)

@@ -387,18 +387,16 @@ class OfAnotherMachine(FakeObjects):
     def __init__(self, store: FakeObjects) -> None:
         super().__init__()
         self.content = store.content
+        self._signs = count(1000)
 
     @override
-    def names(self, folder: str) -> Iterator[str]:
-        """Those that look for others see them give a sign of life."""
-        found = list(super().names(folder))
-        yield from found
-        for name in found:
-            self._sign(name)
-
-    def _sign(self, name: str) -> None:
-        content = self.content[name].content
-        self.write(name, content.replace(b'"sign":0', b'"sign":1'))
+    def read(self, name: str) -> Found | None:
+        """Who looks at another twice sees that it has given a sign of life meanwhile."""
+        found = super().read(name)
+        if found is None:
+            return None
+        written = msgspec.json.decode(found.content, type=Written)
+        return Found(msgspec.json.encode(msgspec.structs.replace(written, sign=next(self._signs))), found.version)
 
 
 def test_builders_with_the_same_settings_share_a_store_and_see_each_other() -> None:
@@ -435,8 +433,58 @@ def test_a_builder_that_gives_no_sign_is_thought_dead_after_its_time() -> None:
         silent = FakeObjects()
         silent.content = dict(store.content)
     with builders(silent).join(process(2), alone=True) as others:
-        assert [other.process for other in others] == [1]
+        assert others == []
         assert list(silent.content) == [name_of(process(2))]
+
+
+class Passing(FakeObjects):
+    """A store whose other builder, which is there at first, goes on in the moment when somebody reads its sign twice.
+
+    then: what it writes; None if it ends.
+    """
+
+    def __init__(self, first: Written, then: Written | None) -> None:
+        super().__init__()
+        self._name, self._then, self._reads = name_of(first.process), then, 0
+        self.seen: list[str] = []
+        self.write(self._name, msgspec.json.encode(first))
+
+    @override
+    def read(self, name: str) -> Found | None:
+        self._reads += name == self._name
+        if self._reads == 2:
+            self.seen = list(self.content)
+            self.delete(self._name)
+            if self._then is not None:
+                self.write(self._name, msgspec.json.encode(self._then))
+        return super().read(name)
+
+
+SHARING = Written(process(1), alone=False, expiry=EXPIRY, sign=1)
+
+
+@pytest.mark.parametrize(("then", "alone"), [(None, False), (None, True), (SHARING, False)])
+def test_who_meets_one_that_holds_the_store_for_a_moment_waits_and_keeps_nobody_out_meanwhile(
+    then: Written | None, alone: bool
+) -> None:
+    store = Passing(Written(process(1), alone=True, expiry=EXPIRY), then)
+    with builders(store).join(process(2), alone=alone) as others:
+        assert [other.process for other in others] == ([] if then is None else [1])
+        assert name_of(process(2)) in store.content
+    assert store.seen == [name_of(process(1))]
+    assert name_of(process(2)) not in store.content
+
+
+def test_who_wants_a_store_alone_does_not_get_it_from_one_that_shares_it_now() -> None:
+    store = Passing(Written(process(1), alone=True, expiry=EXPIRY), SHARING)
+    with pytest.raises(HeldError, match="process 1"), builders(store).join(process(2), alone=True):
+        pass
+    assert list(store.content) == [name_of(process(1))]
+
+
+def always(_: Written) -> bool:
+    """Every builder keeps this one out."""
+    return True
 
 
 def signs_of(numbers: Iterable[int], expiry: float) -> FakeObjects:
@@ -455,7 +503,7 @@ def test_dead_builders_are_waited_for_together() -> None:
         waited[0] += seconds
 
     others = [Written(process(number), alone=False, expiry=EXPIRY) for number in range(5)]
-    assert _living(store, others, lambda: waited[0], sleep) is None
+    assert _living(store, others, always, lambda: waited[0], sleep) is None
     assert EXPIRY <= waited[0] < 1.1 * EXPIRY
     assert store.content == {}
 
@@ -469,7 +517,7 @@ def test_one_that_lives_among_dead_builders_is_named() -> None:
             store.write(name_of(written.process), msgspec.json.encode(written))
 
     others = [Written(process(number), alone=False, expiry=EXPIRY) for number in range(3)]
-    found = _living(store, others, lambda: 0.0, sleep)
+    found = _living(store, others, always, lambda: 0.0, sleep)
     assert found is not None and found.process == process(1)
 
 
