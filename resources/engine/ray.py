@@ -15,7 +15,7 @@ from typing_extensions import override
 from resources.engine.interface import PRELOADED, Engine, R, T, pause_of
 from resources.engine.memory import most_of
 from resources.engine.pace import IN_HAND, Pace
-from resources.engine.ray_calls import death_errors, in_words, lost_errors, remote
+from resources.engine.ray_calls import cancel, death_errors, in_words, lost_errors, remote
 from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines, on_machine
 from resources.engine.ray_task import Answer, Ground, ground_of, serve, warm_up
 from resources.engine.time_limit import too_long, within
@@ -266,10 +266,7 @@ class RayEngine(Engine):
         self._suspects.clear()
         self._left.clear()
         if flights:
-            ray = load_ray()
-            for reference in flights:
-                ray.cancel(reference)
-            ray.wait(flights, num_returns=len(flights), timeout=_GRACE)
+            cancel(flights, _GRACE)
 
     @override
     def close(self) -> None:

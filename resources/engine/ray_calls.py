@@ -1,7 +1,7 @@
 """Functions as tasks of Ray, and its errors by what they mean to us."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,21 @@ def remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
     """Returns a function as a task of one core and so many bytes. more: options of Ray's."""
     environment = WORKER_ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return _task(function).options(memory=memory, runtime_env={"env_vars": environment}, **more)
+
+
+def cancel(references: Sequence[Any], seconds: float) -> None:
+    """Interrupts tasks of this process, and waits at most so many seconds for their end.
+
+    Another task asks this process to do so. If it did so by itself, in this thread, while a task ends, Ray's own would
+    find that task gone and end the process (`Check failed: it != submissible_tasks_.end()`, Ray's pull request 54798).
+    """
+    asking = remote(_cancel, 0, num_cpus=0).remote(list(references))
+    load_ray().wait([*references, asking], num_returns=len(references) + 1, timeout=seconds)
+
+
+def _cancel(references: Sequence[Any]) -> None:
+    for reference in references:
+        load_ray().cancel(reference)
 
 
 def lost_errors() -> tuple[type[Exception], ...]:

@@ -179,6 +179,21 @@ def _first_two_then_more(engine: RayEngine, queue: Iterator[Job]) -> None:
         engine._cancel()
 
 
+def _takes_a_moment(job: Job) -> Outcome:
+    time.sleep(0.01)
+    return _done(job)
+
+
+def test_tasks_that_end_while_they_are_cancelled_do_not_end_the_driver(engine: RayEngine, tmp_path: Path) -> None:
+    engine._work = _takes_a_moment
+    ray = ray_cluster.load_ray()
+    for _ in range(60):
+        engine._launch(iter(jobs(tmp_path, 2)))
+        ray.wait(list(engine._flights), num_returns=1)  # The other ends in the same moment.
+        engine._cancel()
+    assert len(list(engine.run(jobs(tmp_path, 4)))) == 4
+
+
 def _dies_elsewhere(item: tuple[int, int]) -> int:
     number, asking = item
     if number == 2 and os.getpid() != asking:
