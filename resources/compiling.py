@@ -1,10 +1,11 @@
 """Compiles the kernels that a build needs before they are called, in two processes beside the build.
 
 A kernel is named by its module and function; it says itself for which argument types (`resources.jit.ahead`).
-`python -m resources.compiling NAME ... [-- NAME ...]` compiles kernels until standard input ends, in a process for
-each share of them.
+`python -m resources.compiling` compiles what a line of its standard input names, `NAME ... [-- NAME ...]`, in a process
+for each share, until standard input ends.
 """
 
+import gc
 import json
 import os
 import subprocess
@@ -18,12 +19,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from resources.collector import calm_collector
+from resources.cache_folder import cache_base
 from resources.hashing import content_digest
 
 _START, _EACH = 1.5, 0.5
 _PROCESSES = 2
 _NEXT = "--"
+_NOTES = "compiled"
 _SLOW = {
     "hash_shingles": 11.0,
     "sign_and_sketch": 2.5,
@@ -32,6 +34,19 @@ _SLOW = {
     "pack": 1.0,
     "nearest_previous": 1.5,
 }
+
+
+_EARLY: list["subprocess.Popen[bytes]"] = []
+
+
+def load_early() -> None:
+    """Starts what compiles, if nothing was ever compiled on this machine: it loads numba until a build names kernels.
+
+    For a command that will build, before it loads anything else, which keeps one core busy.
+    """
+    with suppress(OSError, RuntimeError):  # RuntimeError: of a user without a home
+        if not _EARLY and not any((cache_base() / _NOTES).glob("*")):
+            _EARLY.append(_started())
 
 
 @contextmanager
@@ -43,9 +58,13 @@ def compiled_ahead(names: Iterable[str], say: Callable[[str], None]) -> Iterator
     shares = _shares(list(dict.fromkeys(names)), min(_PROCESSES, os.cpu_count() or 1))
     due = [share for share in shares if not is_done(share)]
     if not due:
+        _end_early()
         yield
         return
-    child = _started(due)
+    child = _EARLY.pop() if _EARLY else _started()
+    if child.poll() is not None:
+        child = _started()
+    _name(child, due)
     say(f"compiling {sum(map(len, due))} kernels, once on this machine")
     watcher = threading.Thread(target=_say_end, args=(child, say), daemon=True)
     watcher.start()
@@ -57,10 +76,24 @@ def compiled_ahead(names: Iterable[str], say: Callable[[str], None]) -> Iterator
         child.communicate()
 
 
-def _started(shares: Sequence[Sequence[str]]) -> "subprocess.Popen[bytes]":
+def _started() -> "subprocess.Popen[bytes]":
     # Not from the working folder: a folder there may be called like one of our packages.
-    command = [sys.executable, "-P", "-m", "resources.compiling", *f" {_NEXT} ".join(map(" ".join, shares)).split()]
+    command = [sys.executable, "-P", "-m", "resources.compiling"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _name(child: "subprocess.Popen[bytes]", shares: Sequence[Sequence[str]]) -> None:
+    with suppress(OSError):  # It may have been killed, to have its memory.
+        assert child.stdin is not None
+        child.stdin.write(f" {_NEXT} ".join(map(" ".join, shares)).encode() + b"\n")
+        child.stdin.flush()
+
+
+def _end_early() -> None:
+    while _EARLY:
+        child = _EARLY.pop()
+        child.kill()
+        child.communicate()
 
 
 def _shares(names: Sequence[str], count: int) -> list[list[str]]:
@@ -147,10 +180,10 @@ def _stamp(path: Path) -> list[int]:
 def _note(names: Sequence[str]) -> Path:
     from importlib.metadata import version
 
-    from resources.cache_folder import cache_base
+    from resources.processor import processor
 
-    parts = (sys.version, version("numba"), version("numpy"), os.uname().nodename, *names)
-    return cache_base() / "compiled" / content_digest(*(part.encode() for part in parts))[:16]
+    parts = (sys.version, version("numba"), version("numpy"), os.uname().nodename, processor(), *names)
+    return cache_base() / _NOTES / content_digest(*(part.encode() for part in parts))[:16]
 
 
 def _module(name: str) -> str:
@@ -199,14 +232,35 @@ def _compile_share(names: Sequence[str]) -> None:
         _note_done(names)
 
 
+def _prepare() -> None:
+    """Loads what numba itself compiles, which is called here, before what is not."""
+    from resources.jit import load
+    from resources.unrun import lighten
+
+    gc.disable()  # It lives for seconds, and looking for garbage is a tenth of them.
+    load()
+    lighten()
+    gc.freeze()
+
+
+def _named() -> list[list[str]]:
+    """Returns the kernels that standard input names, by shares; none if it ended first."""
+    line = bytearray()
+    while not line.endswith(b"\n") and (more := os.read(0, 1)):  # not through sys.stdin, as above
+        line += more
+    return [share.split() for share in line.decode().split(_NEXT)]
+
+
 def main() -> None:
-    """Compiles the kernels named on the command line."""
+    """Compiles the kernels that standard input names."""
+    _prepare()
+    shares = _named()
+    if not any(shares):
+        return
     _leave_with_parent()
-    shares = [share.split() for share in " ".join(sys.argv[1:]).split(_NEXT)]
     for name in chain(*shares):
         with suppress(Exception):
             _kernel(name)
-    calm_collector()
     with suppress(Exception):
         compile_now(shares[0][:1])
     mine, others = _forked(shares)

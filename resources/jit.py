@@ -11,9 +11,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-F = TypeVar("F", bound=Callable[..., Any])
+from resources.processor import CPU, FEATURES, WIDE
 
-_CPU, _FEATURES = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
@@ -143,7 +143,7 @@ def _unite_constants(dispatcher: Any) -> None:
 @cache
 def _prepare() -> None:
     """Sets the processor that code is compiled for, before numba is imported."""
-    if not {_CPU, _FEATURES} & os.environ.keys():
+    if not {CPU, FEATURES} & os.environ.keys():
         os.environ |= _wide_vectors()
     if is_loaded():  # Somebody else imported numba first, and it has already read the environment.
         sys.modules["numba"].config.reload_config()
@@ -156,4 +156,4 @@ def _wide_vectors() -> dict[str, str]:
     features = binding.get_host_cpu_features()
     if not features.get("avx512f"):
         return {}
-    return {_CPU: binding.get_host_cpu_name(), _FEATURES: f"{features.flatten()},-prefer-256-bit"}
+    return {CPU: binding.get_host_cpu_name(), FEATURES: f"{features.flatten()}{WIDE}"}

@@ -30,6 +30,7 @@ from typing_extensions import override
 
 from resources.cache_folder import cache_base
 from resources.hashing import content_digest
+from resources.processor import CPU, FEATURES
 
 _SUFFIX, _LOCK = ".kernel", ".lock"
 _DIGEST_BYTES = 32
@@ -138,7 +139,7 @@ def _made_from(module: str) -> Iterator[bytes]:
     from llvmlite import binding
 
     yield f"{sys.version} {version('numba')} {version('llvmlite')} {version('numpy')}".encode()
-    cpu, features = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
+    cpu, features = os.environ.get(CPU), os.environ.get(FEATURES)
     yield f"{cpu or binding.get_host_cpu_name()} {features or binding.get_host_cpu_features().flatten()}".encode()
     for name, file in sorted(_reached(sys.modules[module]).items()):
         yield name.encode()

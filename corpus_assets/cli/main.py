@@ -89,6 +89,9 @@ def build(
     seed: Annotated[int, typer.Option(help="Another seed gives another sample.", min=0)] = 0,
 ) -> None:
     """Bring everything, or the selected assets, up to date; what is fresh is left alone."""
+    from resources.compiling import load_early
+
+    load_early()
     from corpus_assets.cli.build import Said, run
 
     if sample is not None or limit is not None or root is not None:
@@ -209,7 +212,7 @@ def import_dolma(
 
 @app.command()
 def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
-    """Say whether this machine can build the corpus, what the first build will cost, and what to do."""
+    """Say whether this machine can build the corpus, about what a first build takes, and what to do."""
     from corpus_assets.cli.doctor import run
 
     raise typer.Exit(run(config, as_json=as_json))

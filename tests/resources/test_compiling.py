@@ -74,13 +74,49 @@ def test_a_process_beside_the_build_compiles(own_cache: Path) -> None:
         assert len(said) == 2, "nothing is left to compile"
 
 
-def test_the_compiling_process_ends_with_its_parent(own_cache: Path) -> None:
-    command = [sys.executable, "-P", "-m", "resources.compiling", *[KERNEL] * 1000]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=TOP, env={"PYTHONPATH": str(TOP)}) as child:
+def test_what_compiles_starts_early_where_nothing_was_compiled(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    early: list[subprocess.Popen[bytes]] = []
+    monkeypatch.setattr(compiling, "_EARLY", early)
+    compiling.load_early()
+    compiling.load_early()
+    (child,) = early
+    with compiled_ahead([KERNEL], lambda _: None):
+        assert early == []
+        while not is_done([KERNEL]):
+            assert child.poll() in (None, 0)
+    compiling.load_early()
+    assert early == [], "something was compiled"
+    early.append(compiling._started())
+    with compiled_ahead([KERNEL], lambda _: None):
+        assert early == [], "nothing is left to compile"
+
+
+def test_a_process_without_numba_knows_what_one_with_it_has_compiled(own_cache: Path) -> None:
+    with compiled_ahead([KERNEL], lambda _: None):
+        while not is_done([KERNEL]):
+            pass
+    ask = f"""
+import sys
+from resources.compiling import is_done, missing
+print(is_done(["{KERNEL}"]), "numba" in sys.modules, missing(["{KERNEL}"]), is_done(["{KERNEL}"]))
+"""
+    environment = {"PYTHONPATH": str(TOP), "NUMBA_CACHE_DIR": str(own_cache)}
+    found = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["True", "False", "[]", "True"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_compiling_process_ends_with_its_parent(own_cache: Path, named: bool) -> None:
+    command = [sys.executable, "-P", "-m", "resources.compiling"]
+    environment = {"PYTHONPATH": str(TOP), "NUMBA_CACHE_DIR": str(own_cache)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=TOP, env=environment) as child:
         assert child.stdin is not None
+        child.stdin.write(f"{KERNEL} ".encode() * 1000 * named + b"\n" * named)
         child.stdin.close()
         assert child.wait(60) == 0
-    assert not own_cache.exists()
+    assert not (own_cache / "compiled").exists()
 
 
 def test_a_changed_source_is_compiled_anew(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,4 +129,26 @@ def test_a_changed_source_is_compiled_anew(own_cache: Path, tmp_path: Path, monk
     source.write_text("other")
     assert not is_done([KERNEL])
     source.unlink()
+    assert not is_done([KERNEL])
+
+
+def test_another_processor_compiles_anew(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other, faster = (tmp_path / name for name in ("one", "other", "faster"))
+    one.write_text("model name\t: A\ncpu MHz\t: 2000\nflags\t: sse avx2\n\nmodel name\t: A\nflags\t: sse avx2\n")
+    faster.write_text(one.read_text().replace("2000", "3000"))
+    other.write_text(one.read_text().replace("avx2", "avx512f"))
+    source = tmp_path / "source.py"
+    source.write_text("1")
+    monkeypatch.setattr("resources.kernel_cache.sources", lambda _: [source])
+    monkeypatch.setattr("resources.processor._CPUINFO", one)
+    compiling._note_done([KERNEL])
+    for cpuinfo, done in ((one, True), (faster, True), (other, False)):
+        monkeypatch.setattr("resources.processor._CPUINFO", cpuinfo)
+        assert is_done([KERNEL]) == done
+    monkeypatch.setattr("resources.processor._CPUINFO", tmp_path / "absent")
+    assert not is_done([KERNEL])
+    compiling._note_done([KERNEL])
+    assert is_done([KERNEL])
+    monkeypatch.delenv("NUMBA_CPU_FEATURES", raising=False)  # This process may have set it.
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
     assert not is_done([KERNEL])
