@@ -4,6 +4,7 @@ A partition exists if and only if its record does. Records are small JSON files 
 (design: `docs/architecture.md`, "The ledger").
 """
 
+import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -56,7 +57,10 @@ __all__ = [
 
 
 REMOVED = b"removed\n"
-"""What stands in the place of a record that was removed, in a store that can refuse a write but no removal."""
+"""How begins what stands in the place of a removed record, in a store that can refuse a write but no removal.
+
+The rest is another each time: a writer who is late must not take what another has left there for its own.
+"""
 
 _MANY = 4
 """Records for which threads are started."""
@@ -94,7 +98,7 @@ class Ledger:
         try:
             with self.storage.open(path) as file:
                 content = file.read()
-            if content == REMOVED:
+            if content.startswith(REMOVED):
                 return None
             record = decode_record(content)
         except FileNotFoundError:
@@ -133,7 +137,8 @@ class Ledger:
         """
         if version is None:
             return None
-        entry = self.storage.remove(record_path(asset, partition), REMOVED, version)
+        left = REMOVED + secrets.token_hex(8).encode()
+        entry = self.storage.remove(record_path(asset, partition), left, version)
         return entry and entry.version
 
     @contextmanager

@@ -1,6 +1,6 @@
 """Small objects in a store that are written under conditions; leases and lists of builders are made of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from resources.errors import StoreAccessError
@@ -58,19 +58,25 @@ def create(objects: Objects, name: str, content: bytes) -> str | None:
         return _own(objects, name, content)
 
 
-def replace(objects: Objects, name: str, content: bytes, version: str) -> str | None:
+def replace(
+    objects: Objects, name: str, content: bytes, version: str, is_ours: Callable[[bytes], bool] = lambda _: False
+) -> str | None:
     """Writes an object that has a version; returns the new one, None if somebody else has changed it. As `create`.
 
-    A store may refuse a write only because another was on its way; then it is tried again. `StoreAccessError` if that
-    does not end.
+    is_ours: whether another content is of this writer too: a store may do late what it was asked once and again, even
+    after what it was asked later. A store may also refuse a write only because another was on its way. In both cases it
+    is tried again; `StoreAccessError` if that does not end.
     """
     for _ in range(_ATTEMPTS):
         try:
             return objects.replace(name, content, version)
         except ChangedError:
             found = objects.read(name)
-            if found is None or found.version != version:
-                return found.version if found is not None and found.content == content else None
+            if found is None or found.content == content:
+                return found and found.version
+            if found.version != version and not is_ours(found.content):
+                return None
+            version = found.version
     raise StoreAccessError(f"{name}: the store refuses to replace version {version}, which it still has")
 
 

@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 
 from resources.errors import StorageError, is_full
 from resources.hashing import content_digest
+from resources.user_cache import user_folder
 
 _HALF_WRITTEN = ".half-"
 _LOCK = ".lock"
@@ -28,10 +29,22 @@ _LARGE = 8
 
 @dataclass(frozen=True)
 class FileCache:
-    """A folder of copies, and how many bytes they may have together."""
+    """A folder of copies, and how many bytes they may have together.
 
-    folder: Path
+    given: the folder, the same on all machines; None for that of the user, which each machine finds for itself.
+    """
+
+    given: Path | None
     limit: int
+
+    @property
+    def folder(self) -> Path:
+        """The folder on this machine; `StorageError` if none is given and the user has no home."""
+        try:
+            return self.given or user_folder("objects")
+        except RuntimeError:
+            why = "this user has no home folder; valid is a folder for copies"
+            raise StorageError(f"storage.cache.folder: {why}") from None
 
     def find(self, name: str, version: str, size: int | None) -> Path | None:
         """Returns the copy of a file of some version; None if there is none of that size. It counts as used now."""

@@ -60,6 +60,7 @@ class _Presence:
         self._quick = quick
         self._conditional = conditional
         self._written = written
+        self._first = written.sign
         self._name = name_of(written.process)
         self._renewing = threading.Lock()
         self.due = self._next()
@@ -87,10 +88,15 @@ class _Presence:
         if not self._conditional:
             require_builder(self._quick, self._written.process)
             return self._quick.write(self._name, content)
-        version = replace(self._quick, self._name, content, self._version)
+        version = replace(self._quick, self._name, content, self._version, self._is_later)
         if version is None:
             raise _lost(self._written.process)
         return version
+
+    def _is_later(self, content: bytes) -> bool:
+        """Returns whether a sign is one that this process renewed: the first was written without a condition."""
+        found = _decoded(content)
+        return found is not None and found.process == self._written.process and found.sign > self._first
 
     def end(self) -> None:
         """Removes it; if that fails, others think this process dead after its time."""
@@ -221,8 +227,12 @@ def _others(objects: Objects, builder: Process) -> Iterator[Written]:
 
 def _read(objects: Objects, name: str) -> Written | None:
     found = objects.read(name)
+    return None if found is None else _decoded(found.content)
+
+
+def _decoded(content: bytes) -> Written | None:
     try:
-        return None if found is None else msgspec.json.decode(found.content, type=Written)
+        return msgspec.json.decode(content, type=Written)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 

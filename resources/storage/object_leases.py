@@ -135,10 +135,14 @@ class ObjectLease(Lease):
             written = msgspec.structs.replace(self._written, renewal=self._written.renewal + 1)
             if self._version is not None:
                 content = msgspec.json.encode(written)
-                self._version = replace(objects, self._path, content, self._version)
+                self._version = replace(objects, self._path, content, self._version, self._is_ours)
             if self._version is None:
                 raise LeaseLostError(f"{self._path}: another builder has taken over this partition")
             self._written, self._begun = written, begun
+
+    def _is_ours(self, content: bytes) -> bool:
+        found = _decoded(content)
+        return found is not None and found.nonce == self._written.nonce
 
     @override
     def require(self) -> None:

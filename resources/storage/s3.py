@@ -36,7 +36,6 @@ from resources.storage.s3_old_uploads import abort_old_uploads, old_uploads
 from resources.storage.s3_paths import has_version, require_relative
 from resources.storage.s3_ranges import FIRST, Object, Piece, RangeReader, get, stream
 from resources.storage.s3_upload import S3Unpublished
-from resources.user_cache import user_folder
 
 _SEEKING = ".h5"
 _AT_RANDOM = (".npy", _SEEKING)
@@ -85,7 +84,7 @@ class S3Storage(Storage):
 
     def _object(self, path: str) -> Object:
         where = self._where(path)
-        return Object(self.settings, where["Bucket"], where["Key"], f"{self.place}/{path}")
+        return Object(self.settings, where["Bucket"], where["Key"], f"{self.place}/{path}", self.is_fixed(path))
 
     @override
     def open(self, path: str) -> BinaryIO:
@@ -250,8 +249,13 @@ class S3Storage(Storage):
 
     @property
     def _quick(self) -> S3Objects:
-        """The same, over requests that end long before a lease expires."""
-        return S3Objects(msgspec.structs.replace(self.settings, patience=self.lease_expiry / 8), self.address)
+        """The same, over requests that end long before a lease expires.
+
+        Their client is made at once: on a busy machine the thread that renews would take seconds to make it.
+        """
+        settings = msgspec.structs.replace(self.settings, patience=self.lease_expiry / 8)
+        client(settings)
+        return S3Objects(settings, self.address)
 
     @override
     def begin(self) -> Unpublished:
@@ -313,16 +317,15 @@ def open_s3(root: str, folder: Path, section: Mapping[str, Any]) -> S3Storage:
     except ValueError as error:
         raise ConfigError(f"storage.root: {error}") from None
     given = dict(section["s3"])
-    cache = section["cache"]
-    copies = FileCache(_cache_folder(folder, cache["folder"]), cache["limit"])
-    return S3Storage(address, S3Settings(**given), copies, section["lease"])
+    return S3Storage(address, S3Settings(**given), _cache(folder, section["cache"]), section["lease"])
 
 
-def _cache_folder(folder: Path, given: str | None) -> Path:
+def _cache(folder: Path, section: Mapping[str, Any]) -> FileCache:
     """Returns where copies of this user lie; users of one machine may share a folder, but cannot read each other's."""
-    if given:
-        return folder / given / f"user-{os.geteuid()}"
+    given = section["folder"]
+    copies = FileCache(folder / given / f"user-{os.geteuid()}" if given else None, section["limit"])
     try:
-        return user_folder("objects")
-    except RuntimeError:
-        raise ConfigError("storage.cache.folder: this user has no home folder; valid is a folder for copies") from None
+        copies.folder.absolute()
+    except StorageError as error:
+        raise ConfigError(str(error)) from None
+    return copies

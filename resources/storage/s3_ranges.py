@@ -1,7 +1,8 @@
 """Reading of objects by ranges: one piece, or a stream that reads ahead.
 
 The store may break off in the middle of a body, or send less than it promised. So the length of every piece is
-compared, and what is missing is asked for again. All requests of one stream name the version that the first one found.
+compared, and what is missing is asked for again. All requests of one stream name the version that the first one found,
+unless no other can be there.
 """
 
 import errno
@@ -43,12 +44,17 @@ def pool(settings: S3Settings) -> ThreadPoolExecutor:
 
 
 class Object(NamedTuple):
-    """One object. name: how messages call it."""
+    """One object. name: how messages call it.
+
+    fixed: whether its key can have one content only. It may be sent anew while it is read, and some stores give the
+    same bytes another version then: those that encrypt, or when they come in other parts.
+    """
 
     settings: S3Settings
     bucket: str
     key: str
     name: str
+    fixed: bool = False
 
 
 class Piece(NamedTuple):
@@ -88,7 +94,7 @@ def get(source: Object, start: int, size: int, etag: str | None = None) -> Piece
 
 def _attempt(source: Object, start: int, stop: int, etag: str | None) -> tuple[bytes, int, str]:
     """Asks once; returns what came, the size of the object and its version."""
-    condition = {"IfMatch": f'"{etag}"'} if etag else {}
+    condition = {"IfMatch": f'"{etag}"'} if etag and not source.fixed else {}
     with _of_one_version(source), translated(source.name):
         try:
             reply = client(source.settings).get_object(
@@ -143,7 +149,7 @@ def _body(body: Any, size: int) -> bytes:
 class RangeReader(Seekable):
     """A seekable stream over an object whose first piece is there; who reads on in order is read ahead for.
 
-    Holds at most `AHEAD` + 2 parts in memory.
+    Holds at most `AHEAD` + 2 parts in memory; those that arrive are there twice for a moment.
     """
 
     def __init__(self, source: Object, first: Piece) -> None:

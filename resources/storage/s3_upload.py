@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -59,8 +59,9 @@ class S3Unpublished(Unpublished):
     """Files of one partition.
 
     Those with a version in their key are sent by `prepare`: nobody looks there before a record names them. Files with
-    plain names replace older ones, so they are sent by `publish`, where the store can on the condition that they are
-    those that `prepare` saw; `LeaseLostError` if another builder has replaced them meanwhile.
+    plain names replace older ones, so they are sent by `publish`, in the order in which they were created: an index or
+    a manifest appears when what it is of is there. Where the store can, each is sent on the condition that the one
+    there is the one that `prepare` saw; `LeaseLostError` if another builder has replaced it meanwhile.
     """
 
     def __init__(self, address: Address, settings: S3Settings, cache: FileCache, identity: str) -> None:
@@ -110,24 +111,16 @@ class S3Unpublished(Unpublished):
         self._stored = {path: (versioned(path, version), file.size()) for path, file in self._files.items()}
         plain = list(filter(has_plain_name, self._files))
         if plain and holds_conditions(self._settings, self._address):
-            found = pool(self._settings).map(self._as_now, plain)
+            found = pool(self._settings).map(lambda path: self._upload(path).as_now(), plain)
             self._conditions = dict(zip(plain, found, strict=True))
-        self._send(path for path in self._files if not has_plain_name(path))
-
-    def _as_now(self, path: str) -> Mapping[str, str]:
-        """Returns the condition that a file is written in the place of the one that is there now."""
-        place = {"Bucket": self._address.bucket, "Key": self._address.key(path)}
-        try:
-            with translated(f"{self._address}/{path}"):
-                return {"IfMatch": client(self._settings).head_object(**place)["ETag"]}
-        except FileNotFoundError:
-            return {"IfNoneMatch": "*"}
+        self._send([path for path in self._files if not has_plain_name(path)])
 
     @override
     def publish(self) -> None:
         self.prepare()
         try:
-            self._send(path for path in self._files if has_plain_name(path))
+            for path in filter(has_plain_name, self._files):
+                self._send([path])
         except (ConditionError, FileNotFoundError) as error:  # The answer to `IfMatch` for an absent object is 404.
             raise LeaseLostError(str(error)) from None
         for path, file in self._files.items():
@@ -147,7 +140,7 @@ class S3Unpublished(Unpublished):
         self._files.clear()
         self._scratch.clear()
 
-    def _send(self, paths: Iterator[str]) -> None:
+    def _send(self, paths: Sequence[str]) -> None:
         send([self._upload(path) for path in paths])
 
     def _upload(self, path: str) -> "Upload":
@@ -171,6 +164,14 @@ class Upload(NamedTuple):
     def place(self) -> dict[str, str]:
         """Bucket and key, as the client takes them."""
         return {"Bucket": self.address.bucket, "Key": self.address.key(self.path)}
+
+    def as_now(self) -> Mapping[str, str]:
+        """Returns the condition that the object is written in the place of the one that is there now."""
+        try:
+            with translated(f"{self.address}/{self.path}"):
+                return {"IfMatch": client(self.settings).head_object(**self.place)["ETag"]}
+        except FileNotFoundError:
+            return {"IfNoneMatch": "*"}
 
     def part(self, start: int, size: int, send: Callable[..., Any], **numbers: Any) -> Any:
         """Sends a piece of the file; returns the reply."""
@@ -239,6 +240,7 @@ class _Begun:
     def _finish(self) -> None:
         replies = [future.result() for future in self._parts]
         if self._id is not None:
+            self._require_as_seen()
             parts = [{"PartNumber": number, "ETag": reply["ETag"]} for number, reply in enumerate(replies, 1)]
             with translated(f"{self._upload.address}/{self._upload.path}"):
                 self._client.complete_multipart_upload(
@@ -247,6 +249,11 @@ class _Begun:
                     UploadId=self._id,
                     MultipartUpload={"Parts": parts},
                 )
+
+    def _require_as_seen(self) -> None:
+        """Looks whether the condition holds: some stores heed that of an object in one piece, and none of this call."""
+        if self._upload.condition and self._upload.as_now() != self._upload.condition:
+            raise ConditionError(f"{self._upload.address}/{self._upload.path}: was changed by somebody else")
 
     def abort(self) -> None:
         for future in self._parts:

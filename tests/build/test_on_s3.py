@@ -4,6 +4,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 
@@ -13,17 +15,22 @@ from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.cli.sampling import Asked, write_sample_config
 from corpus_assets.cli.verify import verify
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.build import build as whole_build
 from resources.errors import DamagedFileError, StoreAccessError
 from resources.formats.known import format_of
-from resources.ledger import Ledger
+from resources.ledger import Ledger, Record
 from resources.stage import soundness
 from resources.stage.partition import Partition
 from resources.stage.small_files import SmallFiles
 from resources.storage import s3, s3_ranges
-from resources.storage.interface import Storage
+from resources.storage.interface import Entry, Storage
 from resources.storage.s3 import S3Storage
-from tests.build.small import Built, digests, drive, opened, prose, raw_rows, write_config, write_raw, write_small
+from tests.build.small import Built, Key, digests, drive, opened, prose, raw_rows, write_config, write_raw, write_small
 from tests.object_store import KEY, SECRET, Server
+from tests.orchestration.silent import Silent
+
+FIRST = ("inventory", "raw_source")
+REBUILT = ("normalized_documents", "short_documents", "minhashes")
 
 
 @pytest.fixture
@@ -56,17 +63,17 @@ def build(folder: Path) -> Built:
     return done
 
 
-def begin(folder: Path) -> Corpus:
+def begin(folder: Path, then: Sequence[str] = ("normalized_documents",)) -> Corpus:
     """Builds the first stages of a corpus."""
     corpus = opened(folder)
-    done = drive(corpus, [corpus.graph[name] for name in ("inventory", "raw_source", "normalized_documents")])
+    done = drive(corpus, [corpus.graph[name] for name in (*FIRST, *then)])
     assert (done.failed, done.waiting) == ([], [])
     return corpus
 
 
-def change(folder: Path) -> None:
+def change(folder: Path, text: str = "something else") -> None:
     rows = raw_rows()["books/three.jsonl"]
-    rows[0]["text"] = prose("something else")
+    rows[0]["text"] = prose(text)
     write_raw(folder, "books/three.jsonl", rows)
 
 
@@ -87,43 +94,77 @@ def test_the_content_is_that_of_a_local_build(folder: Path, tmp_path: Path) -> N
     assert verify(opened(folder), deep=True).bad == []
 
 
-def _contradictions(storage: Storage, stop: Event, seen: dict[str, set[str]]) -> list[str]:
-    """Reads records and their files until told to stop; returns files whose content was not that of the record."""
-    found: list[str] = []
+@dataclass
+class Read:
+    """What a reader met. seen: contents of each partition of an asset. wrong: files with other content than their
+    record says. absent: files that were not there; gone: those that a build had begun to remove by then."""
+
+    seen: dict[str, set[str]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
+
+
+def _read_all(storage: Storage, stop: Event, read: Read) -> None:
+    """Reads records and then their files until told to stop."""
     while not stop.is_set():
         ledger = Ledger(storage, snapshots=False)
-        for record in ledger.records("normalized_documents").values():
-            for file in record.files:
-                try:
-                    digest = format_of(file.path).digest(storage.open, file.path)
-                except FileNotFoundError:
-                    continue  # The build has ended and removed the older version.
-                seen.setdefault(str(record.partition), set()).add(digest)
-                if digest != file.digest:
-                    found.append(file.path)
-    return found
+        for asset in REBUILT:
+            for record in ledger.records(asset).values():
+                _read_files(storage, record, read)
 
 
-def test_a_reader_never_sees_content_that_its_record_does_not_name(folder: Path) -> None:
-    begin(folder)
-    stop, found, seen = Event(), list[str](), dict[str, set[str]]()
-    reader = Thread(target=lambda: found.extend(_contradictions(opened(folder).storage, stop, seen)))
+def _read_files(storage: Storage, record: Record, read: Read) -> None:
+    for file in record.files:
+        try:
+            digest = format_of(file.path).digest(storage.open, file.path)
+        except FileNotFoundError:
+            if file.path not in read.gone:
+                read.absent.append(file.path)
+            continue
+        read.seen.setdefault(f"{record.asset}/{record.partition}", set()).add(digest)
+        if digest != file.digest:
+            read.wrong.append(file.path)
+
+
+def test_a_reader_finds_what_its_record_names_until_the_build_has_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(folder, REBUILT)
+    stop, read, events = Event(), Read(), list[str]()
+    removing, committing = Corpus.remove_obsolete, Ledger.replace
+
+    def removes(corpus: Corpus, replaced: Mapping[Key, Collection[str]]) -> int:
+        events.append("removed")
+        read.gone.update(*replaced.values())
+        return removing(corpus, replaced)
+
+    def commits(ledger: Ledger, record: Record, version: str | None) -> Entry | None:
+        events.append("committed")
+        return committing(ledger, record, version)
+
+    monkeypatch.setattr(Corpus, "remove_obsolete", removes)
+    monkeypatch.setattr(Ledger, "replace", commits)
+    reader = Thread(target=_read_all, args=(opened(folder).storage, stop, read))
     reader.start()
     try:
         for number in range(3):
-            known = len(seen.get("books--three", ()))
-            rows = raw_rows()["books/three.jsonl"]
-            rows[0]["text"] = prose(f"version {number}")
-            write_raw(folder, "books/three.jsonl", rows)
-            begin(folder)
+            known = len(read.seen.get("minhashes/books--three", ()))
+            change(folder, f"version {number}")
+            corpus = opened(folder)
+            report = whole_build(corpus, [corpus.graph[name] for name in (*FIRST, *REBUILT)], Silent())
+            assert (report.failed, report.waiting, report.recomputed) == ([], [], 2 + len(REBUILT))
+            assert events == ["committed"] * report.recomputed + ["removed"]
+            events.clear()
             limit = time.monotonic() + 120
-            while len(seen.get("books--three", ())) <= known:
+            while len(read.seen.get("minhashes/books--three", ())) <= known:
                 assert reader.is_alive() and time.monotonic() < limit, "the reader sees no new version"
                 time.sleep(0.01)
     finally:
         stop.set()
         reader.join()
-    assert found == []
+    assert (read.wrong, read.absent) == ([], [])
+    assert read.gone, "no build removed anything"
 
 
 def test_the_older_version_is_there_until_the_record_switches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

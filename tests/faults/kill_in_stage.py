@@ -13,7 +13,7 @@ from corpus_assets.cli.verify import verify
 from resources.ledger import Ledger
 from resources.stage.task import Task
 from resources.storage.local import LocalUnpublished
-from resources.storage.s3_paths import unversioned
+from resources.storage.s3_paths import has_plain_name, unversioned
 from resources.storage.s3_upload import S3Unpublished, Upload
 from tests.build.small import contents, drive, live_records, opened
 
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 MOMENTS = ("first file", "half written", "before publishing", "before the record")
 IN_A_BUCKET = ("half written", "half sent", "before publishing", "before the record")
+ONE_BY_NAME = "after the first file with a plain name"
 
 
 def die() -> None:
@@ -45,9 +46,9 @@ def arm(stage: str, moment: str) -> None:
             die()
         return made
 
-    def sends(call: Any, *args: Any, **more: Any) -> Any:
-        reply = call(*args, **more)
-        if running[-1] == stage and moment == "half sent":
+    def sends(call: Any, upload: Upload, *args: Any, **more: Any) -> Any:
+        reply = call(upload, *args, **more)
+        if running[-1] == stage and (moment == "half sent" or (moment == ONE_BY_NAME and has_plain_name(upload.path))):
             die()
         return reply
 
@@ -81,12 +82,17 @@ def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: s
     killed_at(MOMENTS, whole, folder, stage)
 
 
+def kill(folder: Path, stage: str, moment: str) -> None:
+    """Build a corpus in a process that dies in a stage."""
+    command = [sys.executable, "-m", "tests.faults.kill_in_stage", str(folder), stage, moment]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+
+
 def killed_at(moments: Sequence[str], whole: dict[str, str], folder: Path, stage: str) -> None:
     """Build a corpus and die in a stage, at one moment after the other; the next build finishes the rest."""
     kept: dict[tuple[str, str | None], Any] = {}
     for moment in moments:
-        command = [sys.executable, "-m", "tests.faults.kill_in_stage", str(folder), stage, moment]
-        assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+        kill(folder, stage, moment)
         killed = opened(folder)
         assert verify(killed, deep=True).bad == [], moment
         committed = live_records(killed)

@@ -27,11 +27,13 @@ _LIMIT = 240.0
 
 
 def wait_until(condition: Callable[[], bool], processes: Sequence[subprocess.Popen[str]], seconds: float) -> bool:
-    """Wait until a condition holds or all processes have ended, but not for ever; true if it holds."""
+    """Wait until a condition holds or all processes have ended, but not for ever; true if it holds. None may fail."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and any(process.poll() is None for process in processes):
         if condition():
             return True
+        for process in processes:
+            assert process.poll() in (None, 0), process.communicate()
         time.sleep(0.01)
     return condition()
 

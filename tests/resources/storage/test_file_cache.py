@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -13,7 +14,7 @@ from typing import BinaryIO
 import pytest
 
 from resources.errors import ConfigError, StorageError
-from resources.storage import s3
+from resources.storage import file_cache
 from resources.storage.file_cache import FileCache
 from resources.storage.s3 import open_s3
 
@@ -133,6 +134,15 @@ def test_a_user_without_a_home_is_told_which_option_helps(tmp_path: Path, monkey
     def homeless(group: str) -> Path:
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr(s3, "user_folder", homeless)
+    monkeypatch.setattr(file_cache, "user_folder", homeless)
     with pytest.raises(ConfigError, match=r"storage\.cache\.folder: this user has no home folder"):
         open_s3("s3://bucket/x", tmp_path, {**SECTION, "cache": {"folder": None, "limit": SIZE}})
+
+
+def test_each_machine_finds_the_folder_of_its_user_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "here"))
+    store = open_s3("s3://bucket/x", tmp_path, {**SECTION, "cache": {"folder": None, "limit": SIZE}})
+    assert store.cache.folder == tmp_path / "here/corpus-assets/objects"
+    sent = pickle.dumps(store)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "there"))
+    assert pickle.loads(sent).cache.folder == tmp_path / "there/corpus-assets/objects"

@@ -557,6 +557,48 @@ def test_a_write_that_is_refused_without_a_change_is_tried_again() -> None:
     assert replace(objects, "one", b"3", "older") is None
 
 
+class Late(FakeObjects):
+    """A store that does a write once more after the one that follows it, as a busy server does with a repeated one."""
+
+    before: tuple[str, bytes] | None = None
+
+    @override
+    def replace(self, name: str, content: bytes, version: str) -> str:
+        new = super().replace(name, content, version)
+        if self.before is not None:
+            self.write(*self.before)
+        self.before = name, content
+        return new
+
+
+def test_a_sign_that_comes_late_is_no_loss() -> None:
+    objects = Late()
+    presence = _Presence(objects, Written(process(0), alone=False, expiry=EXPIRY), objects, conditional=True)
+    for _ in range(3):
+        presence.renew()
+    found = objects.read(name_of(process(0)))
+    assert found is not None and b'"sign":2' in found.content
+    objects.delete(name_of(process(0)))
+    with pytest.raises(BuilderLostError):
+        presence.renew()
+
+
+def test_a_renewal_that_comes_late_is_no_loss_but_a_lease_of_another_is() -> None:
+    objects, builder = Late(), process(0)
+    objects.write(name_of(builder), b"")
+    lease = ObjectLeases(objects, EXPIRY, lambda: 0.0, ByHand()).take("asset/one", builder)
+    assert isinstance(lease, ObjectLease)
+    for _ in range(3):
+        lease.renew()
+    theirs = FakeObjects()
+    theirs.write(name_of(process(1)), b"")
+    assert isinstance(ObjectLeases(theirs, EXPIRY, lambda: 0.0, ByHand()).take("asset/one", process(1)), ObjectLease)
+    (path,) = theirs.names(".leases")
+    objects.content[path] = Found(theirs.content[path].content, "another")
+    with pytest.raises(LeaseLostError):
+        lease.renew()
+
+
 @pytest.mark.parametrize("may_share", [True, False])
 def test_who_was_given_up_gives_no_sign_again(may_share: bool) -> None:
     objects = FakeObjects()

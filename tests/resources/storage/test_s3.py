@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 
 from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
 from resources.ledger import Ledger, Record
-from resources.storage import s3_objects, s3_old_uploads, s3_ranges, s3_upload
+from resources.storage import s3_client, s3_objects, s3_old_uploads, s3_ranges, s3_upload
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.leases import Held
@@ -36,6 +37,7 @@ from tests.resources.storage.test_every_store import LARGE, put
 
 _WRITER = """
 import os, signal, sys
+from resources.storage import s3_upload
 from resources.storage.s3 import S3Storage
 from resources.storage.s3_address import Address
 from resources.storage.s3_client import S3Settings
@@ -49,6 +51,18 @@ if what == "write":
     unpublished.create("a/one").write(b"never named")
     unpublished.create("splits/two").write(b"never seen")
     unpublished.prepare()
+elif what == "replace":
+    unpublished = storage.begin()
+    for name in ("bin", "idx"):
+        unpublished.create(f"exports/one.{name}").write(b"new")
+    send = s3_upload.send
+    def stop(uploads):
+        send(uploads)
+        if uploads:
+            print("ready", flush=True)
+            signal.pause()
+    s3_upload.send = stop
+    unpublished.publish()
 else:
     held = storage.exclusive()
     held.__enter__()
@@ -102,6 +116,13 @@ def test_a_killed_writer_leaves_nothing_that_a_record_or_trainer_reads(bucket: S
     assert [path.name for path in bucket.cache.folder.iterdir()] == []
 
 
+def test_files_with_plain_names_are_replaced_in_the_order_in_which_they_were_created(bucket: S3Storage) -> None:
+    put(bucket, **{"exports/one.idx": b"old", "exports/one.bin": b"old"})
+    end(other_process(bucket, "replace"))
+    assert bucket.read("exports/one.bin", 0, 9) == b"new"
+    assert bucket.read("exports/one.idx", 0, 9) == b"old"
+
+
 def test_one_stream_never_mixes_two_versions(bucket: S3Storage) -> None:
     put(bucket, **{"splits/large": LARGE})
     with bucket.open("splits/large") as file:
@@ -110,6 +131,16 @@ def test_one_stream_never_mixes_two_versions(bucket: S3Storage) -> None:
         with pytest.raises(StoreAccessError, match="was replaced while it was read") as found:
             file.read()
     assert found.value.errno == errno.ESTALE
+
+
+def test_a_stream_goes_on_when_the_same_content_is_sent_anew_with_another_version(bucket: S3Storage) -> None:
+    path = put(bucket, large=LARGE)["large"]
+    before = bucket.stat(path)
+    with bucket.sequential(path) as file:
+        assert file.read(100) == LARGE[:100]
+        put(replace(bucket, settings=msgspec.structs.replace(bucket.settings, part_size=5 << 20)), large=LARGE)
+        assert before is not None and bucket.stat(path) != before
+        assert file.read() == LARGE[100:]
 
 
 class _Cut:
@@ -346,16 +377,21 @@ def test_a_record_is_replaced_only_while_it_is_the_one_that_was_seen(bucket: S3S
     assert bucket.read("ledger/a/one.json", 0, 10) == b"2"
 
 
-def test_a_late_writer_does_not_replace_files_with_plain_names(bucket: S3Storage) -> None:
+@pytest.mark.parametrize("large", [b"", LARGE])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_late_writer_does_not_replace_files_with_plain_names(bucket: S3Storage, first: bool, large: bytes) -> None:
+    if not first:
+        put(bucket, **{"tokens/train/one.h5": b"before"})
     late, other = bucket.begin(), bucket.begin()
-    for unpublished, content in ((late, b"late"), (other, b"other")):
+    for unpublished, content in ((late, b"late " + large), (other, b"other" + large)):
         unpublished.create("tokens/train/one.h5").write(content)
         unpublished.prepare()
     other.publish()
     with pytest.raises(LeaseLostError, match=r"tokens/train/one\.h5"):
         late.publish()
     late.discard()
-    assert bucket.read("tokens/train/one.h5", 0, 10) == b"other"
+    assert bucket.read("tokens/train/one.h5", 0, 5) == b"other"
+    assert not client(bucket.settings).list_multipart_uploads(Bucket=bucket.address.bucket).get("Uploads")
 
 
 def record_of(name: str) -> Record:
@@ -375,6 +411,20 @@ def test_a_late_writer_does_not_remove_the_record_of_another(bucket: S3Storage) 
     assert ledger.replace(record_of("new"), removed) is not None
     with pytest.raises(LeaseLostError, match=r"ledger/a/x\.json: another builder"):
         ledger.remove("a", "x", old.version)
+    assert ledger.records("a") == {"x": record_of("new")}
+
+
+def test_a_late_writer_does_not_take_the_removal_of_another_for_its_own(bucket: S3Storage) -> None:
+    ledger = Ledger(bucket)
+    old = ledger.replace(record_of("old"), None)
+    assert old is not None
+    first = ledger.remove("a", "x", old.version)
+    with pytest.raises(LeaseLostError, match=r"ledger/a/x\.json: another builder"):
+        ledger.remove("a", "x", old.version)
+    second = ledger.remove("a", "x", first)
+    with pytest.raises(LeaseLostError, match=r"ledger/a/x\.json: another builder"):
+        ledger.replace(record_of("late"), first)
+    assert ledger.replace(record_of("new"), second) is not None
     assert ledger.records("a") == {"x": record_of("new")}
 
 
@@ -516,3 +566,22 @@ def test_a_forked_process_has_a_client_of_its_own(bucket: S3Storage) -> None:
         assert time.monotonic() < limit, "the child hangs"
         time.sleep(0.01)
     assert os.waitstatus_to_exitcode(ended[1]) == 0
+
+
+def test_boto_uploads_files_with_our_client(bucket: S3Storage, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    where = {"Bucket": bucket.address.bucket, "Key": bucket.address.key("one")}
+    client(bucket.settings).upload_file(str(tmp_path / "file"), where["Bucket"], where["Key"])
+    assert bucket.read("one", 0, 9) == b"content"
+
+
+def test_what_renews_has_its_client_before_anything_is_due(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[S3Settings, Any] = {}
+    monkeypatch.setattr(s3_client, "_CLIENTS", made)
+    with bucket.shared(builder := this_process()):
+        assert sorted(settings.patience is None for settings in made) == [False, True]
+        made.clear()
+        lease = bucket.lease("asset/one", builder)
+        assert sorted(settings.patience is None for settings in made) == [False, True]
+        assert not isinstance(lease, Held)
+        lease.release()
