@@ -26,7 +26,7 @@ class Hub:
     """The hub: commits are folders of the site that holds the content, branches lead to them.
 
     asked: how often each kind of request came. tokens: what came as authorization, here and where content lies. status:
-    what every request is answered with, if it is not None.
+    what every request is answered with, if it is not None. silent: whether it takes requests and answers none.
     """
 
     content: Site
@@ -36,6 +36,7 @@ class Hub:
     tokens: set[str | None] = field(default_factory=set)
     status: int | None = None
     is_private: bool = False
+    silent: bool = False
 
     def commit(self, files: dict[str, bytes], branch: str = "main") -> str:
         """Makes a commit of some files, and returns its id."""
@@ -66,6 +67,7 @@ def _entry(path: str, raw: bytes) -> dict[str, Any]:
 class _Handler(BaseHTTPRequestHandler):
     hub: Hub
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -89,7 +91,9 @@ class _Handler(BaseHTTPRequestHandler):
         hub.tokens.add(self.headers.get("Authorization"))
         api, resolve = f"/api/datasets/{REPOSITORY}/", f"/datasets/{REPOSITORY}/resolve/"
         path = parts.path
-        if hub.status is not None:
+        if hub.silent:
+            self.close_connection = not self.rfile.read(1)  # Until the client has enough.
+        elif hub.status is not None:
             self._answer({"error": "fault"}, hub.status)
         elif not path.startswith((api, resolve)) or (hub.is_private and not self.headers.get("Authorization")):
             self._answer({"error": "Repository not found"}, 401, X_Error_Code="RepoNotFound")

@@ -19,7 +19,8 @@ class Site:
     """What the server does, and what it was asked.
 
     ranges, lengths, etags: whether it gives them. fault: says what goes wrong with the n-th GET of a path: a status, or
-    the number of bytes after which the connection breaks off; None if nothing. redirects: paths that lead elsewhere.
+    the number of bytes after which the connection breaks off; None if nothing. coding: what it says that contents are
+    packed with. redirects: paths that lead elsewhere.
     """
 
     folder: Path
@@ -28,6 +29,7 @@ class Site:
     etags: bool = True
     dates: bool = False
     fault: Callable[[str, int], int | None] = lambda path, number: None
+    coding: str = ""
     redirects: dict[str, str] = field(default_factory=dict)
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
@@ -44,6 +46,7 @@ BREAKS = 1000
 class _Handler(BaseHTTPRequestHandler):
     site: Site
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # Else every body waits 40 ms for the client to confirm the headers.
 
     def setup(self) -> None:
         super().setup()
@@ -71,6 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self, path: str, content: bytes, breaks: int | None) -> None:
         site = self.site
         headers = {"ETag": f'"{hashlib.md5(content).hexdigest()}"'} if site.etags else {}
+        if site.coding:
+            headers["Content-Encoding"] = site.coding
         if site.dates:
             headers["Last-Modified"] = self.date_time_string(int((site.folder / path).stat().st_mtime))
         wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")) if site.ranges else None

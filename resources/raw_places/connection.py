@@ -1,5 +1,6 @@
 """Requests over HTTP: one pool of connections per process, faults in our words, never with a query in them."""
 
+import logging
 import os
 import re
 from collections.abc import Mapping
@@ -8,7 +9,15 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
-from urllib3.exceptions import HTTPError, LocationValueError, MaxRetryError, NameResolutionError, SSLError, TimeoutError
+from urllib3.exceptions import (
+    HTTPError,
+    LocationValueError,
+    MaxRetryError,
+    NameResolutionError,
+    NewConnectionError,
+    SSLError,
+    TimeoutError,
+)
 
 from resources.errors import StorageError
 from resources.raw_files import printable
@@ -22,7 +31,21 @@ _TIMEOUT = urllib3.Timeout(connect=10, read=60)
 _AGAIN = (408, 429, 500, 502, 503, 504)
 _POOLS: dict[str | None, urllib3.PoolManager] = {}
 os.register_at_fork(after_in_child=_POOLS.clear)  # Connections of the parent belong to it.
+_CODINGS = {"gzip": ".gz", "x-gzip": ".gz", "zstd": ".zst", "br": ".br", "deflate": ".z", "compress": ".z"}
+"""How servers pack what they send, and how names of files end that are stored so."""
+
 _RANGE = re.compile(r"bytes \d+-\d+/(\d+|\*)")
+
+
+def _without_queries(record: logging.LogRecord) -> bool:
+    """Takes the queries out of what the library logs of each request and try; returns that it may be logged."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(one.partition("?")[0] if isinstance(one, str) else one for one in record.args)
+    return True
+
+
+for _name in ("connectionpool", "poolmanager", "util.retry"):
+    logging.getLogger(f"urllib3.{_name}").addFilter(_without_queries)
 
 
 class StatusError(StorageError):
@@ -95,12 +118,25 @@ def _checked(response: Any, url: str, what: str) -> HttpReply:
     if response.status == 206 and not _RANGE.fullmatch(response.headers.get("Content-Range", "")):
         response.close()
         raise StorageError(f"{what} answers 206 without a Content-Range that can be read")
+    if packed := _packed(response, url):
+        response.close()
+        raise StorageError(f"{what} sends it packed with {packed}, though it was asked for it as it is")
     ends = "Content-Length" in response.headers or response.headers.get("Transfer-Encoding", "").lower() == "chunked"
     downgraded = url.lower().startswith("https:") and any(map(_is_open, _redirections(response)))
     if ends and not downgraded:
         return HttpReply(response)
     response.close()
     raise StorageError(f"{what} " + ("leads from https to http" if downgraded else "does not say where the file ends"))
+
+
+def _packed(response: Any, url: str) -> str:
+    """Returns how a server packed a file on its way; empty if it sends it as it is.
+
+    Some servers say so of every file that is stored packed, by its name.
+    """
+    coding = response.headers.get("Content-Encoding", "").strip().lower()
+    suffix = _CODINGS.get(coding)
+    return "" if suffix is None or urlsplit(url).path.lower().endswith(suffix) else coding
 
 
 def _redirections(response: Any) -> list[str]:
@@ -153,6 +189,7 @@ def _words(error: BaseException) -> str:
     cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
     known = {
         NameResolutionError: "the name of the host is not known",
+        NewConnectionError: "nobody listens there, or no way leads there",
         TimeoutError: "no answer in time",
         SSLError: "no trusted connection (TLS)",
         LocationValueError: "it leads to an address that is not http or https",

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, BinaryIO, cast
 
 from resources.errors import ConfigError, CorpusError, StorageError
+from resources.hub_client import hub_api
 from resources.raw_addresses import HubAddress, hub_address
 from resources.raw_files import FoundFile, fixed_folder, glob_pattern
 from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
@@ -97,11 +98,9 @@ def _from(file: FoundFile, cut: int) -> FoundFile:
 
 def _commit(place: HubAddress) -> str:
     """Returns the commit that a revision means now."""
-    from huggingface_hub import HfApi
-
     if place.is_pinned:
         return place.revision
-    found = HfApi().dataset_info(place.repository, revision=place.revision)
+    found = hub_api().dataset_info(place.repository, revision=place.revision)
     if not found.sha:
         raise StorageError(f"the hub does not say which commit {place.revision!r} is")
     return found.sha
@@ -110,16 +109,12 @@ def _commit(place: HubAddress) -> str:
 @lru_cache(_KNOWN_TREES)
 def _tree(repository: str, commit: str, folder: str) -> tuple[FoundFile, ...]:
     """Returns all files below a folder of a commit, which never change."""
-    from huggingface_hub import HfApi
-
-    entries = HfApi().list_repo_tree(repository, folder or None, recursive=True, revision=commit, repo_type="dataset")
+    entries = hub_api().list_repo_tree(repository, folder or None, recursive=True, revision=commit, repo_type="dataset")
     return tuple(_found(entry, commit) for entry in entries if hasattr(entry, "blob_id"))
 
 
 def _paths(repository: str, commit: str, paths: list[str]) -> list[FoundFile]:
-    from huggingface_hub import HfApi
-
-    entries = HfApi().get_paths_info(repository, paths, revision=commit, repo_type="dataset") if paths else []
+    entries = hub_api().get_paths_info(repository, paths, revision=commit, repo_type="dataset") if paths else []
     return [_found(entry, commit) for entry in entries if hasattr(entry, "blob_id")]
 
 

@@ -3,6 +3,7 @@
 from corpus_assets.tokenize.tokenizers.files import FOLDER_FILES, MAX_FILE_BYTES
 from resources.config_files import read_outside
 from resources.errors import BadFileError, ConfigError
+from resources.hub_client import hub_api
 
 
 def download(name: str, revision: str) -> dict[str, bytes]:
@@ -12,10 +13,10 @@ def download(name: str, revision: str) -> dict[str, bytes]:
     the environment (`HF_TOKEN`). Raises ConfigError when the repository, its tokenizer or the network is not there,
     BadFileError for a file that is too large. Downloads stay in the hub's own cache folder.
     """
-    from huggingface_hub import HfApi, hf_hub_download
+    from huggingface_hub import hf_hub_download
 
     try:
-        found = HfApi().model_info(name, revision=revision, files_metadata=True)
+        found = hub_api().model_info(name, revision=revision, files_metadata=True)
         sizes = {file.rfilename: file.size or 0 for file in found.siblings or ()}
         wanted = [file for file in FOLDER_FILES if file in sizes]
         for file in wanted:

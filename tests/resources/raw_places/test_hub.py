@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from resources import hub_client
 from resources.errors import ConfigError, StorageError
 from resources.raw_places import connection, hub, ranged, remote
 from resources.raw_places.interface import SourceFolder
@@ -122,6 +123,15 @@ def test_what_is_wrong_with_the_hub_is_said_and_a_fault_of_ours_is_not_taken_for
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://localhost:1")
     with pytest.raises(StorageError, match=r"sources\.s\.location: .*: the hub cannot be reached: \w+"):
         listed()
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_hub_that_never_answers_is_given_up(found: Hub, monkeypatch: pytest.MonkeyPatch, pinned: bool) -> None:
+    monkeypatch.setattr(hub_client, "SECONDS", 0.05)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)  # Its client tries it again.
+    found.silent = True
+    with pytest.raises(StorageError, match=r"sources\.s\.location: .*: the hub cannot be reached: ReadTimeout"):
+        listed(f"@{found.branches['main']}" if pinned else "@main")
 
 
 def test_offline_the_hub_is_not_asked(found: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

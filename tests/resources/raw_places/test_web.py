@@ -137,6 +137,15 @@ def test_a_query_is_asked_with_and_shown_nowhere(site: Site, tmp_path: Path) -> 
     assert "secret" not in str(error.value)
 
 
+def test_a_query_is_in_no_log_of_the_library(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    site.redirects = {"moved.jsonl": f"{site.url}/data/b.jsonl?signature=secret"}
+    connection.get(f"{site.url}/moved.jsonl?token=secret", "moved.jsonl").close()
+    with pytest.raises(StorageError, match=r"a\.jsonl: 127\.0\.0\.1 cannot be read now: nobody listens there"):
+        connection.get("http://127.0.0.1:9/a.jsonl?token=secret", "a.jsonl")
+    assert "Retrying" in caplog.text and "secret" not in caplog.text
+
+
 def test_urls_that_differ_by_their_queries_are_different_files(site: Site, tmp_path: Path) -> None:
     (tmp_path / "data/list.txt").write_text("b.jsonl?part=1\nb.jsonl?part=2\n")
     assert len({shard.key for shard in listed(f"{site.url}/data/list.txt").shards}) == 2
@@ -276,6 +285,21 @@ def test_a_file_without_bytes_and_one_of_unknown_length(site: Site, tmp_path: Pa
         assert file.seek(0, io.SEEK_END) == len(CONTENT)
         file.seek(0)
         assert file.read() == CONTENT
+
+
+def test_a_file_that_a_server_packs_on_its_way_is_not_read_and_one_that_is_stored_so_is(
+    site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "data/c.jsonl.gz").write_bytes(gzip.compress(CONTENT))
+    shard = shard_of(site)
+    site.coding = "gzip"
+    with gzip.open(shard_of(site, "data/c.jsonl.gz").open()) as file:
+        assert file.read() == CONTENT
+    for ask in (shard.open, lambda: listed(f"{site.url}/data/deep/a.jsonl")):
+        with pytest.raises(StorageError, match=r"s/a\.jsonl: 127\.0\.0\.1 sends it packed with gzip"):
+            ask()
+    site.coding = "UTF-8"  # What some servers say of any text.
+    assert shard.open().read() == CONTENT
 
 
 def test_redirects_are_followed_to_web_servers_and_not_for_ever(site: Site) -> None:
