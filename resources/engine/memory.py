@@ -1,7 +1,14 @@
 """The memory of a machine: what its workers share, what each takes before it holds data, and what a job may use."""
 
-OWN_MEMORY = 300 << 20
-"""Bytes that a worker takes before it holds any data: libraries and compiled kernels (docs/scale.md)."""
+OWN_MEMORY = 384 << 20
+"""Bytes that a worker takes before it holds any data: libraries, compiled kernels, a large tokenizer.
+
+`python -m benchmarks.worker_memory` measures it, and a test holds it against a real worker. Workers share what the
+process has loaded that they are forked from.
+"""
+
+RAY_OWN_MEMORY = 512 << 20
+"""The same of a worker of Ray, which loads everything itself."""
 
 LEAST_SHARE = 64 << 20
 """Bytes that a job gets even if `engine.memory` has no room for them."""

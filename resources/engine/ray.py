@@ -13,7 +13,7 @@ from typing import Any
 from typing_extensions import override
 
 from resources.engine.interface import PRELOADED, Engine, R, T, pause_of
-from resources.engine.memory import most_of
+from resources.engine.memory import RAY_OWN_MEMORY, most_of
 from resources.engine.pace import IN_HAND, Pace
 from resources.engine.ray_calls import cancel, death_errors, in_words, lost_errors, remote
 from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray, machines, on_machine
@@ -52,6 +52,8 @@ class RayEngine(Engine):
     each machine for the workers on it. job_timeout: seconds that a job may take. retries: how often a task is given
     again whose machine was lost. `ConfigError` if there is no such cluster, or none of its machines has the memory.
     """
+
+    own_memory = RAY_OWN_MEMORY
 
     def __init__(
         self,
@@ -194,7 +196,8 @@ class RayEngine(Engine):
     def _lost(self, flight: _Flight) -> Iterator[Outcome]:
         """Has a task done again whose machine was lost, unless that happened too often."""
         if flight.lost < self._retries:
-            self._again.append(replace(flight, lost=flight.lost + 1))
+            given = self._suspects if flight.apart else self._again
+            given.append(replace(flight, lost=flight.lost + 1))
             return
         for job in flight.jobs:
             times = f"{flight.lost + 1} machines were lost that computed it"
@@ -223,7 +226,7 @@ class RayEngine(Engine):
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yields what a function makes of each item, in order; the cluster does it if it has done jobs before.
 
-        Should a worker or a machine be lost with an item, this process does it.
+        Should a worker or a machine be lost with an item, or no machine be left that has room, this process does it.
         """
         ground = next(iter(self._grounds.values()), None)
         if ground is None or not load_ray().is_initialized():
@@ -239,6 +242,10 @@ class RayEngine(Engine):
             yield self._spread(function, *given.popleft())
 
     def _spread(self, function: Callable[[T], R], item: T, reference: Any) -> R:
+        while not load_ray().wait([reference], timeout=_LOOK_EVERY)[0]:
+            if not any(machine.memory >= self.own_memory for machine in machines()):  # Ray would wait for ever.
+                cancel([reference], _GRACE)
+                return function(item)
         try:
             answer: Answer = load_ray().get(reference)
         except (*lost_errors(), *death_errors()):
@@ -252,11 +259,17 @@ class RayEngine(Engine):
         return found
 
     def unfit(self, store: Storage) -> list[str]:
-        """Returns in words why machines cannot work on a store, by the proof that every worker gives."""
+        """Returns in words why machines cannot work on a store, by the proof that every worker gives.
+
+        `EngineError` if one of them does not answer.
+        """
         ground, payload = ground_of(store), pickle.dumps((str, []))
         places = [{"num_cpus": 0, "scheduling_strategy": on_machine(machine)} for machine in machines()]
         given = [remote(serve, 0, **place).remote(ground, payload, 0.0) for place in places]
-        answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
+        try:
+            answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
+        except load_ray().exceptions.RayError as error:
+            raise EngineError(f"a machine of the Ray cluster does not answer: {in_words(error)}") from None
         return [answer.refused for answer in answers if answer.refused is not None]
 
     def _cancel(self) -> None:

@@ -16,6 +16,7 @@ from resources.errors import ConfigError
 INSTALL = "pip install 'corpus-assets[ray]'"
 LOCAL = "local"
 _SECONDS = 10.0
+_PORT = 6379  # Where the head of a cluster listens unless it is told otherwise.
 
 
 class Machine(NamedTuple):
@@ -40,12 +41,13 @@ def load_ray() -> Any:
 def connect(address: str) -> bool:
     """Connects this process to a cluster; returns whether it was not connected before.
 
-    address: `auto` for the cluster of this machine or of `RAY_ADDRESS`, `HOST:PORT`, or `local` to start one that ends
-    with the connection. `ConfigError` if it cannot be reached.
+    address: `auto` for the cluster of this machine or of `RAY_ADDRESS`, `HOST` or `HOST:PORT`, or `local` to start one
+    that ends with the connection. `ConfigError` if it cannot be reached.
     """
     ray = load_ray()
     if ray.is_initialized():
         return False
+    address = _with_port(address)
     try:
         _require_answer(os.environ.get("RAY_ADDRESS", address) if address == "auto" else address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
@@ -55,6 +57,10 @@ def connect(address: str) -> bool:
     # Else Ray prints on standard output what its processes say of each machine that is lost.
     setattr(import_module("ray._private.worker"), "_worker_logs_enabled", False)  # noqa: B010  # known at run time alone
     return True
+
+
+def _with_port(address: str) -> str:
+    return address if address in ("auto", LOCAL) or ":" in address else f"{address}:{_PORT}"
 
 
 def _require_answer(address: str) -> None:

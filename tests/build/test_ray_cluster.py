@@ -15,12 +15,13 @@ from corpus_assets.cli import health
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from resources.engine import ray_task
+from resources.storage.s3_paths import unversioned
 from tests.build.small import contents, digests, drive, opened, write_config, write_small
 from tests.faults.command import MAIN
 from tests.faults.test_interrupt import INTERRUPTED
 from tests.object_store import ENVIRONMENT, Server
 from tests.orchestration.silent import Silent
-from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
+from tests.resources.engine.clusters import ARGUMENTS, cluster, copies, lose_when_busy, own_folders, wait_until
 from tests.seams.test_seams import OWN, TAGGER
 
 pytestmark = pytest.mark.slow
@@ -31,11 +32,17 @@ MORE = {"mix.chunks": 6}
 
 
 @pytest.fixture(scope="module")
-def raylets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the folders of the raylets are."""
+    return tmp_path_factory.mktemp("raylets")
+
+
+@pytest.fixture(scope="module")
+def raylets(machines: Path) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():  # Workers have the environment of their raylet.
             patch.setenv(name, value)
-        with cluster(tmp_path_factory.mktemp("raylets")) as made:
+        with cluster(machines) as made:
             yield made
 
 
@@ -100,41 +107,54 @@ def test_a_module_beside_the_configuration_runs_on_the_cluster(
     assert len(corpus.ledger.records("questions")) == 7
 
 
-def build_and_lose_a_raylet(corpus: Corpus, raylets: Any) -> None:
-    """A build during which one of three raylets is killed."""
-    machine = raylets.add_node(num_cpus=1, **ARGUMENTS)
+def build_and_lose_a_raylet(corpus: Corpus, raylets: Any, folder: Path) -> None:
+    """A build during which one of three raylets is killed while it works. folder: for what that one keeps."""
+    machine = raylets.add_node(num_cpus=1, env_vars=own_folders(folder), **ARGUMENTS)
     raylets.wait_for_nodes()
+    left: list[int] = []
 
     def lose() -> None:
         ledger = opened(corpus.home).ledger
         wait_until(lambda: bool(ledger.records("minhashes")))
-        raylets.remove_node(machine, allow_graceful=False)
+        lose_when_busy(raylets, machine)
+        left.append(len(corpus.graph.stages) - len([*opened(corpus.home).ledger.assets()]))
 
     losing = Thread(target=lose)
     losing.start()
     report = build(corpus, list(corpus.graph), Silent())
     losing.join()
     assert (report.failed, report.waiting) == ([], [])
+    assert left and left[0] > 0, "no raylet was lost in the middle of the build"
 
 
 def test_a_raylet_that_is_killed_in_the_middle_changes_nothing(
-    folder: Path, expected: dict[str, str], raylets: Any
+    folder: Path, expected: dict[str, str], raylets: Any, tmp_path: Path
 ) -> None:
     corpus = opened(folder)
-    build_and_lose_a_raylet(corpus, raylets)
+    build_and_lose_a_raylet(corpus, raylets, tmp_path / "lost")
     assert contents(corpus) == expected
 
 
 def test_a_corpus_in_an_object_store_is_the_same_when_the_driver_and_then_a_raylet_are_killed(
-    folder: Path, expected: dict[str, str], raylets: Any, real_server: Server, tmp_path: Path
+    folder: Path,
+    expected: dict[str, str],
+    raylets: Any,
+    machines: Path,
+    real_server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    root, cache = f"s3://{real_server.bucket}/on-ray/{tmp_path.name}", {"folder": str(tmp_path / "cache")}
-    write_config(folder, MORE | on(raylets) | {"storage": {"root": root, "s3": real_server.section, "cache": cache}})
+    """No folder is shared but that of the configuration: each machine keeps its copies where its user does."""
+    for name, value in own_folders(tmp_path / "driver").items():
+        monkeypatch.setenv(name, value)
+    root = f"s3://{real_server.bucket}/on-ray/{tmp_path.name}"
+    write_config(folder, MORE | on(raylets) | {"storage": {"root": root, "s3": real_server.section}})
     end_driver(folder, "normalized_documents", signal.SIGKILL, -9)
     before = finished(opened(folder))
     corpus = opened(folder)
-    build_and_lose_a_raylet(corpus, raylets)
-    assert sorted(contents(corpus).values()) == sorted(expected.values())
+    build_and_lose_a_raylet(corpus, raylets, tmp_path / "lost")
+    assert all(copies(machines / f"machine-{number}") for number in range(2))
+    assert {unversioned(path): found for path, found in contents(corpus).items()} == expected
     assert before.items() <= digests(corpus).items()
     assert drive(opened(folder)).recomputed == set()
     assert not (folder / "corpus").exists()

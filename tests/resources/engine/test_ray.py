@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from resources.engine import ray_cluster, ray_task
+from resources.engine import ray, ray_cluster, ray_task
 from resources.engine.libraries import differences, versions
 from resources.engine.ray import RayEngine, _sharing
 from resources.engine.ray_cluster import Machine
@@ -106,6 +106,12 @@ def test_a_job_whose_worker_dies_of_another_is_not_blamed(engine: RayEngine, tmp
     assert (tmp_path / "deaths").read_text() == "xxx"
 
 
+def test_a_suspect_whose_machine_is_lost_runs_apart_again(engine: RayEngine, tmp_path: Path) -> None:
+    [suspect] = jobs(tmp_path, 1)
+    assert list(engine._lost(ray._Flight([suspect], alone=True, apart=True))) == []
+    assert not engine._again and [(flight.apart, flight.lost) for flight in engine._suspects] == [(True, 1)]
+
+
 def test_a_job_that_takes_too_long_fails_by_name_and_the_others_go_on(raylets: Any, tmp_path: Path) -> None:
     engine = RayEngine(raylets.address, None, MEMORY, work=_endless, job_timeout=1.0)
     outcomes = {outcome.partition: outcome.error for outcome in engine.run(jobs(tmp_path, 4))}
@@ -187,7 +193,7 @@ def _takes_a_moment(job: Job) -> Outcome:
 def test_tasks_that_end_while_they_are_cancelled_do_not_end_the_driver(engine: RayEngine, tmp_path: Path) -> None:
     engine._work = _takes_a_moment
     ray = ray_cluster.load_ray()
-    for _ in range(60):
+    for _ in range(20):
         engine._launch(iter(jobs(tmp_path, 2)))
         ray.wait(list(engine._flights), num_returns=1)  # The other ends in the same moment.
         engine._cancel()
@@ -208,6 +214,16 @@ def test_functions_are_spread_over_the_cluster_once_it_has_done_jobs(engine: Ray
     assert os.getpid() not in set(engine.spread(_process_of, range(4)))
     assert list(engine.spread(str, range(20))) == [str(number) for number in range(20)]
     assert list(engine.spread(_dies_elsewhere, [(n, os.getpid()) for n in range(5)])) == list(range(5))
+
+
+def test_what_no_machine_has_room_for_any_more_is_done_here(
+    engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine._work = _done
+    list(engine.run(jobs(tmp_path, 2)))
+    monkeypatch.setattr(ray, "_LOOK_EVERY", 0.1)
+    monkeypatch.setattr(engine, "own_memory", 1 << 40)  # as if all machines that had it were lost
+    assert set(engine.spread(_process_of, range(3))) == {os.getpid()}
 
 
 def _environment(job: Job) -> Outcome:
@@ -240,6 +256,16 @@ def test_a_machine_that_sees_another_store_is_refused(
     assert (tmp_path / OWNER).exists()
 
 
+def test_a_machine_that_gives_no_proof_in_time_is_said(
+    engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim(LocalStorage(tmp_path), "corpus", tmp_path / "corpus.yaml")
+    assert engine.unfit(LocalStorage(tmp_path)) == []
+    monkeypatch.setattr(ray, "_LONGEST_PROOF", 0.0)
+    with pytest.raises(EngineError, match="a machine of the Ray cluster does not answer"):
+        engine.unfit(LocalStorage(tmp_path))
+
+
 def test_a_machine_may_have_more_libraries_and_no_other_versions() -> None:
     assert {"python", "unicode", "ftfy", "tokenizers", "numpy", "pyarrow"} <= dict(versions()).keys()
     assert differences(versions(), (*versions(), ("spacy-more", "3"))) == []
@@ -270,6 +296,8 @@ def test_memory_that_no_machine_has_and_a_cluster_that_is_not_there_are_said(ray
     ray_cluster.disconnect()
     with pytest.raises(ConfigError, match=r"engine.address: no Ray cluster can be reached at 'localhost:1'"):
         RayEngine("localhost:1", None, MEMORY)
+    with pytest.raises(ConfigError, match=r"at 'no-such-host\.invalid:6379'"):
+        RayEngine("no-such-host.invalid", None, MEMORY)
 
 
 def _waits(job: Job) -> Outcome:
