@@ -19,9 +19,10 @@ from corpus_assets.orchestration.freshness import Freshness, decide_again, fresh
 from corpus_assets.orchestration.work import Work
 from corpus_assets.restamping import restamp
 from resources.engine.interface import Queue
-from resources.errors import CorpusError
+from resources.errors import CorpusError, LedgerError
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
+from resources.records import Record
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.job import Job, Outcome
 
@@ -199,7 +200,13 @@ class Builder:
         if outcome.record is not None:
             self._frontier.built(outcome.record)
         else:
-            self._frontier.failed(*key, self._corpus.ledger.read(*key))
+            self._frontier.failed(*key, self._kept(*key))
+
+    def _kept(self, asset: str, key: str | None) -> Record | None:
+        """Returns the record that a partition still has, if it can be read."""
+        with suppress(LedgerError):
+            return self._corpus.ledger.read(asset, key)
+        return None
 
     def _count_running(self) -> None:
         if self._work is not None:

@@ -27,6 +27,7 @@ _IN_WORDS = {
     "duplicates": "duplicates",
     "pairs": "similar pairs",
     "not_similar": "pairs not similar enough",
+    "compared_by_text": "pairs compared by their texts",
     "largest": "documents in the largest cluster",
     "found_again": "pairs found in other bands too",
     "documents_kept_by_splits": "documents kept by splitting clusters",

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from corpus_assets.orchestration.failures import Failure, any_failure, failures
+from corpus_assets.orchestration.home import database
 from resources.errors import CorpusError
 from resources.hashing import content_digest
 from resources.ledger import FOLDER
@@ -20,7 +21,7 @@ from resources.stage.declaration import Stage
 from resources.storage.interface import Storage
 
 TOLD = f"{FOLDER}/.freshness.json"
-"""What was last said, and in which DAGSTER_HOME. Without it nothing is lost: Dagster is loaded and asked."""
+"""What was last said, and in which Dagster database. Without it nothing is lost: Dagster is loaded and asked."""
 
 MAX_CAUSES = 10
 MAX_LISTED = 20
@@ -103,14 +104,14 @@ def decide_again(planner: Planner, but: Iterable[Stage]) -> None:
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What was last said of all assets, as a digest, and the DAGSTER_HOME in which it was."""
+    """What was last said of all assets, as a digest, and the Dagster database in which it was."""
 
-    home: str
+    database: str
     digest: str
 
 
 def is_told(storage: Storage, home: Path, found: Mapping[str, Freshness]) -> bool:
-    """Returns whether this is what was last said, in this DAGSTER_HOME."""
+    """Returns whether this is what was last said, in the Dagster database of this DAGSTER_HOME."""
     with suppress(*_UNREADABLE), storage.open(TOLD) as file:
         return msgspec.json.decode(file.read(), type=Told) == _told(home, found)
     return False
@@ -124,4 +125,4 @@ def remember(storage: Storage, home: Path, found: Mapping[str, Freshness]) -> No
 
 
 def _told(home: Path, found: Mapping[str, Freshness]) -> Told:
-    return Told(str(home), content_digest(msgspec.json.encode({name: one.words for name, one in found.items()})))
+    return Told(database(home), content_digest(msgspec.json.encode({name: one.words for name, one in found.items()})))

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import shutil
 import signal
 import socket
 import sqlite3
@@ -20,20 +19,16 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 
 from corpus_assets.addresses import HOST_VARIABLE, address, require_free
 from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
+from corpus_assets.orchestration.dagster_yaml import NAME, require_variables, write_settings
 from corpus_assets.orchestration.fresh_checks import tell
 from corpus_assets.orchestration.freshness import freshness
-from corpus_assets.orchestration.home import FOLDER, dagster_home
+from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.orchestration.lost_events import mark
-from corpus_assets.orchestration.postgres import database_url, unreachable, with_postgres
+from corpus_assets.orchestration.postgres import unreachable
 from partitions.shards import register_shards
 from resources.errors import CorpusError, StorageError
 from resources.processes import Birth, birth, has_ended, start_time
 
-DEFAULTS = {
-    "telemetry": {"enabled": False},
-    "nux": {"enabled": False},
-    "concurrency": {"runs": {"max_concurrent_runs": 1}},
-}
 LOCK = ".lock"
 _PATIENCE, _PAUSE = 30.0, 0.02
 """Seconds for which the lock of a DAGSTER_HOME is waited for, and between two attempts."""
@@ -51,19 +46,9 @@ def prepare(folder: Path) -> Path:
     """
     home = dagster_home(folder)
     with usable(home), _alone_in(home):
-        _fill(home, folder)
+        write_settings(home, folder)
     os.environ["DAGSTER_HOME"] = str(home)
     return home
-
-
-def _fill(home: Path, folder: Path) -> None:
-    settings = folder / "dagster.yaml"
-    if settings.is_file() and (home == (folder / FOLDER).absolute() or not (home / "dagster.yaml").exists()):
-        shutil.copyfile(settings, home / "dagster.yaml")
-    elif not (home / "dagster.yaml").exists():
-        (home / "dagster.yaml").write_text(yaml.safe_dump(DEFAULTS), encoding="utf-8")
-    if database_url():
-        with_postgres(home / "dagster.yaml")
 
 
 @contextmanager
@@ -113,10 +98,18 @@ def project_instance(folder: Path) -> dg.DagsterInstance:
     """Returns the instance that records runs and that the web UI shows."""
     home = prepare(folder)
     with usable(home), _alone_in(home):
-        instance = dg.DagsterInstance.get()
+        instance = _opened(home)
         _complete_tables(instance)
         close_abandoned_runs(instance)
         return instance
+
+
+def _opened(home: Path) -> dg.DagsterInstance:
+    try:
+        return dg.DagsterInstance.get()
+    except dg.DagsterInvalidConfigError:
+        require_variables(home / NAME)
+        raise
 
 
 def _complete_tables(instance: dg.DagsterInstance) -> None:

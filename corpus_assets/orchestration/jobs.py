@@ -14,7 +14,7 @@ MAX_LISTED = 20
 
 
 def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
-    """Returns `corpus build` as a job, for everything or up to one group: each stage as a run of its own."""
+    """Returns `corpus build` as a job, for everything or up to one group; all stages are its one step."""
     stages = corpus.graph.select([f"+group:{group}"]) if group else list(corpus.graph)
 
     @dg.op(name=f"update_{group or 'everything'}")

@@ -2,9 +2,6 @@
 
 import os
 from importlib.util import find_spec
-from pathlib import Path
-
-import yaml
 
 from resources.errors import ConfigError
 
@@ -48,17 +45,6 @@ def _is_readable(url: str) -> bool:
         return "@" not in (make_url(url).host or "")
     except (ArgumentError, ValueError):
         return False
-
-
-def with_postgres(file: Path) -> None:
-    """Lets a dagster.yaml keep runs and events in the database; one that says where it keeps them stays as it is.
-
-    The file names the variable, not the address: no password is written to disk.
-    """
-    settings = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-    if not any(key in settings for key in ("storage", "run_storage", "event_log_storage", "schedule_storage")):
-        settings["storage"] = {"postgres": {"postgres_url": {"env": VARIABLE}}}
-        file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
 
 def unreachable(error: BaseException) -> str:

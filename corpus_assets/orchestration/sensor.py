@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from uuid import uuid4
 
 import dagster as dg
 
@@ -11,6 +12,7 @@ from corpus_assets.orchestration.fresh_checks import tell
 from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.instance import close_abandoned_runs
 from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START, ranges
+from corpus_assets.orchestration.runner import BUILD_TAG, MAX_WHY, WHY_TAG
 from partitions.definitions import shard_set_name
 from partitions.shards import register_shards
 from resources.hashing import content_digest
@@ -32,8 +34,11 @@ def next_requests(
     the state of the partitions, so that a partition that failed is tried again when something changed, and otherwise
     once in `RETRY_SECONDS`.
 
+    All of them have one build id, the tag `corpus/build`: they come from one plan.
+
     shard_order: partitions of a set of shards, by the set's name, as Dagster orders them. now: seconds since the epoch.
     """
+    build = str(uuid4())
     for stage in planner.graph:
         decisions = planner.decisions(stage)
         ready = {key: d for key, d in decisions.items() if d.status is not Status.FRESH and not d.blocked}
@@ -43,7 +48,7 @@ def next_requests(
             yield dg.RunRequest(
                 run_key=_run_key(planner, chosen, now),
                 asset_selection=[asset_key(stage.name)],
-                tags={**tags, "corpus/why": f"{chosen[0].name}: {chosen[0].reason}{more}"[:200]},
+                tags={**tags, BUILD_TAG: build, WHY_TAG: f"{chosen[0].name}: {chosen[0].reason}{more}"[:MAX_WHY]},
             )
 
 

@@ -12,6 +12,7 @@ from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.instance import PROCESS_TAG, close_abandoned_runs, process_tags
 from corpus_assets.orchestration.jobs import build_job
 from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START
+from corpus_assets.orchestration.runner import BUILD_TAG, WHY_TAG
 from corpus_assets.orchestration.sensor import corpus_sensor
 from resources.planning.planner import Status
 from tests.build.small import digests, opened, prose, write_raw
@@ -77,6 +78,23 @@ def test_after_a_change_only_what_follows_from_it_is_asked_for(built: Runs) -> N
     assert built.not_fresh() == []
     shard_stages = [request for request in made if _names(request) == ["normalized_documents"]]
     assert [request.tags[RANGE_END] for request in shard_stages] == ["books--three"]
+
+
+def test_all_runs_of_one_tick_have_one_build_id_and_a_reason(built: Runs) -> None:
+    rows = [{"id": f"new-{n}", "text": prose(f"new {n}")} for n in range(4)]
+    write_raw(built.folder, "books/three.jsonl", rows)
+    first, again = evaluate(built), evaluate(built)
+    assert isinstance(first, list)
+    assert isinstance(again, list)
+    assert len(first) > 1
+    runs = [launch(built, request).dagster_run for request in first]
+    (build,) = {run.tags[BUILD_TAG] for run in runs}
+    assert {run.run_id for run in built.instance.get_runs(dg.RunsFilter(tags={BUILD_TAG: build}))} == {
+        run.run_id for run in runs
+    }
+    assert all(run.tags[WHY_TAG] for run in runs)
+    (other,) = {request.tags[BUILD_TAG] for request in again}
+    assert other != build
 
 
 def _names(request: dg.RunRequest) -> list[str]:

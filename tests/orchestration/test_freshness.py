@@ -9,6 +9,7 @@ from corpus_assets.definitions import definitions
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.fresh_checks import check_key, tell
 from corpus_assets.orchestration.freshness import TOLD, freshness, is_told, remember
+from corpus_assets.orchestration.postgres import VARIABLE
 from corpus_assets.orchestration.sensor import corpus_sensor
 from tests.build.small import prose, write_config, write_raw
 from tests.orchestration.runs import Runs
@@ -127,7 +128,10 @@ def test_what_was_never_materialized_is_not_marked(empty: Runs) -> None:
     assert empty.marks() == {}
 
 
-def test_what_was_said_is_remembered_for_one_home(built: Runs, tmp_path: Path) -> None:
+def test_what_was_said_is_remembered_for_one_database(
+    built: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "")
     corpus = built.corpus
     found = freshness(corpus.planner())
     home = tmp_path / "home"
@@ -135,11 +139,20 @@ def test_what_was_said_is_remembered_for_one_home(built: Runs, tmp_path: Path) -
     remember(corpus.storage, home, found)
     assert is_told(corpus.storage, home, found)
     assert not is_told(corpus.storage, tmp_path / "other", found)
+    monkeypatch.setenv(VARIABLE, "postgresql+psycopg2://user:secret@host/db")
+    assert not is_told(corpus.storage, home, found)
+    remember(corpus.storage, home, found)
+    assert is_told(corpus.storage, home, found)
+    with corpus.storage.open(TOLD) as note:
+        assert b"secret" not in note.read()
+    monkeypatch.setenv(VARIABLE, "")
+    assert not is_told(corpus.storage, home, found)
+    remember(corpus.storage, home, found)
     change(built)
     assert not is_told(corpus.storage, home, freshness(built.corpus.planner()))
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"home": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b'{"database": 1}', b"\xff\xfe"])
 def test_a_damaged_note_says_nothing(built: Runs, tmp_path: Path, content: bytes) -> None:
     corpus = built.corpus
     corpus.storage.write(TOLD, content)

@@ -10,13 +10,15 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
+from dagster._core.storage.partition_status_cache import AssetPartitionStatus
 
-from benchmarks.event_log import store_events
+from benchmarks.event_log import KEY, partition, store_events
 from benchmarks.ui_server import Server, serving
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.instance import prepare, project_instance
 from corpus_assets.orchestration.postgres import VARIABLE, database_url
+from corpus_assets.orchestration.provenance import DATA_VERSION
 from resources.errors import ConfigError, StorageError
 from tests.build.small import opened, prose, write_raw, write_small
 from tests.orchestration.runs import Runs
@@ -53,7 +55,7 @@ def url(server: Any, request: pytest.FixtureRequest) -> str:
 def home(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A corpus whose Dagster keeps its runs in the database; with the dagster.yaml of the project."""
     monkeypatch.setenv(VARIABLE, url)
-    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    monkeypatch.setenv("DAGSTER_HOME", "")  # `prepare` sets it: so it is put back.
     folder = write_small(tmp_path / "corpus")
     shutil.copyfile(ROOT / "dagster.yaml", folder / "dagster.yaml")
     return folder
@@ -97,11 +99,37 @@ def test_a_backfill_by_the_daemon(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_each_database_learns_all_when_a_corpus_goes_from_one_to_the_other(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite, Postgres, and back; without a dagster.yaml beside corpus.yaml."""
+    (home / "dagster.yaml").unlink()
+    kinds = []
+    for number, address in enumerate(("", url, "", url)):
+        monkeypatch.setenv(VARIABLE, address)
+        write_raw(home, f"books/more-{number}.jsonl", [{"id": f"more-{number}", "text": prose(number, 80)}])
+        assert build(opened(home), list(opened(home).graph), Silent()).ok
+        with project_instance(home) as instance:
+            runs = Runs(home, instance)
+            kinds.append(type(instance.event_log_storage).__name__)
+            assert runs.versions("normalized_documents") == runs.recorded("normalized_documents")
+            assert all(passed for passed, _ in runs.marks().values())
+    assert kinds == ["SqliteEventLogStorage", "PostgresEventLogStorage"] * 2
+
+
+@pytest.mark.slow
 def test_thousands_of_partition_events(home: Path) -> None:
-    prepare(home)
+    keys = [partition(number) for number in range(PARTITIONS)]
     with project_instance(home) as instance:
-        assert store_events(instance, PARTITIONS) > 0
-        assert len(instance.get_materialized_partitions(dg.AssetKey("measured"))) == PARTITIONS
+        store_events(instance, range(PARTITIONS), "first")
+        store_events(instance, range(0, PARTITIONS, 3), "second")
+        shown = instance.get_status_by_partition(KEY, keys, dg.StaticPartitionsDefinition(keys))
+        assert shown == dict.fromkeys(keys, AssetPartitionStatus.MATERIALIZED)
+        found = instance.event_log_storage.get_latest_tags_by_partition(
+            KEY, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION]
+        )
+    wanted = [f"{'first' if number % 3 else 'second'}-{number}" for number in range(PARTITIONS)]
+    assert found == {key: {DATA_VERSION: version} for key, version in zip(keys, wanted, strict=True)}
 
 
 def test_an_address_of_something_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
