@@ -1,7 +1,7 @@
 """Digests of content, and keyed hashes, which are the only source of chance in the project."""
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -29,6 +29,12 @@ def keyed_hasher(purpose: str, seed: int, *first: Part) -> Callable[[bytes], int
     """
     start = purpose.encode() + hash_parts(*first)
     return lambda rest: xxhash.xxh3_64_intdigest(start + rest, seed)
+
+
+def keyed_hashes(purpose: str, seed: int, parts: Iterable[bytes | memoryview]) -> Iterator[int]:
+    """Yields `keyed_hash(purpose, seed, part)` for each part, three times as fast for many of them."""
+    start = purpose.encode()
+    return (xxhash.xxh3_64_intdigest(start + _LENGTH(len(part)) + part, seed) for part in parts)
 
 
 def hash_parts(*parts: Part) -> bytes:

@@ -18,6 +18,7 @@ from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Edges, Numbering, ShardMarks, removal_rows
+from corpus_assets.dedup.documents.places import Places
 from corpus_assets.dedup.shared import (
     LOSSES,
     ORDER,
@@ -100,7 +101,7 @@ def _describer(task: Task, numbering: Numbering, wanted: list[int]) -> Callable[
     """Returns a function that gives source, id, shard, row and cluster of each of these documents (ascending)."""
     known: dict[int, str] = {}
     for block, ids, _ in ids_of(numbering, np.array(wanted, dtype=numbering.dtype), _id_tables(task)):
-        known |= {number: found.decode("utf-8", "replace") for number, found in zip(block.tolist(), ids, strict=True)}
+        known |= {number: str(found, "utf-8", "replace") for number, found in zip(block.tolist(), ids, strict=True)}
     return lambda number: {"id": known[number], **numbering.described(number)}
 
 
@@ -128,7 +129,7 @@ def _facts(task: Task, numbering: Numbering) -> Facts:
 def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Counter[str]:
     """Writes every member of a cluster with the document kept and the size; returns how many documents go by source."""
     kept_documents = settled.kept_for_others()
-    hashes = _write_ids(task, numbering, kept_documents)
+    hashes, places = _write_ids(task, numbering, kept_documents), Places(kept_documents, numbering.total)
     removed: Counter[str] = Counter()
     marks = ShardMarks(numbering)
     numbers = ClusterNumbers(numbering, _by_later(numbering, task.inputs("exact_duplicates")))
@@ -138,7 +139,7 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
             out.append(np.stack([members, kept, sizes], axis=1).astype(numbering.dtype))
             gone = members != kept
             numbers.add(members, kept, sizes)
-            ids = hashes[np.searchsorted(kept_documents, kept[gone])]
+            ids = hashes[places.of(kept[gone])]
             marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids))
             removed.update(numbering.by_source(members[gone]))
             rows, clusters = rows + len(members), clusters + int((~gone).sum())

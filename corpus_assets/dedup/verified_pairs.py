@@ -1,6 +1,6 @@
 """The asset `verified_pairs`: the candidates of one range of first documents that are similar enough."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +30,20 @@ def verified_pairs(task: Task) -> None:
     """Writes the pairs whose first documents lie in a range and whose documents are similar enough."""
     candidates, numbering = task.inputs("candidate_pairs"), numbering_of(task.inputs("minhashes"), ".sketch.npy")
     require_numbering(numbering, candidates, ".shards.json")
+    by_text: list[int] = []
     with task.array(f"verified_pairs/{task.key}.npy", numbering.dtype, (2,)) as out:
-        for pairs in _checked(task, candidates, numbering):
+        for pairs in _checked(task, candidates, numbering, by_text.append):
             out.append(pairs)
     save_numbering(task, f"verified_pairs/{task.key}.shards.json", numbering)
     given, count = rows_of_range(candidates, task.key), out.written.rows
     task.count(rows_in=given, rows_out=count, candidates=given, pairs=count, not_similar=given - count)
+    task.count(compared_by_text=sum(by_text))
 
 
-def _checked(task: Task, candidates: Partitions, numbering: Numbering) -> Iterator[Edges]:
-    """Yields the pairs that count."""
+def _checked(
+    task: Task, candidates: Partitions, numbering: Numbering, on_by_text: Callable[[int], None]
+) -> Iterator[Edges]:
+    """Yields the pairs that count; calls `on_by_text` with the numbers of those whose texts are compared."""
     sketches, sketched = sketches_of(task, numbering)
     row = row_type(numbering.total, sketched.bits // 64 if task[SKETCHED] else 0)
     rows = segment_rows(candidates, ".npy", task.key, row)
@@ -53,6 +57,7 @@ def _checked(task: Task, candidates: Partitions, numbering: Numbering) -> Iterat
         threshold=task["dedup.threshold"],
         memory=task.memory,
         spill=task.scratch,
+        on_by_text=on_by_text,
     )
     span = ranges_of(task, numbering).span(range_number(task.key))
     at_once, half = range_rows(sketched.bits), task.memory // 2

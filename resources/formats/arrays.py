@@ -148,13 +148,13 @@ def _preview(open_file: Open, path: str, rows: int) -> Iterator[str]:
 
         dtype, shape = _parsed(read(0, HEADER_BYTES), path)
         yield f"{dtype} {shape}"
-        yield from map(_shown, read_rows(read, path, 0, min(rows, shape[0])))
+        yield from map(shown, read_rows(read, path, 0, min(rows, shape[0])))
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Returns a row as a person reads it: digests, which are vectors of bytes, as hex digits."""
     if isinstance(value, np.void) and value.dtype.names:
-        return f"({', '.join(_shown(value[name]) for name in value.dtype.names)})"
+        return f"({', '.join(shown(value[name]) for name in value.dtype.names)})"
     if isinstance(value, np.ndarray) and value.dtype == np.uint8:
         return value.tobytes().hex()
     return str(value)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.columns import by_shard
 from corpus_assets.dedup.documents.numbering import Numbering
-from resources.hashing import keyed_hash
+from resources.hashing import keyed_hashes
 
 IdTables = Callable[[int], tuple[NDArray[np.uint64], NDArray[np.uint8]]]
 """For a shard's position: where each row's id ends, and the ids one after another."""
@@ -16,16 +16,16 @@ IdTables = Callable[[int], tuple[NDArray[np.uint64], NDArray[np.uint8]]]
 
 def ids_of(
     numbering: Numbering, documents: NDArray[np.unsignedinteger[Any]], tables: IdTables
-) -> Iterator[tuple[NDArray[np.unsignedinteger[Any]], list[bytes], NDArray[np.uint64]]]:
+) -> Iterator[tuple[NDArray[np.unsignedinteger[Any]], list[memoryview], NDArray[np.uint64]]]:
     """Yields (documents, their ids, a hash of each id), shard by shard, for documents in ascending order."""
     for position, ours in by_shard(np.asarray(numbering.starts, dtype=np.uint64), documents):
         rows = numbering.rows_of(ours, np.full(len(ours), position)).astype(np.int64)
         ends, characters = tables(position)
         starts = np.where(rows > 0, ends[rows - 1], 0)
         cuts = zip(starts.tolist(), ends[rows].tolist(), strict=True)
-        found = [characters[start:end].tobytes() for start, end in cuts]
-        hashes = np.fromiter((keyed_hash("id", 0, name) for name in found), dtype=np.uint64, count=len(found))
-        yield ours, found, hashes
+        view = characters.data
+        found = [view[start:end] for start, end in cuts]
+        yield ours, found, np.fromiter(keyed_hashes("id", 0, found), dtype=np.uint64, count=len(found))
 
 
 class KeptIds:

@@ -1,8 +1,8 @@
 """From pairs to clusters with a document to keep: union-find, the keep rules, then the guard."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,24 @@ from corpus_assets.dedup.clusters.keep import Facts, best, ranking
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Documents, Edges
-from corpus_assets.dedup.signatures.sketches import Agreements
+from corpus_assets.dedup.documents.places import Places
+from corpus_assets.dedup.signatures.sketches import Agreements, Sketches
 from corpus_assets.dedup.similarity.jaccard import marked, wanted
 from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
 from resources.spill import Buckets, Spill
 
 _MOST_BUCKETS = 1 << 14
+_DOCUMENTS_AT_ONCE = 1 << 16
+"""Documents of several clusters whose sketches are read together."""
+
+
+class _Gathered(NamedTuple):
+    """Position, members (ascending), and the pairs of a cluster."""
+
+    place: int
+    members: Documents
+    copies: Edges
+    similar: Edges
 
 
 class Settled:
@@ -27,6 +39,7 @@ class Settled:
     def __init__(self, sets: UnionFind, rules: Sequence[Rule], facts: Facts) -> None:
         self._sets, self._rules, self._facts = sets, rules, facts
         self.roots, self.kept = best(sets.clusters(), rules, facts)
+        self._places = Places(self.roots, sets.total)
         self._moved = np.empty(0, self.roots.dtype)
         self._moved_to = np.empty((0, 2), self.roots.dtype)
 
@@ -49,16 +62,17 @@ class Settled:
     def joined(self) -> Iterator[tuple[Documents, NDArray[np.intp], Documents]]:
         """Yields blocks of (members, positions of their clusters, sizes), as union-find joined them."""
         for members, roots, sizes in self._sets.clusters():
-            yield members, np.searchsorted(self.roots, roots), sizes
+            yield members, self._places.of(roots), sizes
 
     def cluster_of(self, documents: Documents) -> NDArray[np.intp]:
         """Returns the position of each document's cluster; every document must be in one."""
-        return np.searchsorted(self.roots, self._sets.root_of(documents))
+        return self._places.of(self._sets.root_of(documents))
 
     def kept_for_others(self) -> Documents:
         """Returns the documents that are kept while others of their cluster go, ascending."""
-        found = [np.unique(kept[members != kept]) for members, kept, _ in self.blocks()]
-        return np.unique(np.concatenate([np.empty(0, self.roots.dtype), *found]))
+        # A document of a block is not alone in its cluster, and one of the cluster is kept.
+        found = [members[members == kept] for members, kept, _ in self.blocks()]
+        return np.concatenate([np.empty(0, self.roots.dtype), *found])
 
     def largest(self, count: int, sample: int = 3) -> list[tuple[int, int, Documents]]:
         """Returns (kept, size, first members) of the largest clusters; of equal size those that come first."""
@@ -128,8 +142,9 @@ def guard_clusters(
         on_finding(Finding(int(settled.kept[place]), int(sizes[place]), settled.roots[place : place + 1], None))
     suspicious = np.flatnonzero(suspects(sizes, lowest, guard, scale.bits) & ~too_large)
     splits = []
-    for place, members, (copies, similar) in _gathered(settled, pairs, suspicious, scale):
-        links, held = np.concatenate([copies, similar]), sketches.take(members)
+    gathered = _gathered(settled, pairs, suspicious, scale)
+    for (place, members, copies, similar), held in _sketched(gathered, sketches):
+        links = np.concatenate([copies, similar])
         examined = examine(members, settled.ranking(members), links, held, guard, copies=copies)
         if len(examined.kept) > 1:
             splits.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
@@ -189,10 +204,8 @@ def _with_kept(settled: Settled, rows: int, resembling: NDArray[np.uint8] | None
                 yield int(block[0, 1]) // rows, block
 
 
-def _gathered(
-    settled: Settled, pairs: Pairs, suspicious: NDArray[np.intp], scale: Scale
-) -> Iterator[tuple[int, Documents, tuple[Edges, Edges]]]:
-    """Yields the position, members (ascending), and copies and similar pairs of each suspicious cluster."""
+def _gathered(settled: Settled, pairs: Pairs, suspicious: NDArray[np.intp], scale: Scale) -> Iterator[_Gathered]:
+    """Yields the suspicious clusters."""
     number = np.full(len(settled.roots), -1, dtype=np.int64)
     number[suspicious] = np.arange(len(suspicious))
     # Many clusters share a bucket, since every full buffer holds an index of all buckets.
@@ -215,7 +228,34 @@ def _gathered(
             links_of = _clusters(links, link_type, bucket, inside)
             for cluster, own, joined in zip(inside, documents_of, links_of, strict=True):
                 copies = joined[:, 2] > 0
-                yield int(suspicious[cluster]), own[:, 0], (joined[copies, :2], joined[~copies, :2])
+                yield _Gathered(int(suspicious[cluster]), own[:, 0], joined[copies, :2], joined[~copies, :2])
+
+
+def _sketched(clusters: Iterable[_Gathered], sketches: Column) -> Iterator[tuple[_Gathered, Sketches]]:
+    """Yields each cluster with the sketches of its members, shape (n, bits / 8)."""
+    for batch in _batches(clusters):
+        yield from _with_sketches(batch, sketches)
+
+
+def _batches(clusters: Iterable[_Gathered]) -> Iterator[list[_Gathered]]:
+    """Yields whole clusters in order, of `_DOCUMENTS_AT_ONCE` together at most; a larger one by itself."""
+    batch, documents = list[_Gathered](), 0
+    for cluster in clusters:
+        if batch and documents + len(cluster.members) > _DOCUMENTS_AT_ONCE:
+            yield batch
+            batch, documents = [], 0
+        batch.append(cluster)
+        documents += len(cluster.members)
+    if batch:
+        yield batch
+
+
+def _with_sketches(batch: Sequence[_Gathered], sketches: Column) -> Iterator[tuple[_Gathered, Sketches]]:
+    """Yields the clusters of a batch, whose sketches are read in one pass over the shards."""
+    documents = np.sort(np.concatenate([cluster.members for cluster in batch]))
+    held = sketches.take(documents)
+    for cluster in batch:
+        yield cluster, held[np.searchsorted(documents, cluster.members)]
 
 
 def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:

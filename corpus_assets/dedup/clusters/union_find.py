@@ -22,6 +22,11 @@ class UnionFind:
             raise ValueError(f"{n} documents; valid: 0 or more")
         self._parents: Documents = np.arange(n, dtype=document_dtype(n))
 
+    @property
+    def total(self) -> int:
+        """Number of documents."""
+        return len(self._parents)
+
     def add(self, edges: Edges) -> None:
         """Merges the two ends of each edge, shape (m, 2). `ValueError` if an end is not a document number."""
         from corpus_assets.dedup.kernels.forest import merge

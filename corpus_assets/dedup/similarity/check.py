@@ -41,7 +41,10 @@ def surely_above(threshold: float, bits: int) -> float:
 
 @dataclass(frozen=True)
 class Verification:
-    """The check of candidates among `total` documents by sketches of so many bits, and by texts."""
+    """The check of candidates among `total` documents by sketches of so many bits, and by texts.
+
+    on_by_text: called with the number of pairs in a block whose texts are compared.
+    """
 
     total: int
     bits: int
@@ -50,6 +53,7 @@ class Verification:
     threshold: float
     memory: int
     spill: Spill
+    on_by_text: Callable[[int], None] = lambda _: None
 
     def pairs(self, compared: Iterable[tuple[Edges, Agreements]], how: Check) -> Iterator[Edges]:
         """Yields blocks of the pairs (k, 2) that pass; those that their sketches decide come in the given order.
@@ -75,7 +79,9 @@ class Verification:
         with self.spill() as file:
             for pairs, agree in compared:
                 yield pairs[agree >= enough]
-                file.write(np.ascontiguousarray(pairs[(agree >= least) & (agree < enough)]).tobytes())
+                undecided = np.ascontiguousarray(pairs[(agree >= least) & (agree < enough)])
+                self.on_by_text(len(undecided))
+                file.write(undecided.tobytes())
             texts = self.texts(wanted(self._stored(file), self.total))
             similar = exact_similarities(self._stored(file), texts, self.scheme, memory=self.memory, spill=self.spill)
             for pairs, jaccard in similar:

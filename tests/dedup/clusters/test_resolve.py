@@ -1,11 +1,16 @@
 """The guard over all clusters: what it hands out, and what it moves, at the moment it is called."""
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.clusters import resolve
 from corpus_assets.dedup.clusters.guard import Finding, GuardRules
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
@@ -89,3 +94,58 @@ def test_a_cluster_too_large_to_examine_stays_and_is_a_finding_if_a_document_is_
         (0, len(CHAIN), [0], None)
     ]
     assert rows(clusters) == rows(settled())
+
+
+class Counted(Column):
+    """Sketches that note of how many documents they are read at once."""
+
+    def __init__(self, numbering: Numbering, sketches: NDArray[np.uint8]) -> None:
+        starts = numbering.starts
+        super().__init__(numbering, lambda place: sketches[starts[place] : starts[place + 1]], sketches[:0])
+        self.read: list[int] = []
+
+    def take(self, documents: NDArray[np.unsignedinteger]) -> NDArray[Any]:
+        self.read.append(len(documents))
+        return super().take(documents)
+
+
+def split_in_batches(sizes: list[int], shards: int, seed: int, at_once: int) -> tuple[list[object], list[int]]:
+    """Rows and findings over random clusters of these sizes, and of how many documents sketches were read at once."""
+    chance, total = np.random.default_rng(seed), sum(sizes)
+    bits = np.packbits(chance.random((total, BITS)) < 0.15, axis=1)
+    sets, links = UnionFind(total), []
+    for members in np.split(chance.permutation(total).astype(np.uint32), np.cumsum(sizes)[:-1]):
+        links += [np.sort([members[chance.integers(place)], members[place]]) for place in range(1, len(members))]
+    pairs = np.array(links, dtype=np.uint32).reshape(-1, 2)
+    sets.add(pairs)
+    clusters, findings = Settled(sets, ["first"], {}), list[Finding]()
+    column = Counted(Numbering.of((str(shard), -(-total // shards)) for shard in range(shards)), bits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resolve, "_DOCUMENTS_AT_ONCE", at_once)
+        guard_clusters(
+            clusters,
+            Pairs(lambda: iter(()), lambda: iter([pairs])),
+            guard=GuardRules(max_cluster=3, resemblance=0.6, max_examined=12),
+            sketches=column,
+            scale=Scale(total, BITS, 1 << 16, Files()),
+            on_finding=findings.append,
+        )
+    return [rows(clusters), *(repr(finding) for finding in findings)], column.read
+
+
+@given(
+    sizes=st.lists(st.integers(1, 15), min_size=1, max_size=20),
+    shards=st.integers(1, 4),
+    seed=st.integers(0, 99),
+    at_once=st.integers(1, 60),
+)
+def test_the_sketches_of_many_clusters_are_read_at_once_and_change_nothing(
+    sizes: list[int], shards: int, seed: int, at_once: int
+) -> None:
+    found, read = split_in_batches(sizes, shards, seed, at_once)
+    alone, each = split_in_batches(sizes, shards, seed, 0)
+    assert found == alone
+    assert sum(read) == sum(each)
+    assert len(read) <= len(each)
+    assert max(read, default=0) <= max(at_once, *each, 0)
+    assert all(one + other > at_once for one, other in pairwise(read))

@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ class Texts:
         return ((number, self.found[number]) for number in self.read)
 
 
-def checked(how: Check) -> tuple[list[int], Texts]:
+def checked(how: Check, on_by_text: Callable[[int], None] = lambda _: None) -> tuple[list[int], Texts]:
     """The later documents of the pairs with the first text that count."""
     given = Texts(texts())
     sketches = np.concatenate([block for _, block in sign_and_sketch(batches(given.found, 1024), SCHEME, BITS)])
@@ -54,6 +55,7 @@ def checked(how: Check) -> tuple[list[int], Texts]:
         threshold=0.8,
         memory=1 << 20,
         spill=Files(),
+        on_by_text=on_by_text,
     )
     later = np.arange(1, len(sketches), dtype=np.uint32)
     pairs = np.stack([np.zeros_like(later), later], axis=1)
@@ -86,6 +88,13 @@ def test_texts_are_read_only_where_sketches_leave_a_pair_open() -> None:
     assert found == checked("exact")[0]
     assert not {1, 6, 7} & set(given.read)
     assert given.read
+
+
+def test_pairs_whose_texts_are_compared_are_counted() -> None:
+    for how in get_args(Check):
+        counts: list[int] = []
+        _, given = checked(how, counts.append)
+        assert sum(counts) == max(len(given.read) - 1, 0)  # All pairs have the first text.
 
 
 def test_standard_errors_away_from_a_threshold() -> None:
