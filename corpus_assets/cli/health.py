@@ -1,19 +1,19 @@
-"""Finds out whether this machine can build a corpus, and what the first build will cost; changes nothing."""
+"""Finds out whether this machine can build a corpus, and about what a first build takes; changes nothing."""
 
 import os
 import platform
-import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
-from packaging.requirements import Requirement
 
+from corpus_assets.cli.packages import installed, locked
 from corpus_assets.corpus import Corpus
 from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.home import dagster_home
@@ -24,10 +24,10 @@ from resources.errors import CorpusError
 from resources.stage.declaration import kernels_of
 from resources.storage import local, s3
 
-LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 CGROUP = Path("/sys/fs/cgroup")
 SCARCE = 2_000_000_000
-_PINNED = re.compile(r"^([\w.-]+==[^\\\n]+)", re.MULTILINE)
+"""Bytes below which a disk is nearly full, for what does not grow with the raw files, or as long as nobody knows."""
+
 _TEXTS = ["the quick brown fox jumps over the lazy dog 12345", "Grüße, 世界!\n\tdef f(x): return x"]
 
 
@@ -39,6 +39,16 @@ class Finding:
     found: str
     advice: str = ""
     broken: bool = False
+
+
+class Need(NamedTuple):
+    """Bytes of free disk below which there is too little, and why in words."""
+
+    bytes: int
+    words: str
+
+
+_LITTLE = Need(SCARCE, "little is left")
 
 
 def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
@@ -56,8 +66,10 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     yield Finding("configuration", str(corpus.file))
     yield _memory(corpus.config.engine.memory if corpus.config.engine.kind == "local" else None)
     yield _engine(corpus)
+    first, needed = _first_build(corpus)
+    yield first
     if isinstance(corpus.storage, local.LocalStorage):
-        yield _folder("storage", Path(corpus.storage.place), "storage.root")
+        yield _folder("storage", Path(corpus.storage.place), "storage.root", needed)
     if isinstance(corpus.storage, s3.S3Storage):
         yield _bucket(corpus.storage)
         yield _folder("cache", corpus.storage.cache.folder, "storage.cache.folder")
@@ -70,26 +82,18 @@ def _python() -> Finding:
 
 
 def _packages() -> Finding:
-    if not LOCK.is_file():
+    wanted = locked()
+    if wanted is None:
         return Finding("packages", "installed without requirements.lock; versions are not compared")
-    pinned = map(Requirement, _PINNED.findall(LOCK.read_text(encoding="utf-8")))
-    wanted = {one.name: str(one.specifier).lstrip("=") for one in pinned if one.marker is None or one.marker.evaluate()}
-    installed = {name: _installed(name) for name in wanted}
-    absent = [name for name, found in installed.items() if found is None]
-    other = [f"{name} {found} (locked: {wanted[name]})" for name, found in installed.items() if found != wanted[name]]
+    there = {name: installed(name) for name in wanted}
+    absent = [name for name, found in there.items() if found is None]
+    other = [f"{name} {found} (locked: {wanted[name]})" for name, found in there.items() if found != wanted[name]]
     how = "pip install --require-hashes -r requirements.lock"
     if absent:
         return Finding("packages", f"{len(absent)} are missing: {', '.join(absent[:5])}", how, broken=True)
     if other:
         return Finding("packages", f"{len(other)} have other versions: {', '.join(other[:5])}", how)
     return Finding("packages", f"{len(wanted)}, all of the locked versions")
-
-
-def _installed(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _library(name: str) -> Finding:
@@ -172,7 +176,7 @@ def _on_cluster(corpus: Corpus, said: str) -> Finding:
 
 
 def _bucket(storage: s3.S3Storage) -> Finding:
-    """Writes, reads and removes a small object, and looks whether the store can tell two builders apart."""
+    """Writes and removes a small object, and looks whether the store can tell two builders apart."""
     try:
         holds = storage.holds_conditions
     except (CorpusError, OSError) as error:
@@ -182,7 +186,40 @@ def _bucket(storage: s3.S3Storage) -> Finding:
     return Finding("storage", found, advice)
 
 
-def _folder(subject: str, folder: Path, key: str) -> Finding:
+def _first_build(corpus: Corpus) -> tuple[Finding, Need]:
+    """Returns how long a first build takes and what it stores, and the bytes of disk that are still needed for it."""
+    from corpus_assets.estimate.known import known_cost, raw_bytes
+
+    subject = "first build"
+    try:
+        planner = corpus.planner()
+        raw = raw_bytes(corpus, planner.listing)
+        cost = known_cost(corpus, planner)
+    except (CorpusError, OSError) as error:
+        advice = "correct it: no build can begin before"
+        return Finding(subject, str(error), advice, broken=True), _LITTLE
+    finally:
+        corpus.close()
+    if cost is None:
+        found = f"of {size(raw)} of raw files: without reading them nobody knows how long it takes and what it stores"
+        advice = "`corpus estimate` says it in about a minute, from samples, and then so does this line"
+        return Finding(subject, found, advice), _unknown(raw)
+    workers = f"{cost.workers} worker{'s' if cost.workers != 1 else ''}"
+    basis = "by the records of what is built" if cost.built else "by the last `corpus estimate`"
+    found = (
+        f"of {size(raw)} of raw files: about {duration(cost.seconds)} with {workers}, and {size(cost.stored)} of disk"
+    )
+    return Finding(subject, f"{found}, {basis}"), Need(
+        round(cost.needed), f"a build needs about {size(cost.needed)} more"
+    )
+
+
+def _unknown(raw: int) -> Need:
+    """Returns what is needed at least as long as nobody knows: each stage with texts stores about all that it keeps."""
+    return _LITTLE if raw < SCARCE else Need(raw, f"the raw files alone have {size(raw)}")
+
+
+def _folder(subject: str, folder: Path, key: str, needed: Need = _LITTLE) -> Finding:
     """Looks for room and the right to write, in the nearest folder that exists."""
     place = next(parent for parent in (folder, *folder.parents) if parent.exists())
     try:
@@ -191,7 +228,7 @@ def _folder(subject: str, folder: Path, key: str) -> Finding:
     except OSError as error:
         return Finding(subject, f"{folder}: {error.strerror}", f"make it writable, or set {key}", broken=True)
     free = shutil.disk_usage(place).free
-    advice = f"make room, or set {key} to a larger disk" if free < SCARCE else ""
+    advice = f"{needed.words}: make room, or set {key} to a larger disk" if free < needed.bytes else ""
     return Finding(subject, f"{folder}: {size(free)} free", advice)
 
 

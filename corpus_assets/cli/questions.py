@@ -19,12 +19,17 @@ def show(
         list[str] | None,
         typer.Option(help="Only rows with KEY=VALUE; metadata.KEY looks inside. With several, all must hold."),
     ] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option(help="Instead, this row, or a range N-M with its last row; rows count from 0. May be repeated."),
+    ] = None,
 ) -> None:
-    """Show a partition: its commit record and its first rows."""
-    from corpus_assets.cli.show import run
+    """Show a partition: its commit record, and its first rows or those asked for."""
+    from corpus_assets.cli.given_rows import given
+    from corpus_assets.cli.show import Asked, run
     from corpus_assets.cli.wanted import wanted
 
-    run(config, asset, partition, rows, wanted(document_id, where or []))
+    run(config, asset, partition, Asked(rows, wanted(document_id, where or []), given(row or [])))
 
 
 def packing(

@@ -1,7 +1,8 @@
-"""`corpus show`: prints the commit record and the first rows of a partition for a person."""
+"""`corpus show`: prints the commit record of a partition, and its first rows or given ones, for a person."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.cli.console import output, print_line
+from corpus_assets.cli.given_rows import files_with_rows, rows_of, within
 from corpus_assets.cli.wanted import Wanted
 from corpus_assets.corpus import Corpus
 from corpus_assets.tokenize.rows.view import described, is_described
@@ -30,19 +32,33 @@ _LINES = (".jsonl.gz", ".jsonl.zst")
 Decode = Callable[[NDArray[np.int32]], str]
 
 
-def run(config: Path | None, asset: str, partition: str | None, rows: int, wanted: Wanted | None = None) -> None:
+@dataclass(frozen=True)
+class Asked:
+    """Which rows are shown: the first `rows`, only those that are `wanted`, or instead the `given` ones, in order.
+
+    wanted: chooses among the rows of files with JSON lines; other files are then left out. given: counted from 0.
+    """
+
+    rows: int = 3
+    wanted: Wanted | None = None
+    given: Sequence[range] | None = None
+
+    def __post_init__(self) -> None:
+        if self.given is not None and self.wanted is not None:
+            raise ConfigError("--row chooses rows by number, --id and --where by what they hold; valid: one of the two")
+
+
+def run(config: Path | None, asset: str, partition: str | None, asked: Asked) -> None:
     """Prints a partition."""
     out = output()
-    for line in show_partition(Corpus.open(config), asset, partition, rows, wanted):
+    for line in show_partition(Corpus.open(config), asset, partition, asked):
         print_line(out, line)
 
 
-def show_partition(
-    corpus: Corpus, asset: str, partition: str | None, rows: int, wanted: Wanted | None = None
-) -> Iterator[str]:
+def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Asked) -> Iterator[str]:
     """Yields lines of text; `ConfigError` for a partition that does not exist names some that do.
 
-    wanted: chooses among the rows of files with JSON lines; other files are then left out.
+    `ConfigError` too for a given row that no file of the partition has.
 
     Rows of tokens are decoded by the tokenizer they were made with; if the store does not have it, their ids are shown.
     """
@@ -52,12 +68,13 @@ def show_partition(
         known = [key for key in corpus.ledger.records(name) if key is not None]
         there = f"; there are {', '.join(known[:10])}{' ...' if len(known) > 10 else ''}" if known else ""
         raise ConfigError(f"{name} has no partition {partition!r} built{did_you_mean(partition or '', known)}{there}")
+    files = record.files if asked.given is None else files_with_rows(record, asked.given)
     yield from _record(record)
-    for file in record.files:
-        if wanted is not None and not file.path.endswith(_LINES):
+    for file in files:
+        if asked.wanted is not None and not file.path.endswith(_LINES):
             continue
         yield f"\n{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
-        yield from _rows(corpus, record, file, rows, wanted)
+        yield from _rows(corpus, record, file, asked)
 
 
 def _record(record: Record) -> Iterator[str]:
@@ -78,19 +95,24 @@ def _json(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
 
 
-def _rows(corpus: Corpus, record: Record, file: FileRecord, rows: int, wanted: Wanted | None = None) -> Iterator[str]:
-    if file.path.endswith(".json"):
-        yield from _document(corpus, file, rows)
-        return
-    if not file.path.endswith(HDF5.suffix):
-        # Of a file of lines all may have to be looked at, since only some are wanted.
-        limit = rows if wanted is None else file.rows or sys.maxsize
-        lines = format_of(file.path).preview(corpus.storage.open, file.path, limit)
-        yield from map(_short, lines if wanted is None else islice(filter(wanted, lines), rows))
-        return
-    with corpus.storage.open(file.path) as raw, read_hdf5(raw, file.path) as tokens:
-        yield _short(str(tokens.attributes))
-        yield from _token_rows(corpus, record, tokens, rows)
+def _rows(corpus: Corpus, record: Record, file: FileRecord, asked: Asked) -> Iterator[str]:
+    if file.path.endswith(HDF5.suffix):
+        with corpus.storage.open(file.path) as raw, read_hdf5(raw, file.path) as tokens:
+            yield _short(str(tokens.attributes))
+            yield from _token_rows(corpus, record, tokens, within(asked.given or [range(asked.rows)], tokens.n))
+    elif asked.given is not None:
+        yield from map(_short, rows_of(corpus.storage, record, file, asked.given))
+    elif file.path.endswith(".json"):
+        yield from _document(corpus, file, asked.rows)
+    else:
+        yield from map(_short, _first_rows(corpus, file, asked))
+
+
+def _first_rows(corpus: Corpus, file: FileRecord, asked: Asked) -> Iterator[str]:
+    # Of a file of lines all may have to be looked at, since only some are wanted.
+    limit = asked.rows if asked.wanted is None else file.rows or sys.maxsize
+    lines = format_of(file.path).preview(corpus.storage.open, file.path, limit)
+    return lines if asked.wanted is None else islice(filter(asked.wanted, lines), asked.rows)
 
 
 def _document(corpus: Corpus, file: FileRecord, rows: int) -> Iterator[str]:
@@ -105,16 +127,18 @@ def _document(corpus: Corpus, file: FileRecord, rows: int) -> Iterator[str]:
         yield "(no JSON)"
 
 
-def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: int) -> Iterator[str]:
+def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: Sequence[range]) -> Iterator[str]:
+    # Row by row, since a range may be the whole file; its reader keeps the chunk that they are in.
+    numbered = ((number, tokens[number : number + 1][0]) for one in rows for number in one)
     if not is_described(tokens.features):
-        yield from (_short(str(row)) for row in tokens[:rows])
+        yield from (_short(str(row)) for _, row in numbered)
         return
     attributes = tokens.attributes
     decode = _decoder(corpus, record, attributes.get("tokenizer"))
     if decode is None:
         yield "The tokenizer of these rows is not in the store; their ids are shown instead."
     pad_id, inverted = int(attributes.get("pad_id", -1)), bool(attributes.get("inverted_mask", False))
-    for number, row in enumerate(tokens[:rows]):
+    for number, row in numbered:
         first, *texts = described(row, tokens.features, decode or _ids, pad_id=pad_id, inverted=inverted)
         yield f"row {number}: {first}"
         yield from texts

@@ -1,14 +1,21 @@
 """`corpus doctor`: one line per subject, what to do about it, and 1 only when something is broken."""
 
 import json
+import shutil
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from corpus_assets.cli import doctor, health
+from corpus_assets.cli import doctor, health, packages
 from corpus_assets.cli.health import Finding, findings
+from corpus_assets.estimate.known import Cost, keep_estimate, known_cost, recorded
+from corpus_assets.numbers import duration, size
 from corpus_assets.tokenize.encode.fast_libraries import encoded_by
-from tests.build.small import Work, opened
+from resources import user_cache
+from tests.build.small import CONFIG, Work, opened, write_config
 from tests.faults.command import run
 
 
@@ -16,6 +23,7 @@ from tests.faults.command import run
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(user_cache, "user_folder", lambda group: tmp_path / "user" / group)
 
 
 def found(work: Work) -> dict[str, Finding]:
@@ -29,6 +37,7 @@ def test_a_machine_that_can_build(work: Work, capsys: pytest.CaptureFixture[str]
     subjects = {finding["subject"] for finding in report["findings"]}
     assert subjects >= {
         "engine",
+        "first build",
         "python",
         "packages",
         "gigatoken",
@@ -58,9 +67,11 @@ def test_a_wrong_configuration_is_a_finding(tmp_path: Path) -> None:
 def test_a_package_that_is_missing_breaks_one_of_another_version_does_not(
     work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock = tmp_path / "requirements.lock"
-    monkeypatch.setattr(health, "LOCK", lock)
+    monkeypatch.setattr(packages, "FOLDER", tmp_path)
+    lock, project = tmp_path / "requirements.lock", tmp_path / "pyproject.toml"
     lock.write_text("numpy==0.0.1 \\\n    --hash=sha256:0\nnever==1 ; sys_platform == 'other' \\\n")
+    assert "not compared" in found(work)["packages"].found
+    project.write_text('[project]\ndependencies = ["numpy>=2", "never", "never-heard-of-it"]\n')
     other = found(work)["packages"]
     assert "numpy" in other.found
     assert "never" not in other.found
@@ -68,6 +79,126 @@ def test_a_package_that_is_missing_breaks_one_of_another_version_does_not(
     assert not other.broken
     lock.write_text("never-heard-of-it==1\n")
     assert found(work)["packages"].broken
+
+
+def test_packages_that_only_tests_and_linters_need_may_be_missing(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = {"pytest", "pytest-xdist", "iniconfig", "mypy", "mypy-extensions", "ruff", "hypothesis", "tiktoken"}
+    of_product = {"numpy", "dagster", "msgspec", "starlette", "graphql-core"}
+
+    def without(absent: set[str]) -> Callable[[str], str]:
+        def of(name: str) -> str:
+            if name in absent:
+                raise PackageNotFoundError(name)
+            return version(name)
+
+        return of
+
+    wanted = packages.locked() or {}
+    assert of_product <= wanted.keys()
+    assert not tools & wanted.keys()
+    monkeypatch.setattr(packages, "version", without(tools))
+    assert not found(work)["packages"].broken
+    monkeypatch.setattr(packages, "version", without({"graphql-core"}))
+    assert "1 are missing: graphql-core" in found(work)["packages"].found
+    assert found(work)["packages"].broken
+
+
+def cost_of(work: Work) -> Cost | None:
+    corpus = opened(work.folder)
+    return known_cost(corpus, corpus.planner())
+
+
+def doubled(work: Work) -> None:
+    """Put a copy beside every raw file."""
+    for file in [file for file in (work.folder / "raw").rglob("*") if file.is_file()]:
+        shutil.copy(file, file.with_name(f"copy-{file.name}"))
+
+
+def test_what_a_first_build_costs_is_said_by_the_records_and_follows_the_raw_files(work: Work) -> None:
+    corpus = opened(work.folder)
+    before = cost_of(work)
+    assert before is not None
+    records = [one for stage in corpus.graph for one in corpus.ledger.records(stage.name).values()]
+    assert before.stored > sum(file.bytes for record in records for file in record.files)
+    assert (before.built, before.needed) == (True, 0)
+    doubled(work)
+    after = cost_of(work)
+    assert after is not None
+    assert after.raw == 2 * before.raw
+    assert 1.5 < after.stored / before.stored < 2.5
+    assert after.seconds > 1.5 * before.seconds
+    assert 0 < after.needed <= after.stored
+    said = found(work)["first build"]
+    assert not said.broken
+    assert f"of {size(after.raw)} of raw files" in said.found
+    assert f"{size(after.stored)} of disk, by the records" in said.found
+    assert duration(after.seconds) in said.found
+
+
+def test_records_say_nothing_of_a_source_that_is_not_built(work: Work) -> None:
+    shutil.copytree(work.folder / "raw/books", work.folder / "raw/more")
+    sources = [*CONFIG["sources"], {"name": "more", "location": "raw/more"}]
+    write_config(work.folder, {"sources": sources})
+    assert cost_of(work) is None
+    corpus = opened(work.folder)
+    with corpus.building():
+        corpus.step(corpus.graph["raw_source"]).run()
+    assert cost_of(work) is None, "its texts are not known"
+
+
+def test_before_anything_is_built_the_last_estimate_says_it(work: Work) -> None:
+    corpus = opened(work.folder)
+    estimate, of_records = recorded(corpus, corpus.planner()), cost_of(work)
+    assert estimate is not None
+    assert of_records is not None
+    shutil.rmtree(work.folder / "corpus")
+    assert cost_of(work) is None
+    unknown = found(work)["first build"]
+    assert f"of {size(of_records.raw)} of raw files" in unknown.found
+    assert "`corpus estimate`" in unknown.advice
+    assert not unknown.broken
+    keep_estimate(corpus, of_records.raw, estimate)
+    kept = cost_of(work)
+    assert kept is not None
+    assert (kept.seconds, kept.stored, kept.needed, kept.built) == (
+        of_records.seconds,
+        of_records.stored,
+        of_records.stored,
+        False,
+    )
+    doubled(work)
+    after = cost_of(work)
+    assert after is not None
+    assert after.stored > 1.5 * kept.stored
+    assert after.seconds > 1.5 * kept.seconds
+    assert "by the last `corpus estimate`" in found(work)["first build"].found
+    write_config(work.folder, {"mix.chunks": 2})
+    assert cost_of(work) is None, "an estimate of another configuration"
+
+
+def test_room_on_the_disk_is_compared_with_what_a_build_needs(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    def storage(free: float) -> Finding:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=int(free)))
+        return found(work)["storage"]
+
+    assert storage(1).advice == "", "everything is built"
+    doubled(work)
+    cost = cost_of(work)
+    assert cost is not None
+    assert "a build needs about" in storage(cost.needed - 1).advice
+    assert storage(cost.needed + 1).advice == ""
+    shutil.rmtree(work.folder / "corpus")
+    with (work.folder / "raw/books/large.jsonl").open("wb") as file:
+        file.truncate(3 * health.SCARCE)
+    assert "the raw files alone have 6.0 GB" in storage(2 * health.SCARCE).advice
+    assert storage(4 * health.SCARCE).advice == ""
+
+
+def test_raw_files_that_cannot_be_listed_break(work: Work) -> None:
+    write_config(work.folder, {"sources.1.location": "raw"})
+    first = found(work)["first build"]
+    assert first.broken
+    assert "both take" in first.found
 
 
 def test_a_folder_that_cannot_be_written_breaks(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

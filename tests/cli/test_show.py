@@ -2,20 +2,24 @@
 
 import json
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from corpus_assets.cli.console import warn_of_open_door
-from corpus_assets.cli.show import show_partition
+from corpus_assets.cli.given_rows import given
+from corpus_assets.cli.show import Asked, show_partition
 from corpus_assets.cli.wanted import wanted
 from corpus_assets.orchestration.instance import serve
 from resources.errors import ConfigError
-from tests.build.small import Work, live_records, opened
+from resources.stage.partition import Partition
+from resources.storage.local import LocalStorage
+from tests.build.small import Work, drive, live_records, opened, prose, write_raw
 from tests.faults.command import run
 
 
 def test_json_outputs_are_shown_whole(work: Work) -> None:
-    shown = list(show_partition(opened(work.folder), "train_token_params", None, 3))
+    shown = list(show_partition(opened(work.folder), "train_token_params", None, Asked()))
     place = next(number for number, line in enumerate(shown) if line.startswith("\ntokens/train/data_params.json"))
     assert json.loads(shown[place + 1]) == json.loads(
         (work.folder / "corpus/tokens/train/data_params.json").read_text()
@@ -24,16 +28,81 @@ def test_json_outputs_are_shown_whole(work: Work) -> None:
 
 def test_rows_are_chosen_by_id_and_by_value(work: Work) -> None:
     corpus = opened(work.folder)
-    all_rows = list(show_partition(corpus, "normalized_documents", "books--one", 2000))
+    all_rows = list(show_partition(corpus, "normalized_documents", "books--one", Asked(2000)))
     rows = [json.loads(line) for line in all_rows if line.startswith('{"id"')]
     assert len(rows) == live_records(corpus)["normalized_documents", "books--one"].files[0].rows
     last = rows[-1]["id"]
     for asked in (wanted(last, []), wanted(None, [f"id={last}", "source=books"])):
-        chosen = list(show_partition(corpus, "normalized_documents", "books--one", 3, asked))
+        chosen = list(show_partition(corpus, "normalized_documents", "books--one", Asked(3, asked)))
         assert [json.loads(line)["id"] for line in chosen if line.startswith('{"id"')] == [last]
     assert wanted(None, []) is None
     with pytest.raises(ConfigError, match="KEY=VALUE"):
         wanted(None, ["source"])
+
+
+def test_given_rows_are_shown_in_order_and_once(work: Work) -> None:
+    corpus = opened(work.folder)
+
+    def ids(asset: str, key: str, asked: Asked) -> list[str]:
+        shown = show_partition(corpus, asset, key, asked)
+        return [json.loads(line)["id"] for line in shown if line.startswith('{"')]
+
+    for asset, key in (("normalized_documents", "books--one"), ("duplicates", "books--one"), ("train", "chunk-0000")):
+        everything = ids(asset, key, Asked(100))
+        chosen = ids(asset, key, Asked(given=given(["4-6", "1", "5", "7"])))
+        assert chosen == [everything[1], *everything[4:8]]
+    shown = list(show_partition(corpus, "minhashes", "books--one", Asked(given=given(["8"]))))
+    first = list(show_partition(corpus, "minhashes", "books--one", Asked(9)))
+    assert [line for line in shown if len(line) == 256 and line in first]
+
+
+def test_given_rows_of_tokens_are_decoded(work: Work) -> None:
+    corpus = opened(work.folder)
+    everything = list(show_partition(corpus, "train_tokens", "chunk-0000", Asked(1000)))
+    chosen = list(show_partition(corpus, "train_tokens", "chunk-0000", Asked(given=given(["2", "30-31"]))))
+    assert [line.partition(":")[0] for line in chosen if line.startswith("row ")] == ["row 2", "row 30", "row 31"]
+    assert {line for line in chosen if line.startswith("row ")} <= set(everything)
+
+
+def test_a_given_row_is_read_without_those_before_it(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_raw(work.folder, "books/one.jsonl", [{"id": f"long-{n}", "text": prose(n, 3000)} for n in range(30)])
+    corpus = opened(work.folder)
+    drive(corpus, [corpus.graph["inventory"], corpus.graph["raw_source"], corpus.graph["normalized_documents"]])
+    file, *_ = live_records(corpus)["normalized_documents", "books--one"].files
+    table = Partition(corpus.storage, live_records(corpus)["normalized_documents", "books--one"]).array(".members.npy")
+    assert len(table) > 3
+    reads: list[tuple[str, int, int]] = []
+    read, open_whole = LocalStorage.read, LocalStorage.open
+
+    def noted(storage: LocalStorage, path: str, offset: int, size: int) -> bytes:
+        reads.append((path, offset, size))
+        return read(storage, path, offset, size)
+
+    def only_others(storage: LocalStorage, path: str) -> BinaryIO:
+        assert path != file.path, "read from the start"
+        return open_whole(storage, path)
+
+    monkeypatch.setattr(LocalStorage, "read", noted)
+    monkeypatch.setattr(LocalStorage, "open", only_others)
+    shown = list(show_partition(corpus, "normalized_documents", "books--one", Asked(given=given(["29"]))))
+    assert '"long-29"' in shown[-1]
+    last = int(table["stored"][-1])
+    assert [one for one in reads if one[0] == file.path] == [(file.path, file.bytes - last, last)]
+
+
+def test_rows_that_cannot_be_are_refused(work: Work) -> None:
+    corpus = opened(work.folder)
+    for asked, words in (("9", "has 9 rows; valid: 0 to 8"), ("3-2", "valid is a row"), ("-1", "N-M"), ("x", "N-M")):
+        with pytest.raises(ConfigError, match=words):
+            list(show_partition(corpus, "normalized_documents", "books--one", Asked(given=given([asked]))))
+    with pytest.raises(ConfigError, match="has no rows in"):
+        list(show_partition(corpus, "train_token_params", None, Asked(given=given(["0"]))))
+    with pytest.raises(ConfigError, match="one of the two"):
+        Asked(3, wanted("some", []), given(["0"]))
+    code, _, err = run(work.folder, "show", "train", "chunk-0000", "--row", "2", "--row", "10000")
+    assert code == 2
+    assert "--row 10000" in err
+    assert "chunk-0000.jsonl.gz" in err
 
 
 def test_values_inside_and_other_types_are_compared() -> None:
@@ -47,7 +116,7 @@ def test_values_inside_and_other_types_are_compared() -> None:
 
 def test_digests_are_hex(work: Work) -> None:
     document = json.loads((work.folder / "raw/books/one.jsonl").read_text().splitlines()[0])
-    shown = "\n".join(show_partition(opened(work.folder), "holdout_hashes", None, 1))
+    shown = "\n".join(show_partition(opened(work.folder), "holdout_hashes", None, Asked(1)))
     assert len(shown.splitlines()[-1]) == 64
     int(shown.splitlines()[-1], 16)
     assert document["text"] not in shown
