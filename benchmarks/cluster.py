@@ -3,16 +3,16 @@
 From raw text to decontaminated train, with the default configuration. Partitions are scheduled on the cores in the
 order of the real graph: those of the same key go from stage to stage, and a stage that reads all partitions of
 another waits for them; on one machine nothing else starts while a partition of the whole corpus runs. What a
-partition costs is measured: near-duplicates by `benchmarks.scale`, on the curve through its smallest and its largest
-run; other stages by `benchmarks.stages`, per MB of text; the driver by `benchmarks.driver`. What it moves to and from
-the store is its share of the files that the stages read and write, over the bandwidth of its machine, shared by the
-cores that are busy there. `--publish` writes the table into docs/scale.md.
+partition costs is measured: by `benchmarks.stages`, per MB of text; of near-duplicates it is that or what
+`benchmarks.scale` says per document, on the curve through its smallest and its largest run, whichever is more; the
+driver by `benchmarks.driver`. What a partition moves to and from the store is its share of the files that the stages
+read and write, over the bandwidth of its machine, shared by the cores that are busy there. `--publish` writes the
+tables into docs/scale.md.
 """
 
 import argparse
 import json
 import math
-import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchmarks.cluster_costs import Costs
 from benchmarks.list_schedule import Group, Schedule, schedule
-from benchmarks.scale_page import FIGURES, TARGET, table
+from benchmarks.scale_page import TARGET, table
 from benchmarks.stages import LAST_OF_PIPELINE
 from benchmarks.synthetic import write_synthetic
-from corpus_assets.config.dedup import DEFAULT_RANGES
+from corpus_assets.config.dedup import DEFAULT_RANGES, MAX_RANGES
 from corpus_assets.config.sections import MOST_CHUNKS
 from resources.stage.declaration import Partitioning, Reads, Stage
 from resources.stage.graph import Graph
@@ -37,10 +38,10 @@ DOCUMENT_BYTES = 5_530
 """Bytes of text of a document: RedPajama's 5.15 TB are 931 million documents."""
 
 BEGIN, END = "<!-- cluster -->\n", "<!-- end of cluster -->"
-_STAGES_PAGE = TARGET.with_name("benchmarks.md")
+_TOLD = "What near-duplicates cost there in CPU time, and what says so: text of real files, or documents without text."
 _UNITS = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
-_MEASURABLE = 0.25
-"""CPU seconds from which on a run says how a stage grows."""
+DOCUMENTS_OF_RANGE = 100_000_000
+"""Documents for which docs/clusters.md advises a range, where that gives more than the default."""
 
 _GZIP, _ZSTD = 0.27, 0.25
 _MOVED_PER_TEXT = {
@@ -55,6 +56,7 @@ _MOVED_PER_TEXT = {
 }
 """Bytes read and written per byte of text, which is stored in that share of its size."""
 
+_ID_BYTES = 36
 _MOVED_PER_DOCUMENT = {
     "minhashes": 640,
     "band_keys": 512 + 160 + 2 * 36,
@@ -62,47 +64,9 @@ _MOVED_PER_DOCUMENT = {
     "duplicate_pairs": 160 + 48,
     "candidate_pairs": 48 + 128 + 115,
     "verified_pairs": 115 + 128 + 5,
-    "components": 128 + 6 + 4,
+    "components": 128 + 6 + 52 + _ID_BYTES + 1 + 4,
 }
-"""Bytes of keys, sketches, digests and pairs that are read and written per document."""
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Measured costs: ms per MB of text by stage, runs of near-duplicates at several sizes, seconds of the driver."""
-
-    per_mb: Mapping[str, float]
-    runs: Sequence[Mapping[str, Any]]
-    dispatch: float
-
-    @classmethod
-    def published(cls) -> "Costs":
-        """Those that are published with this version."""
-        page = _STAGES_PAGE.read_text(encoding="utf-8")
-        rows = re.findall(r"^\| (\w+) \| ([\d.,]+) \| [\d.,]+ \| [\d.,]+ \| [\d.,]+ \|$", page, re.MULTILINE)
-        driver = re.search(r"^\| driver cpu ms per partition \| ([\d.]+) \|$", page, re.MULTILINE)
-        if not rows or driver is None:
-            raise SystemExit(f"{_STAGES_PAGE.name}: no table of stages, or no figure of the driver")
-        per_mb = {name: float(value.replace(",", "")) for name, value in rows}
-        return cls(per_mb, json.loads(FIGURES.read_text()), float(driver[1]) / 1000)
-
-    def seconds(self, stage: str, documents: float, text_mb: float) -> float:
-        """CPU seconds of all partitions of a stage together."""
-        if stage in self.runs[-1]["stages"]:
-            return self._extrapolated(stage, documents)
-        return self.per_mb.get(stage, 0.0) * text_mb / 1000
-
-    def _extrapolated(self, stage: str, documents: float) -> float:
-        """On the curve a * documents ** b through the smallest and the largest run; b is at least 1.
-
-        It is 1 for a stage that took too little in the smallest run for the clock to say more.
-        """
-        (few, least), (many, most) = (
-            (run["documents"], run["stages"][stage]["cpu_s"]) for run in (self.runs[0], self.runs[-1])
-        )
-        told = many > few and least >= _MEASURABLE
-        slope = max(math.log(most / least) / math.log(many / few), 1.0) if told else 1.0
-        return float(most * (documents / many) ** slope)
+"""Bytes of keys, sketches, digests, pairs, ids and tables of texts that are read and written per document."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +113,7 @@ class Corpus:
 
 def measured_stages(graph: Graph, costs: Costs) -> list[Stage]:
     """The stages from raw text to decontaminated train."""
-    known = {*costs.per_mb, *costs.runs[-1]["stages"]}
+    known = {*costs.per_mb, *costs.stages_with_runs()}
     wanted = {stage.name for stage in graph.select([f"+{LAST_OF_PIPELINE}"])}
     return [stage for stage in graph if stage.name in wanted & known]
 
@@ -209,20 +173,25 @@ def simulate(stages: Sequence[Stage], costs: Costs, corpus: Corpus, cluster: Clu
     return schedule(groups, cluster.cores, costs.dispatch)
 
 
-def figures(given: argparse.Namespace) -> list[dict[str, Any]]:
+def figures(given: argparse.Namespace, costs: Costs) -> list[dict[str, Any]]:
     """Wall time and what limits it, for every size of corpus and cluster."""
-    costs = Costs.published()
     with tempfile.TemporaryDirectory() as folder:
         opened = write_synthetic(Path(folder), 1)
         stages, bands = measured_stages(opened.graph, costs), len(opened.settings.bands())
     found = []
     for text in given.text:
-        corpus = Corpus(size(text), DOCUMENT_BYTES, size(given.shard), bands, given.ranges)
+        ranges = given.ranges or ranges_of(size(text) / DOCUMENT_BYTES)
+        corpus = Corpus(size(text), DOCUMENT_BYTES, size(given.shard), bands, ranges)
         for cores in given.cores:
             made = simulate(stages, costs, corpus, Cluster(cores, given.machine, size(given.bandwidth)))
             found.append({"text": text, "cores": cores, "seconds": round(made.seconds, 1), "limit": made.limit})
             found[-1]["held_up"] = {name: round(value, 1) for name, value in made.held_up.items()}
     return found
+
+
+def ranges_of(documents: float) -> int:
+    """`dedup.ranges` of a corpus that follows docs/clusters.md."""
+    return min(max(math.ceil(documents / DOCUMENTS_OF_RANGE), DEFAULT_RANGES), MAX_RANGES)
 
 
 def size(text: str) -> float:
@@ -233,8 +202,14 @@ def size(text: str) -> float:
     return float(text)
 
 
-def page(found: Sequence[Mapping[str, Any]]) -> str:
-    """The table of docs/scale.md."""
+def page(found: Sequence[Mapping[str, Any]], costs: Costs) -> str:
+    """The tables of docs/scale.md: wall times and what limits them, and what near-duplicates cost there."""
+    texts = list(dict.fromkeys(one["text"] for one in found))
+    return f"{wall_times(found)}\n\n{_TOLD}\n\n{told(costs, texts)}"
+
+
+def wall_times(found: Sequence[Mapping[str, Any]]) -> str:
+    """One row per corpus and cluster."""
     head = ("text", "cores", "hours", "limited by", "its share", "next", "its share")
     rows = []
     for one in found:
@@ -244,28 +219,50 @@ def page(found: Sequence[Mapping[str, Any]]) -> str:
     return table(head, rows)
 
 
-def publish(found: Sequence[Mapping[str, Any]]) -> None:
-    """Put the table into docs/scale.md."""
+def told(costs: Costs, texts: Sequence[str]) -> str:
+    """One row per stage of near-duplicates: its CPU-hours, and whether text or documents say that."""
+    head = ("stage", "documents of its runs", *(f"{text}, CPU-hours" for text in texts))
+    rows = []
+    for stage in costs.stages_with_runs():
+        runs = costs.runs_of(stage)
+        measured = f"{runs[0]['documents']:,} to {runs[-1]['documents']:,}"
+        rows.append((f"`{stage}`", measured, *(_told(costs, stage, size(text)) for text in texts)))
+    return table(head, rows)
+
+
+def _told(costs: Costs, stage: str, text: float) -> str:
+    by_text, by_documents = costs.by_text(stage, text / 1e6), costs.by_documents(stage, text / DOCUMENT_BYTES)
+    return f"{max(by_text, by_documents) / 3600:,.2f} by {'text' if by_text > by_documents else 'documents'}"
+
+
+def publish(tables: str) -> None:
+    """Put the tables into docs/scale.md."""
     before, _, rest = TARGET.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    TARGET.write_text(f"{before}{BEGIN}\n{page(found)}\n\n{END}{after}", encoding="utf-8")
+    TARGET.write_text(f"{before}{BEGIN}\n{tables}\n\n{END}{after}", encoding="utf-8")
 
 
-def main() -> None:
+def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """What the command line says, or these words in its stead."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cores", type=int, nargs="+", default=CORES)
     parser.add_argument("--text", nargs="+", default=TEXT, help="bytes of text, such as 10TB")
     parser.add_argument("--shard", default="1GB", help="bytes of text of a raw file, and of a chunk of the mix")
-    parser.add_argument("--ranges", type=int, default=DEFAULT_RANGES, help="dedup.ranges")
+    parser.add_argument("--ranges", type=int, help="dedup.ranges (default: as docs/clusters.md advises)")
     parser.add_argument("--machine", type=int, default=64, help="cores of a machine")
     parser.add_argument("--bandwidth", default="2.5GB", help="bytes per second between a machine and the store")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.add_argument("--publish", action="store_true", help="write the table into docs/scale.md")
-    given = parser.parse_args()
-    found = figures(given)
+    parser.add_argument("--publish", action="store_true", help="write the tables into docs/scale.md")
+    return parser.parse_args(given)
+
+
+def main() -> None:
+    given, costs = arguments(), Costs.published()
+    found = figures(given, costs)
+    tables = page(found, costs)
     if given.publish:
-        publish(found)
-    print(json.dumps(found) if given.json else page(found))
+        publish(tables)
+    print(json.dumps(found) if given.json else tables)
 
 
 if __name__ == "__main__":

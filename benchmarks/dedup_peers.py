@@ -1,4 +1,4 @@
-"""Near-duplicates found by this project and by others: `python -m benchmarks.dedup_peers [--quick] [--json] [--write]`.
+"""Near-duplicates found by this project and by others: `python -m benchmarks.dedup_peers [--quick] [--json]`.
 
 All read the same files, one process each, one after the other. CPU seconds and peak memory are those of the process
 with its children, from reading the files to the answer; the answer is held against what is known of the corpus.
@@ -15,14 +15,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import page
 from benchmarks.peers.environment import python_of
 from benchmarks.peers.exchange import Result
 from benchmarks.peers.process import MB, AbsentError, Cost, run
 from benchmarks.peers.truth import Score, Truth, read_truth, score
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "docs" / "benchmarks.md"
 CACHE = ROOT / ".peers"
 MEGABYTES, QUICK_MEGABYTES = 60, 6
 START_SECONDS, SECONDS_PER_MB = 300, 20
@@ -33,7 +31,10 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 
 @dataclass(frozen=True)
 class Peer:
-    """A tool: the module of its runner, what to install for it, and what it does, in words for the page."""
+    """A tool: the module of its runner, what to install for it, and what it does, in words for the page.
+
+    The words of this project leave room for its defaults (`default_words`).
+    """
 
     name: str
     module: str
@@ -46,8 +47,8 @@ PEERS = (
         "corpus-assets",
         "own",
         (),
-        "raw to `duplicates` with the defaults; shingles of 13 characters, 20 bands of 6; pairs are checked by their "
-        "sketches; short documents take no part",
+        "raw to `duplicates` with the defaults: {family} signatures, shingles of {shingles}, {bands}; {check}; "
+        "short documents {short}",
     ),
     Peer(
         "datatrove",
@@ -86,10 +87,8 @@ PEERS = (
     ),
 )
 
-SECTION = """## Beside other tools
-
-`python -m benchmarks.dedup_peers`: the same {documents:,} documents ({text_mb:,} MB of text, {corpus} corpus) in
-`jsonl.gz`, one process per tool, from reading the files to the answer.
+SECTION = """the same {documents:,} documents ({text_mb:,} MB of text, {corpus} corpus) in `jsonl.gz`,
+one process per tool, from reading the files to the answer.
 *Found*: of {pairs:,} pairs of documents that are known copies and whose Jaccard similarity of character 13-grams is at
 least 0.8, those that end in one cluster. *Lone removed*: documents removed though nothing was copied from or to them,
 of {lone:,}; documents made of common sentences can resemble each other by chance. *Look-alikes removed*: of
@@ -98,6 +97,14 @@ of {lone:,}; documents made of common sentences can resemble each other by chanc
 {table}
 
 {notes}"""
+
+UNITS = {"char": "characters", "word": "words"}
+CHECKS = {
+    "none": "pairs are not checked",
+    "signature": "pairs are checked by their sketches",
+    "two_sided": "pairs are checked by their sketches and, where these are near the threshold, by their texts",
+    "exact": "pairs are checked by their texts",
+}
 
 HEADER = (
     "| tool | MB per CPU-second | CPU s | wall s | peak memory, MB | found | lone removed | look-alikes removed |\n"
@@ -180,11 +187,26 @@ def _row(name: str, row: Mapping[str, Any], measured: Mapping[str, Any]) -> str:
 
 
 def section(measured: Mapping[str, Any]) -> str:
-    """The section of the page, with its markers."""
+    """What the page says after the name of this script."""
+    words = default_words()
     shown = [peer for peer in PEERS if peer.name in measured["peers"]]
-    notes = "\n".join(f"- {' '.join([peer.name, *_version(peer)])}: {peer.note}." for peer in shown)
-    body = SECTION.format(**measured, table=table(measured), notes=notes)
-    return f"{page.BEGIN}\n{body}\n{page.END}"
+    notes = "\n".join(f"- {' '.join([peer.name, *_version(peer)])}: {peer.note.format(**words)}." for peer in shown)
+    return SECTION.format(**measured, table=table(measured), notes=notes)
+
+
+def default_words() -> dict[str, str]:
+    """What this project does when a corpus.yaml says nothing."""
+    # Imported late: what this process holds when it starts a peer would count as the peer's memory.
+    from corpus_assets.config.dedup import Dedup, MinHash
+
+    signature, dedup = MinHash(), Dedup()
+    return {
+        "family": f"`{signature.family}`",
+        "shingles": f"{signature.width} {UNITS[signature.unit]}",
+        "bands": f"{signature.bands} bands of {signature.rows}",
+        "check": CHECKS[dedup.verify],
+        "short": {"exclude": "take no part", "include": "included"}[dedup.short_documents],
+    }
 
 
 def _version(peer: Peer) -> list[str]:
@@ -205,7 +227,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_MEGABYTES} MB of text instead of {MEGABYTES}")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--megabytes", type=int, help="so many MB of text")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     parser.add_argument("--peers", default=",".join(peer.name for peer in PEERS), help="names, by commas")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the virtual environments")
     given = parser.parse_args()
@@ -215,8 +236,6 @@ def main() -> None:
         parser.error(str(fault))
     megabytes = given.megabytes or (QUICK_MEGABYTES if given.quick else MEGABYTES)
     measured = measure(megabytes, peers, given.cache.absolute())
-    if given.write:
-        TARGET.write_text(page.with_section(TARGET.read_text(encoding="utf-8"), section(measured)), encoding="utf-8")
     print(json.dumps(measured) if given.json else table(measured))
 
 

@@ -1,4 +1,6 @@
-"""Jobs that do nothing, in a module that workers can import (`benchmarks.engines`)."""
+"""Work that does nothing, in a module that workers can import (`benchmarks.engines`, `benchmarks.worker_memory`)."""
+
+import os
 
 from resources.stage.job import Job, Outcome
 from resources.stage.task import Task
@@ -11,3 +13,8 @@ def nothing(_: Task) -> None:
 def returned(job: Job) -> Outcome:
     """Commits nothing."""
     return Outcome(job.name, job.stage.name, job.partition)
+
+
+def process_id(_: object) -> int:
+    """The process that calls this."""
+    return os.getpid()

@@ -10,7 +10,7 @@ before it is timed, so that workers and kernels are loaded.
 the machine's: two that work side by side share its caches and its memory.
 `local_empty_ms`, `ray_empty_ms`: time per partition of a stage that does nothing, with two workers; each is computed
 and committed. `local_message_ms`, `ray_message_ms`: the same of jobs that commit nothing: the engine alone.
-`local_worker_mb`, `ray_worker_mb`: memory of a worker of its own, after every stage of a small corpus ran in it.
+What memory a worker takes, before it holds data and with it, is told by `benchmarks.worker_memory`.
 """
 
 import argparse
@@ -18,14 +18,13 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import psutil
 import yaml
 
 from benchmarks.driver import write_corpus
@@ -58,14 +57,13 @@ class _Build:
 def measure(shards: int, documents: int, turns: int, empty: int) -> dict[str, Any]:
     """The figures of both engines, and how many times as dear an empty partition is on Ray; without it of one alone."""
     found: dict[str, Any] = {}
-    kinds = ("local", "ray") if find_spec("ray") else ("local",)
+    kinds = engine_kinds()
     with tempfile.TemporaryDirectory() as place:
         folder = write_corpus(Path(place, "corpus"), shards, documents)
         builds: dict[tuple[str, int], list[_Build]] = {(kind, workers): [] for kind in kinds for workers in (1, 2)}
         for turn in range(turns):
             for (kind, workers), made in builds.items():
-                build, found[f"{kind}_worker_mb"] = _shard_stages(folder, kind, workers, turn)
-                made.append(build)
+                made.append(_shard_stages(folder, kind, workers, turn))
         for kind in kinds:
             found |= _efficiency(
                 kind, *(min(builds[kind, workers], key=lambda build: build.seconds) for workers in (1, 2))
@@ -75,6 +73,11 @@ def measure(shards: int, documents: int, turns: int, empty: int) -> dict[str, An
     if "ray_empty_ms" in found:
         found["ray_overhead_ratio"] = round(found["ray_empty_ms"] / found["local_empty_ms"], 2)
     return found
+
+
+def engine_kinds() -> Sequence[str]:
+    """The engines that can be measured here; Ray's comes with an extra."""
+    return ("local", "ray") if find_spec("ray") else ("local",)
 
 
 def _efficiency(kind: str, one: _Build, two: _Build) -> dict[str, float]:
@@ -87,7 +90,7 @@ def _efficiency(kind: str, one: _Build, two: _Build) -> dict[str, float]:
 
 
 @contextmanager
-def _engine(kind: str, workers: int, work: Callable[[Job], Outcome]) -> Iterator[Engine]:
+def opened(kind: str, workers: int, work: Callable[[Job], Outcome] = run_job) -> Iterator[Engine]:
     """An engine that ends with the block; on Ray with a cluster of its own, whose workers have our priority."""
     os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default of 15 loses to whatever else the machine does.
     made: Engine = LocalEngine(workers, work) if kind == "local" else RayEngine("local", workers, _MEMORY, work=work)
@@ -97,14 +100,14 @@ def _engine(kind: str, workers: int, work: Callable[[Job], Outcome]) -> Iterator
         made.close()
 
 
-def _shard_stages(folder: Path, kind: str, workers: int, turn: int) -> tuple[_Build, int]:
-    """A build with warm workers, and the megabytes that are a worker's own after it."""
-    with _engine(kind, workers, run_job) as engine:
-        _build(folder, engine, f"{kind}-{workers}-{turn}-warm")
-        return _build(folder, engine, f"{kind}-{workers}-{turn}"), max(_own_bytes()) >> 20
+def _shard_stages(folder: Path, kind: str, workers: int, turn: int) -> _Build:
+    """A build with warm workers."""
+    with opened(kind, workers) as engine:
+        build(folder, engine, f"{kind}-{workers}-{turn}-warm")
+        return build(folder, engine, f"{kind}-{workers}-{turn}")
 
 
-def _build(folder: Path, engine: Engine, store: str) -> _Build:
+def build(folder: Path, engine: Engine, store: str) -> _Build:
     """Builds the corpus into a new store."""
     config = yaml.safe_load((folder / "corpus.yaml").read_text())
     config |= {"storage": {"root": store, "sync": False}, "engine": {"workers": 2}}
@@ -128,23 +131,13 @@ def _step(corpus: Corpus, stage: Stage) -> float:
     return time.monotonic() - started
 
 
-def _own_bytes() -> Iterator[int]:
-    """Yields the memory of each process below this one that is shared with no other; 0 for none."""
-    yield 0
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            name = " ".join(process.cmdline())
-            if "ray::" not in name or "ray::serve" in name or "ray::IDLE" in name:
-                yield process.memory_full_info().uss
-
-
 def _per_job_ms(kind: str, work: Callable[[Job], Outcome], count: int, folder: Path) -> float:
     """Milliseconds per job of a stage that does nothing, with two workers that have done some before."""
     stage = Stage("empty", "measured", "", Partitioning.CHUNK, nothing, "1", "records")
     store = LocalStorage(folder, False)
     jobs = (Job(stage, f"chunk-{n:05}", (), {}, {}, store, 1 << 20) for n in range(count + 100))
     folder.mkdir()
-    with store.shared(this_process()), _engine(kind, 2, work) as engine:
+    with store.shared(this_process()), opened(kind, 2, work) as engine:
         assert [outcome.error for outcome in engine.run(next(jobs) for _ in range(100))] == [None] * 100
         started = time.monotonic()
         done = [outcome.error for outcome in engine.run(jobs)]

@@ -1,4 +1,7 @@
-"""`docs/scale.md`: what near-duplicates cost at several sizes, and what follows for larger ones."""
+"""`docs/scale.md`: what near-duplicates cost at several sizes, and what follows for larger ones.
+
+`python -m benchmarks.scale_page` writes the tables of all stored runs again.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -16,6 +19,8 @@ _SIGNATURE_BYTES = 512
 _FIXED_BYTES = 288
 # What components holds per cluster: its root, the document kept, its size and position, some of it twice.
 _CLUSTER_BYTES = 64
+# And per document two bitmaps with their counts.
+_BITMAP_BYTES = 0.5
 
 Figures = Mapping[str, Any]
 
@@ -26,6 +31,11 @@ def publish(figures: Figures) -> None:
     runs[figures["documents"]] = figures
     ordered = [runs[documents] for documents in sorted(runs)]
     FIGURES.write_text(json.dumps(ordered, indent=1) + "\n")
+    write_tables(ordered)
+
+
+def write_tables(ordered: list[Figures]) -> None:
+    """Write the page's tables, from the smallest run to the largest."""
     page = TARGET.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -33,9 +43,9 @@ def publish(figures: Figures) -> None:
 
 
 def tables(runs: list[Figures]) -> str:
-    """Every run, what it is per million documents, and what follows from the largest."""
+    """Every run, what it is per million documents, the steps of components, and what follows from the largest runs."""
     parts = [f"### {run['documents']:,} documents\n\n{stage_table(run)}" for run in runs]
-    return "\n\n".join([*parts, f"### Per million documents\n\n{flatness(runs)}", larger(runs[-1])])
+    return "\n\n".join([*parts, f"### Per million documents\n\n{flatness(runs)}", steps(runs), larger(runs)])
 
 
 def stage_table(run: Figures) -> str:
@@ -46,11 +56,18 @@ def stage_table(run: Figures) -> str:
         (name, f"{cost['wall_s']:,}", _with_two(cost), *(f"{cost[key]:,}" for key in names))
         for name, cost in run["stages"].items()
     ]
+    one, two = (sum(cost["seconds_by_workers"][workers] for cost in _in_parts(run)) for workers in ("1", "2"))
     found = (
+        f"The stages by range and by band took {one:,.1f} s with one worker, {two:,.1f} s with two. "
         f"Memory budget {run['memory_mb']:,} MB. Duplicates found: {run['duplicates_found']:.2%} of those known; "
         f"wrong ones: {run['duplicates_wrong']:.4%}."
     )
     return f"{table(('stage', 'seconds', 'with 2 workers', *head), rows)}\n\n{found}"
+
+
+def _in_parts(run: Figures) -> list[Figures]:
+    """The stages that more workers share."""
+    return [cost for cost in run["stages"].values() if "1" in cost["seconds_by_workers"]]
 
 
 def _with_two(cost: Figures) -> str:
@@ -61,42 +78,50 @@ def _with_two(cost: Figures) -> str:
 def flatness(runs: list[Figures]) -> str:
     """CPU-seconds per stage and bytes per document, by size of the run."""
     head = ("per million documents", *(f"{run['documents']:,}" for run in runs))
-    stages = [
-        (f"{name}, CPU-seconds", *(f"{_per_million(run, 'cpu_s', name):.2f}" for run in runs))
-        for name in runs[0]["stages"]
-    ]
+    names = list(runs[0]["stages"])
+    stages = [(f"{name}, CPU-seconds", *(f"{_per_million(run, 'cpu_s', name):.2f}" for run in runs)) for name in names]
     totals = [
-        (f"all stages, {unit}", *(f"{_seconds(run, key):.2f}" for run in runs))
+        (f"all stages, {unit}", *(f"{sum(_per_million(run, key, name) for name in names):.2f}" for run in runs))
         for unit, key in (("CPU-seconds", "cpu_s"), ("seconds", "wall_s"))
     ]
     disk = ("most on disk, MB", *(f"{_disk(run):,.0f}" for run in runs))
     return table(head, [*stages, *totals, disk])
 
 
-def larger(run: Figures) -> str:
-    """Time, memory and disk for corpora larger than any measured."""
+def steps(runs: list[Figures]) -> str:
+    """Where the time of components goes, per million documents."""
+    head = ("per million documents, CPU-seconds", *(f"{run['documents']:,}" for run in runs))
+    rows = [
+        (name, *(f"{run['stages']['components']['steps'][name] * _MILLION / run['documents']:.3f}" for run in runs))
+        for name in runs[-1]["stages"]["components"]["steps"]
+    ]
+    return f"### Steps of components\n\n{table(head, rows)}"
+
+
+def larger(runs: list[Figures]) -> str:
+    """Time, memory and disk for corpora larger than any measured, from the largest run."""
     head = ("documents", "CPU-hours", "of them in one process", "memory, GB", "disk, GB", "signatures, GB")
-    clusters = (run["stages"]["components"]["members"] - run["stages"]["duplicates"]["duplicates"]) / run["documents"]
+    run = runs[-1]
+    removed = run["stages"]["duplicates"]["duplicates"]
+    clusters = (run["stages"]["components"]["members"] - removed) / run["documents"]
+    per_million = {name: _per_million(run, "cpu_s", name) for name in run["stages"]}
     rows = []
     for documents in LARGER:
         itemsize = 4 if documents < 1 << 32 else 8
-        hours = _seconds(run, "cpu_s") * documents / _MILLION / 3600
-        alone = sum(_per_million(run, "cpu_s", stage) for stage in ALONE) * documents / _MILLION / 3600
-        memory = run["memory_mb"] / 1000 + (2 * itemsize + _CLUSTER_BYTES * clusters) * documents / 1e9
+        hours = sum(per_million.values()) * documents / _MILLION / 3600
+        alone = sum(per_million[stage] for stage in ALONE) * documents / _MILLION / 3600
+        held = 2 * itemsize + _BITMAP_BYTES + _CLUSTER_BYTES * clusters
+        memory = run["memory_mb"] / 1000 + held * documents / 1e9
         disk = (_FIXED_BYTES + max(_disk(run) - _FIXED_BYTES, 0) * itemsize / 4) * documents / 1e9
         signatures = _SIGNATURE_BYTES * documents / 1e9
         cells = (hours, alone, memory, disk, signatures)
         rows.append((f"{documents:,}", *(f"{cell:,.1f}" for cell in cells)))
-    return f"### Larger corpora\n\nFrom the run over {run['documents']:,} documents.\n\n{table(head, rows)}"
+    source = f"From the run over {run['documents']:,} documents."
+    return f"### Larger corpora\n\n{source}\n\n{table(head, rows)}"
 
 
 def _per_million(run: Figures, key: str, stage: str) -> float:
     return float(run["stages"][stage][key] * _MILLION / run["documents"])
-
-
-def _seconds(run: Figures, key: str) -> float:
-    """Seconds per million documents, all stages one after the other."""
-    return sum(_per_million(run, key, stage) for stage in run["stages"])
 
 
 def _disk(run: Figures) -> float:
@@ -108,3 +133,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     columns = list(head)
     lines = [columns, ["---", *["---:"] * (len(columns) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    write_tables(json.loads(FIGURES.read_text()))

@@ -8,12 +8,13 @@ import os
 import resource
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from benchmarks.related import BITS, Related
 from corpus_assets.dedup.documents.columns import Column
@@ -23,6 +24,8 @@ from resources.formats.arrays import ArrayWriter
 from resources.spill import Buckets
 
 SHARD_ROWS = 100_000
+THRESHOLD = 0.8
+_SOURCES = 8
 
 Array = NDArray[Any]
 
@@ -62,7 +65,9 @@ class Run:
         self.related = Related(documents)
         starts = [*range(0, documents, SHARD_ROWS), documents]
         sizes = np.diff(starts).tolist()
-        self.numbering = Numbering.of((f"shard-{shard:06}", size) for shard, size in enumerate(sizes))
+        self.numbering = Numbering.of(
+            (f"source-{shard % _SOURCES}--{shard:06}", size) for shard, size in enumerate(sizes)
+        )
 
     def shards(self) -> Iterator[tuple[str, NDArray[np.uint64]]]:
         """Key and document numbers of each shard."""
@@ -77,23 +82,30 @@ class Run:
     def save(self, name: str, array: Array) -> None:
         np.save(self.folder / f"{name}.npy", array)
 
+    @contextmanager
+    def array(self, name: str, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> Iterator[ArrayWriter]:
+        """A file of rows that are appended in blocks."""
+        with (self.folder / f"{name}.npy").open("wb") as file:
+            writer = ArrayWriter(file, np.dtype(dtype), shape)
+            yield writer
+            writer.finish()
+
     def write(self, name: str, blocks: Iterable[Array], columns: int) -> int:
         """Store blocks of document numbers (rows, columns) as one file; the number of rows."""
-        with (self.folder / f"{name}.npy").open("wb") as file:
-            writer = ArrayWriter(file, self.numbering.dtype, (columns,))
+        rows = 0
+        with self.array(name, self.numbering.dtype, (columns,)) as out:
             for block in blocks:
-                writer.append(block)
-            return writer.finish().rows
+                out.append(block)
+                rows += len(block)
+        return rows
 
     def write_by_range(self, name: str, rows: Buckets) -> int:
         """Store rows range by range as one file, and where each range starts; the number of rows."""
         starts = np.cumsum([0, *(rows.size(number) for number in range(len(rows)))])
-        with (self.folder / f"{name}.npy").open("wb") as file:
-            writer = ArrayWriter(file, rows.dtype)
+        with self.array(name, rows.dtype) as out:
             for number in range(len(rows)):
                 for block in rows.rows(number):
-                    writer.append(block)
-            writer.finish()
+                    out.append(block)
         self.save(f"{name}.starts", starts)
         return int(starts[-1])
 

@@ -1,17 +1,14 @@
 """The stages of the scale benchmark: what the assets do over all documents, on the arrays of a `Run`."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from benchmarks.related import BANDS, BITS, PERMUTATIONS
-from benchmarks.scale_run import SHARD_ROWS, Array, Run
-from corpus_assets.config.dedup import Rule
-from corpus_assets.dedup.clusters.guard import GuardRules
-from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
-from corpus_assets.dedup.clusters.union_find import UnionFind
-from corpus_assets.dedup.clusters.worst import Worst
-from corpus_assets.dedup.documents.numbering import Edges, ShardMarks, Span, pair_type, removal_rows
+from benchmarks.scale_components import components, make_texts
+from benchmarks.scale_run import SHARD_ROWS, THRESHOLD, Array, Run
+from corpus_assets.dedup.documents.numbering import Edges, Span, pair_type
 from corpus_assets.dedup.documents.ranges import by_digest
 from corpus_assets.dedup.pairs.equal_keys import star_pairs
 from corpus_assets.dedup.pairs.equal_texts import exact_pairs
@@ -24,10 +21,6 @@ from corpus_assets.dedup.similarity.jaccard import occurring, wanted
 from corpus_assets.dedup.similarity.sketch_join import Load, compared, range_rows, row_type, with_sketches
 from corpus_assets.split.decontaminate import unique_digests
 from resources.spill import Buckets, Spill
-
-THRESHOLD = 0.8
-RULES: tuple[Rule, ...] = ("first",)
-GUARD = GuardRules("split")
 
 
 def make_products(run: Run) -> dict[str, int]:
@@ -143,37 +136,6 @@ def checked(
     return check.pairs(found, "signature")
 
 
-def components(run: Run) -> dict[str, int]:
-    """Clusters, of which the first document is kept, after the suspicious ones are examined."""
-    total = run.numbering.total
-    forest = UnionFind(total)
-    for block in run.pairs():
-        forest.add(block)
-    settled = Settled(forest, RULES, {})
-    worst = Worst()
-    guard_clusters(
-        settled,
-        Pairs(lambda: iter(()), run.pairs),
-        guard=GUARD,
-        sketches=run.sketches(),
-        scale=Scale(total, BITS, run.memory, run.spill),
-        on_finding=worst.add,
-    )
-    marks = ShardMarks(run.numbering)
-
-    def rows() -> Iterator[Array]:
-        for members, kept, sizes in settled.blocks():
-            gone = members != kept
-            marks.add(members[gone], removal_rows(run.numbering, members[gone], kept[gone], sizes[gone]))
-            yield np.stack([members, kept, sizes], axis=1)
-
-    return {
-        "members": run.write("clusters", rows(), columns=3),
-        "shards": len(marks.digests()),
-        "suspicious": worst.examined.total(),
-    }
-
-
 def duplicates(run: Run) -> dict[str, int]:
     """Per shard a bitmap of what it loses."""
     removed = 0
@@ -199,13 +161,14 @@ def compare(run: Run) -> dict[str, int]:
     return {"known_duplicates": run.related.duplicates, "right": right, "wrong": wrong}
 
 
-STAGES: dict[str, Callable[[Run], dict[str, int]]] = {
+STAGES: dict[str, Callable[[Run], dict[str, Any]]] = {
     "products": make_products,
     "holdout_hashes": holdout,
     "exact_duplicates": exact,
     "duplicate_pairs": pairs,
     "candidate_pairs": candidates,
     "verified_pairs": verify,
+    "texts": make_texts,
     "components": components,
     "duplicates": duplicates,
     "comparison": compare,
@@ -217,6 +180,6 @@ SPENT = {
     "duplicate_pairs": ["*.bands.npy"],
     "candidate_pairs": ["band-*.npy"],
     "verified_pairs": ["candidates-*.npy"],
-    "components": ["*.sketches.npy"],
+    "components": ["*.sketches.npy", "*.texts.npy", "*.ids.npy", "*.short.npy"],
 }
 """What nothing after a stage reads."""

@@ -4,15 +4,14 @@ Each stage runs alone in a process of its own, on one core, over three corpora o
 large one. Its CPU seconds are those in its commit records, and those in which it compiled or loaded its kernels before
 each: else a kernel that only the large corpus calls would count as a cost of its text. The large corpus against the
 second small one gives the cost of one more MB of text (the slope); what the first small one took beyond that is fixed
-cost: imports, compiled kernels, whatever a partition takes when it has next to no rows (the intercept). `pipeline` is
-raw to decontaminated train.
+cost: imports, compiled kernels, whatever a partition takes when it has next to no rows (the intercept). A stage of few
+seconds runs over these two several times, of which the least counts. `pipeline` is raw to decontaminated train.
 
 Keys of a stage: `_ms_per_mb`, `_fixed_cpu_s`, `_mb_per_cpu_s` (1000 / ms per MB), `_peak_rss_mb`.
 """
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -29,18 +28,36 @@ from resources.errors import CorpusError
 from resources.stage.declaration import kernels_of
 
 LAST_OF_PIPELINE = "decontaminated_train"
-MEGABYTES, QUICK_MEGABYTES = (32, 512), (4, 24)
+MEGABYTES, QUICK_MEGABYTES = (32, 2048), (4, 24)
+"""Of the small corpora and of the large one, in which a stage of the whole corpus takes long enough to be measured."""
+
 LOADED_LATE = {"components": ("networkit",)}
 """Libraries that a stage loads for what only larger corpora have: here a cluster that is suspiciously large."""
+SHORT_S, TURNS = 3.0, 3
+"""A stage of fewer CPU seconds is run so often: where it finds its memory and its files decides what they are."""
+
 LEAST_MS_PER_MB = 0.001
 """Slopes below this are noise: the records round to a thousandth of a second."""
 
 
-def run_stage(config: Path, name: str) -> dict[str, Any]:
-    """Compute one stage in this process and say what it cost."""
+def run_stages(configs: Sequence[Path], name: str) -> list[dict[str, Any]]:
+    """What one stage cost over each corpus; over the first one when nothing is loaded yet."""
+    first, *others = configs
+    return [run_stage(first, name), *(_least(config, name) for config in others)]
+
+
+def _least(config: Path, name: str) -> dict[str, Any]:
+    costs = [run_stage(config, name)]
+    while len(costs) < TURNS and costs[-1]["cpu_seconds"] < SHORT_S:
+        costs.append(run_stage(config, name, force=True))
+    return min(costs, key=lambda cost: cost["cpu_seconds"])
+
+
+def run_stage(config: Path, name: str, *, force: bool = False) -> dict[str, Any]:
+    """Compute one stage in this process and say what it cost. force: even what is fresh."""
     corpus = Corpus.open(config)
     compiling = sum(compile_now(kernels_of([corpus.graph[name]], corpus.settings.values)).values()) + _loading(name)
-    step = corpus.step(corpus.graph[name])
+    step = corpus.step(corpus.graph[name], force=force)
     step.run()
     if failures := step.failures():
         raise CorpusError("\n".join(failures))
@@ -48,8 +65,13 @@ def run_stage(config: Path, name: str) -> dict[str, Any]:
     return {
         "cpu_seconds": compiling + sum(record["cpu_seconds"] for record in records),
         "text_bytes": sum(record.get("text_bytes", 0) for record in records),
-        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "peak_rss_mb": round(_peak_kib() / 1024, 1),
     }
+
+
+def _peak_kib() -> int:
+    """The most memory of this program; `getrusage` starts with what the process held that started it."""
+    return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 
 
 def _loading(stage: str) -> float:
@@ -120,7 +142,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
-        print(json.dumps([run_stage(config, given.stage) for config in given.config]))
+        print(json.dumps(run_stages(given.config, given.stage)))
         return
     figures = measure(QUICK_MEGABYTES if given.quick else MEGABYTES)
     if given.json:

@@ -4,8 +4,10 @@ import math
 
 import pytest
 
-from benchmarks.cluster import Cluster, Corpus, Costs, groups_of, simulate, size
+from benchmarks.cluster import Cluster, Corpus, arguments, figures, groups_of, page, ranges_of, simulate, size
+from benchmarks.cluster_costs import Costs
 from benchmarks.list_schedule import Group, schedule
+from benchmarks.scale_page import TARGET
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
 from resources.stage.task import Task
 
@@ -112,6 +114,26 @@ def test_costs_follow_the_measured_slope() -> None:
     assert Costs({}, short, 0.0).seconds("clusters", 1e8, 0.0) == pytest.approx(9)
 
 
+def test_a_stage_costs_the_larger_of_what_documents_and_text_say() -> None:
+    runs = [{"documents": n, "stages": {"clusters": {"cpu_s": n / 1e6}}} for n in (1_000_000, 10_000_000)]
+    costs = Costs({"clusters": 0.5}, runs, 0.0)
+    assert costs.seconds("clusters", 1e6, 1000.0) == pytest.approx(1.0)
+    assert costs.seconds("clusters", 1e6, 5530.0) == pytest.approx(2.765)
+
+
+def test_a_run_that_lacks_a_stage_says_nothing_of_it() -> None:
+    runs = [{"documents": n, "stages": {"clusters": {"cpu_s": n / 1e6}}} for n in (1_000_000, 10_000_000)]
+    larger = {"documents": 10**8, "stages": {"pairs": {"cpu_s": 7.0}}}
+    costs = Costs({}, [*runs, larger], 0.0)
+    assert costs.seconds("clusters", 1e8, 0.0) == pytest.approx(100)
+    assert costs.seconds("pairs", 2e8, 0.0) == pytest.approx(14)
+    assert costs.seconds("mixed", 1e8, 5.0) == 0.0
+
+
+def test_larger_corpora_have_more_ranges() -> None:
+    assert [ranges_of(documents) for documents in (1e6, 1.6e9, 1.8e10, 1e12)] == [16, 16, 180, 1000]
+
+
 def test_a_machine_shares_its_bandwidth() -> None:
     cluster = Cluster(cores=128, machine=64, bandwidth=1e9)
     assert cluster.seconds_to_move(1e9, 1) == 1.0
@@ -123,7 +145,12 @@ def test_a_machine_shares_its_bandwidth() -> None:
 def test_published_figures_are_found() -> None:
     costs = Costs.published()
     assert {"normalized_documents", "minhashes", "mixed_pass2"} <= set(costs.per_mb)
-    assert {"exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs", "components"} <= set(
-        costs.runs[-1]["stages"]
-    )
+    measured = {name for run in costs.runs for name in run["stages"]}
+    assert {"exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs", "components"} <= measured
     assert 0 < costs.dispatch < 0.1
+
+
+def test_the_page_shows_what_the_published_figures_give() -> None:
+    costs = Costs.published()
+    shown = page(figures(arguments([]), costs), costs)
+    assert shown in TARGET.read_text(encoding="utf-8"), "python -m benchmarks.cluster --publish"

@@ -43,6 +43,14 @@ def test_a_goal_is_met_missed_or_not_measured() -> None:
     assert len(found) == len(goals.GOALS)
 
 
+def test_a_goal_says_that_its_figure_is_of_small_inputs() -> None:
+    found = rows(f"{PAGE}\n{goals.QUICK}: the inputs are small.\n")
+    assert found["driver: worker busy share"][-1] == "met on small inputs (`--quick`)"
+    assert found["driver: build fixed cpu s"][-1] == "**missed** on small inputs (`--quick`)"
+    assert found["driver: one change share"][-1] == "not measured"
+    assert found["stages: minhashes, MB per CPU-second"][-1] == "met"
+
+
 def test_every_goal_is_of_a_script() -> None:
     for goal in goals.GOALS:
         assert import_module(f"benchmarks.{goal.script}").__doc__

@@ -5,19 +5,20 @@ import json
 import struct
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import dedup_peers
-from benchmarks.dedup_peers import PEERS, Peer, chosen, figures, measure_peer, section, table
-from benchmarks.peers import corpus, exchange, own, page, process
+from benchmarks.dedup_peers import CHECKS, PEERS, UNITS, Peer, chosen, figures, measure_peer, section, table
+from benchmarks.peers import corpus, exchange, own, process
 from benchmarks.peers.datatrove_files import read_clusters
 from benchmarks.peers.environment import python_of
 from benchmarks.peers.process import AbsentError, Cost
 from benchmarks.peers.truth import Score, Truth, jaccard, read_truth, score
+from corpus_assets.config.dedup import Dedup, MinHash
 from resources.formats.attributes import DUPLICATE, attribute_line
 
 IDS = ["a", "b", "c", "d", "e", "f"]
@@ -263,20 +264,16 @@ def test_table_has_a_row_per_peer() -> None:
 
 def test_section_says_version_and_settings_of_each_peer() -> None:
     text = section(FIGURES)
-    assert text.startswith(page.BEGIN)
-    assert text.endswith(page.END)
+    assert text.startswith("the same 6 documents (1.0 MB of text, generated corpus)")
     assert "- rensa 0.5.0: `RMinHash`" in text
     assert "datatrove" not in text
 
 
-def test_section_is_put_in_once_and_kept_by_others() -> None:
-    first, second = f"{page.BEGIN}\none\n{page.END}", f"{page.BEGIN}\ntwo\n{page.END}"
-    written = page.with_section("# Page\n\ntext\n", first)
-    assert written == f"# Page\n\ntext\n\n{first}\n"
-    assert page.with_section(written, second) == written.replace("one", "two")
-    assert page.with_section("# New\n", page.section(written)) == f"# New\n\n{first}\n"
-    assert page.with_section("# New\n", page.section("# Page\n")) == "# New\n"
-    assert page.section(f"{page.BEGIN} cut") == ""
+def test_section_says_what_the_defaults_do() -> None:
+    text = section(FIGURES)
+    assert "`oph` signatures, shingles of 13 characters, 20 bands of 6; pairs are checked by their sketches and" in text
+    assert set(CHECKS) == set(get_args(Dedup.model_fields["verify"].annotation))
+    assert set(UNITS) == set(get_args(MinHash.model_fields["unit"].annotation))
 
 
 def test_peers_are_chosen_by_name() -> None:

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import publish
-from benchmarks.peers.page import BEGIN, END
-
-PEERS = f"{BEGIN}\n## Beside other tools\n\nas it was\n{END}"
+from benchmarks.page import PAGE
 
 
 def fields(section: str) -> set[str]:
@@ -29,23 +27,21 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "benchmarks.md"
     monkeypatch.setattr(publish, "TARGET", page)
     turns = iter(range(1000))
-    for name, section in zip(publish.MEASURES, publish.sections(publish.PAGE)[1:], strict=True):
+    for name, section in zip(publish.MEASURES, publish.sections(PAGE)[1:], strict=True):
         monkeypatch.setitem(publish.MEASURES, name, partial(stand_in, name, fields(section), turns))
     return page
 
 
 def test_a_section_made_anew_replaces_its_own_text_alone(target: Path) -> None:
     publish._published(list(publish.MEASURES), quick=False)
-    target.write_text(f"{target.read_text()}\n{PEERS}\n")
-    before = publish.sections(target.read_text().replace(PEERS, ""))
+    before = publish.sections(target.read_text())
     publish._published(["driver"], quick=True)
-    after = publish.sections(target.read_text().replace(PEERS, ""))
+    after = publish.sections(target.read_text())
     changed = [new for old, new in zip(before, after, strict=True) if old.strip() != new.strip()]
     assert [part.partition("\n")[0] for part in changed] == ["## The driver"]
     assert "--quick" in changed[0]
-    assert PEERS in target.read_text()
 
 
 def test_sections_are_named_by_the_scripts_they_tell_of() -> None:
-    for name, section in zip(publish.MEASURES, publish.sections(publish.PAGE)[1:], strict=True):
+    for name, section in zip(publish.MEASURES, publish.sections(PAGE)[1:], strict=True):
         assert f"`python -m benchmarks.{name}`" in section
