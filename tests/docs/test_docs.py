@@ -24,6 +24,43 @@ def test_generated_page_is_current(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
 
 
+def cells(line: str) -> int:
+    """How many cells a row of a table has; a bar that is part of a cell has a backslash before it."""
+    return len(re.findall(r"(?<!\\)\|", line)) - 1
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *FOLDER.rglob("*.md")], ids=lambda page: page.name)
+def test_all_rows_of_a_table_have_as_many_cells_as_its_head(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for table in re.findall(r"^\|.*\n\|[-:| ]+\|\n(?:.+\n?)*", text, re.MULTILINE):
+        rows = table.splitlines()
+        assert {line: cells(line) for line in rows} == dict.fromkeys(rows, cells(rows[0]))
+
+
+def test_values_are_shown_as_they_may_be_written() -> None:
+    page = PAGES["configuration.md"]()
+    for row in (
+        "| `limit` | size | `20 GB` | ",
+        "| `memory` | size | `2 GiB` | ",
+        "| `part_size` | size | `8 MiB` | bytes of a request for a part of a file (at least 5 MiB, at most 1 GiB) |",
+        "| `max_size` | size | none | ",
+        "| `keep` | list of `source` \\| `longest` \\| `newest` \\| `first` | `[first]` | ",
+        "| `prefix_token` | text | `<\\|fim_prefix\\|>` | ",
+        '| `replacement` | text | `""` | ',
+        "| `dedup.guard` | `{action: 'off'}` |",
+        "| `dedup.exact_first` | `false` |",
+    ):
+        assert f"\n{row}" in page, row
+    assert "see below |  |" not in page  # Every section says what it is about.
+
+
+def test_options_with_a_value_show_it() -> None:
+    page = PAGES["cli.md"]()
+    assert "\n| `--jobs` | How many partitions are copied at a time. Default 4. |\n" in page
+    assert "\n| `--host` | Address to listen on. Default 127.0.0.1. |\n" in page
+    assert "\n## `corpus copy OTHER_ROOT [OPTIONS]`\n" in page
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", *FOLDER.rglob("*.md")], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8"))
