@@ -17,7 +17,7 @@ ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
 # Tests that skip where an extra is missing; the rest of them pass in `make test`. Long ones come first.
 OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py tests/faults/test_wire.py \
   tests/build/test_ray_cluster.py tests/build/test_on_s3.py tests/build/test_raw_places.py tests/ui/test_postgres.py \
-  tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/copying tests/faults/test_proxy.py \
+  tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/resources/engine/test_worker_memory.py tests/copying tests/faults/test_proxy.py \
   tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
   tests/resources/raw_places tests/raw/test_warc.py
 
@@ -44,7 +44,7 @@ demo: $(READY)  ## build the sample corpus from raw text to token shards
 	@echo "Open the web UI:       make ui                     (http://127.0.0.1:3000, the corpus itself at /corpus/)"
 
 test: $(READY)  ## run all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 15
 
 test-fast: $(READY)  ## run the tests that take seconds
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -57,7 +57,7 @@ $(EXTRAS)/.ready: $(READY)
 	@touch $@
 
 test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extra, with all of them
-	$(EXTRAS)/bin/python -m pytest -n 2 --dist worksteal --all-extras $(OF_EXTRAS)
+	$(EXTRAS)/bin/python -m pytest -n 2 --dist worksteal --durations 15 --all-extras $(OF_EXTRAS)
 
 $(READERS)/.ready: tests/export/readers.txt
 	$(PYTHON) -m venv $(READERS)

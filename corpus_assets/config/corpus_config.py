@@ -69,8 +69,14 @@ class CorpusConfig(Section):
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
     split: Split = Split()
-    tokenizer: Tokenizer = TrainedTokenizer()
-    datasets: list[Dataset] = Field(default_factory=default_datasets)
+    tokenizer: Tokenizer = Field(
+        TrainedTokenizer(), description="of all datasets without one of their own; by default `kind: train`"
+    )
+    datasets: list[Dataset] = Field(
+        default_factory=default_datasets,
+        description="by default `train` (of decontaminated_train), `validation` and `test`, each with `mode: lm` and "
+        "nothing else set",
+    )
     stages: list[str] = Field(default_factory=list, description="modules with stages of your own (docs/own-stage.md)")
     own: dict[Name, dict[str, JsonValue]] = Field(
         default={}, description="sections for stages of your own, which read `own.SECTION.KEY` as a parameter"

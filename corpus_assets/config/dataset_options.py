@@ -31,7 +31,7 @@ class Cleaning(Section):
 class Reading(Section):
     """What a dataset is made of."""
 
-    name: Name
+    name: Name = Field(description="short name; first part of the names of its assets, and folder of its files")
     input: TextInput
     tokenizer: Tokenizer | None = Field(None, description="a tokenizer of its own; by default the corpus's")
 
@@ -39,7 +39,7 @@ class Reading(Section):
 class _Basics(Reading):
     sequence_length: int = Field(2048, ge=2, le=2**20, description="L, positions per row")
     shuffle: bool = Field(False, description="permute all rows over all files of the dataset (one file per chunk)")
-    shuffle_seed: int = Field(0, ge=0, lt=2**63)
+    shuffle_seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another order")
 
 
 class DatasetSection(Cleaning, _Basics):

@@ -32,10 +32,10 @@ class MinHash(Section):
     family: Literal["affine32", "legacy", "oph"] = Field(
         "oph",
         description="`affine32` and `legacy` (before 2.0) are datasketch's, value for value; "
-        "`oph` is one-permutation hashing, some four times faster",
+        "`oph` is one-permutation hashing, more than twice as fast",
     )
     permutations: int = Field(128, ge=1, le=MAX_PERMUTATIONS, description="values per signature")
-    seed: int = Field(1, ge=0, lt=2**32)
+    seed: int = Field(1, ge=0, lt=2**32, description="another seed gives other signatures")
     unit: Literal["char", "word"] = Field("char", description="what a shingle is made of")
     width: int = Field(
         13, ge=1, le=1000, description="units per shingle of the cleaned text; by default 13 characters or 5 words"

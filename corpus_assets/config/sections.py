@@ -127,7 +127,7 @@ class Mix(Section):
     """Scattering the kept documents over chunks, and the order inside a chunk."""
 
     chunks: int = Field(8, ge=1, le=MOST_CHUNKS, description="number of chunks; one chunk should fit `engine.memory`")
-    seed: int = Field(0, ge=0, lt=2**63)
+    seed: int = Field(0, ge=0, lt=2**63, description="another seed gives other chunks and another order")
     order: Literal["keyed", "slimpajama"] = Field(
         "keyed",
         description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
@@ -147,7 +147,7 @@ class Mix(Section):
 class Split(Section):
     """Holdout and decontamination."""
 
-    seed: int = Field(0, ge=0, lt=2**63)
+    seed: int = Field(0, ge=0, lt=2**63, description="another seed holds other documents out")
     holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
     validation: float = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
     method: Literal["content_hash", "slimpajama"] = Field(
@@ -195,7 +195,7 @@ class EngineSection(Section):
     memory: Annotated[Bytes, AfterValidator(_enough)] = Field(
         2 << 30,
         description="memory of a machine for all workers on it together, such as `4 GiB`; what each takes before it "
-        "holds data is part of it (docs/scale.md); at least 16 MiB",
+        "holds data is part of it (docs/clusters.md); at least 16 MiB",
     )
     job_timeout: Annotated[float, Field(gt=0)] | None = Field(
         None,
@@ -204,8 +204,8 @@ class EngineSection(Section):
     )
     address: str = Field(
         "auto",
-        description="of the Ray cluster: `auto` for that of this machine or of `RAY_ADDRESS`, `HOST:PORT`, or `local` "
-        "for one that starts and ends with the build",
+        description="of the Ray cluster: `auto` for that of this machine or of `RAY_ADDRESS`, `HOST` or `HOST:PORT` "
+        "(6379 if none is given), or `local` for one that starts and ends with the build",
     )
     retries: int = Field(3, ge=0, le=100, description="how often Ray is given a task again whose machine was lost")
     options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
@@ -213,8 +213,8 @@ class EngineSection(Section):
     @model_validator(mode="after")
     def _of_a_cluster(self) -> "EngineSection":
         if self.kind == "ray":
-            if not re.fullmatch(r"auto|local|[^\s/:]+:\d{1,5}", self.address):
-                raise ValueError(f"address is {self.address!r}; valid with kind ray: auto, local or HOST:PORT")
+            if not re.fullmatch(r"auto|local|[^\s/:]+(:\d{1,5})?", self.address):
+                raise ValueError(f"address is {self.address!r}; valid with kind ray: auto, local, HOST or HOST:PORT")
             if self.workers == 0:
                 raise ValueError("workers is 0; valid with kind ray: auto, or at least 1")
         elif given := sorted({"address", "retries"} & self.model_fields_set):

@@ -12,13 +12,13 @@ from typing import Final
 from corpus_assets.config.sampling import Sample
 from corpus_assets.corpus import Corpus
 from corpus_assets.estimate.estimate import Estimate, estimated
+from corpus_assets.estimate.known import keep_estimate, raw_bytes, recorded
 from corpus_assets.estimate.sample_builds import (
     Lasting,
     Measured,
     Place,
     build_sample,
     cpu_seconds,
-    measured_store,
     own_home,
     some_files,
 )
@@ -60,17 +60,15 @@ class Result:
 def run_estimate(corpus: Corpus, seconds: float, say: Callable[[str], None]) -> Result:
     """Returns the estimate of the whole build of a corpus. seconds: about how long it may take. Changes nothing of it.
 
-    `CorpusError` if samples cannot be built.
+    Keeps the result for `corpus doctor` (`known_cost`). `CorpusError` if samples cannot be built.
     """
     started = time.monotonic()
     planner = corpus.planner()
     shards = planner.listing.shards
     names = {*corpus.settings.sources(), *(one["name"] for one in corpus.settings.inputs())}
-    raw = sum(shard.bytes for shard in shards if shard.source in names)
-    if all(planner.all_fresh(stage) for stage in corpus.graph):
-        stored = measured_store(corpus, planner)
-        found = estimated(corpus, planner, Samples(stored, stored, [stored]))
-        return Result(found, 0, raw, 0, len(shards), None, time.monotonic() - started)
+    raw = raw_bytes(corpus, planner.listing)
+    if all(planner.all_fresh(stage) for stage in corpus.graph) and (built := recorded(corpus, planner)) is not None:
+        return Result(built, 0, raw, 0, len(shards), None, time.monotonic() - started)
     chosen = some_files(planner.listing, names, MOST_READ)
     read = sum(shard.bytes for shard in shards if shard.source in names and shard.key in chosen)
     with TemporaryDirectory(prefix="corpus-estimate-") as name, own_home(Path(name)):
@@ -81,6 +79,7 @@ def run_estimate(corpus: Corpus, seconds: float, say: Callable[[str], None]) -> 
         finally:
             engine.close()
     found = estimated(corpus, planner, samples)
+    keep_estimate(corpus, raw, found)
     return Result(found, read, raw, len(chosen), len(shards), making.shares, time.monotonic() - started)
 
 

@@ -212,14 +212,20 @@ def _require_built(report: Report) -> None:
         raise CorpusError(f"a sample cannot be built, so nothing can be estimated: {problems[0]}{more}")
 
 
-def _read(planner: Planner) -> dict[str, Read]:
-    found: dict[str, Read] = {}
+def read_shards(planner: Planner) -> Iterator[tuple[Shard, Record]]:
+    """Yields the raw files whose texts are stored, with the record of those."""
     assets = ["normalized_documents", *(dataset_names.examples(one["name"]) for one in planner.settings.inputs())]
     for asset in (name for name in assets if name in planner.graph.stages):
         for key, record in planner.records(asset).items():
             shard = planner.shard(key)
             if shard is not None:
-                found[shard.source] = _added(found.get(shard.source, Read()), record)
+                yield shard, record
+
+
+def _read(planner: Planner) -> dict[str, Read]:
+    found: dict[str, Read] = {}
+    for shard, record in read_shards(planner):
+        found[shard.source] = _added(found.get(shard.source, Read()), record)
     return found
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from corpus_assets.cli.show import show_partition
+from corpus_assets.cli.show import Asked, show_partition
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.ranges import ranges
+from resources.ledger import record_path
 from resources.stage.partition import Partition
 from tests.build.small import Work, contents, digests, live_records, opened, prose, raw_rows, write_config
 from tests.faults.command import MAIN, last_json, run
@@ -68,6 +69,16 @@ def test_a_failed_shard_lets_the_others_through_and_names_what_waits(work: Work)
     ]
     assert "duplicate_pairs/band-00: band_keys/web--one is missing and 1 more" in report.waiting
     assert report.by_asset["minhashes"] == 1
+
+
+def test_a_failed_shard_whose_record_is_damaged_lets_the_others_through(work: Work) -> None:
+    record = Path(opened(work.folder).storage.fetch(record_path("normalized_documents", "books--two")))
+    work.rows("books/one.jsonl", raw_rows()["books/one.jsonl"][1:])
+    (work.folder / "raw/books/two.jsonl.gz").write_bytes(b"\x1f\x8b is no gzip")
+    record.write_bytes(b"{")
+    report = built(work.folder)
+    assert [line.partition(": ")[0] for line in report.failed] == ["normalized_documents/books--two"]
+    assert report.by_asset["normalized_documents"] == 1
 
 
 def test_ranges_cover_what_is_chosen_and_nothing_forbidden() -> None:
@@ -176,7 +187,7 @@ def test_token_rows_are_shown_as_text_or_as_ids_without_their_tokenizer(work: Wo
     corpus = opened(work.folder)
     record = live_records(corpus)["decontaminated_train", "chunk-0001"]
     document = next(Partition(corpus.storage, record).documents())
-    shown = list(show_partition(corpus, "train_tokens", "chunk-0001", 1))
+    shown = list(show_partition(corpus, "train_tokens", "chunk-0001", Asked(1)))
     assert json.loads("\n".join(shown[: shown.index("}") + 1]))["asset"] == "train_tokens"
     header = "row 0: 64 tokens, 0 padding, 64 in the loss"
     marked = shown[shown.index(header) + 1].strip().replace("«", "").replace("»", "")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.cli.show import show_partition
+from corpus_assets.cli.show import Asked, show_partition
 from corpus_assets.config.datasets import LMDataset
 from corpus_assets.corpus import Corpus
 from corpus_assets.document_lengths import lengths_of, measured
@@ -271,7 +271,7 @@ def test_a_partition_without_rows_has_no_file(folder: Path) -> None:
         assert record is not None
         assert record.statistics["rows_out"] == 0
         assert not Partition(corpus.storage, record).has(".h5")
-        assert '"rows_out": 0' in "\n".join(show_partition(corpus, asset, key, 3))
+        assert '"rows_out": 0' in "\n".join(show_partition(corpus, asset, key, Asked()))
         with pytest.raises(LedgerError, match="has no rows"):
             TokenRows(Partition(corpus.storage, record)).open()
     for name in ("pairs", "pairs-vsl"):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from corpus_assets.orchestration.instance import DEFAULTS, prepare, serve
+from corpus_assets.orchestration.dagster_yaml import DEFAULTS
+from corpus_assets.orchestration.instance import prepare, serve
 from corpus_assets.orchestration.notes import build_notes
 from resources.errors import ConfigError
 from resources.stage.run_job import run_job

@@ -113,6 +113,9 @@ FAULTS: list[tuple[Any, str]] = [
     (source(epochs=0), "sources: every source has epochs 0, so the corpus would be empty"),
     (section("engine", workers=-1), "engine.workers: received -1 (int)"),
     (section("engine", workers="many"), "engine.workers: received 'many' (str); valid: 'auto'"),
+    (section("engine", kind="ray", address="ray://head"), "valid with kind ray: auto, local, HOST or HOST:PORT"),
+    (section("engine", kind="ray", workers=0), "workers is 0; valid with kind ray: auto, or at least 1"),
+    (section("engine", address="head"), "address: only with kind ray"),
     (section("dedup", keep=["first", "longest"]), "dedup: keep: nothing can come after 'first', which leaves no ties"),
     (section("dedup", keep=["longest", "longest"]), "dedup: keep: a rule is named twice in longest, longest"),
     (
@@ -199,6 +202,7 @@ def test_defaults_and_other_spellings() -> None:
     assert config().split.holdout == 0.01
     assert config(split={"holdout": {"count": 7}}).split.holdout == HoldoutCount(count=7)
     assert config(engine={"memory": "1.5 GiB", "workers": 0}).engine.memory == 3 << 29
+    assert config(storage={"cache": {"limit": "2 TB"}}).storage.cache.limit == 2 * 10**12
     assert parse_config(source(weight=2.5)).sources[0].epochs == 2.5
     assert parse_config(source(epochs=3)).sources[0].epochs == 3.0
     assert parse_config(source(glob=["a/*", "b/*"])).sources[0].glob == ["a/*", "b/*"]
@@ -306,6 +310,11 @@ def test_too_little_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"engine\.memory: received '1 KiB' \(str\); valid: at least 16 MiB"):
         config(engine={"memory": "1 KiB"})
     assert config(engine={"memory": "16 MiB"}).engine.memory == 16 << 20
+
+
+@pytest.mark.parametrize("address", ["auto", "local", "head", "head.example.org:6380"])
+def test_the_address_of_a_ray_cluster(address: str) -> None:
+    assert config(engine={"kind": "ray", "address": address}).engine.address == address
 
 
 def test_a_store_of_ones_own_may_have_any_root() -> None:

@@ -8,9 +8,11 @@ import pytest
 
 from corpus_assets.cli.console import output
 from corpus_assets.cli.estimate import Prices, _as_json, _show
+from corpus_assets.estimate.known import known_cost
 from corpus_assets.estimate.run import BLOCKS, run_estimate
 from corpus_assets.estimate.sample_builds import some_files
 from corpus_assets.estimate.sizes import factors_of
+from resources import user_cache
 from resources.errors import CorpusError
 from resources.shards import Listing, Shard
 from tests.build.conftest import built_once, work
@@ -44,7 +46,10 @@ def test_files_that_stand_for_all_are_some_of_each_source_and_all_of_benchmarks(
 
 
 @pytest.mark.slow
-def test_an_estimate_is_near_the_build_and_changes_nothing(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_estimate_is_near_the_build_and_changes_nothing(
+    work: Work, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_cache, "user_folder", lambda group: tmp_path / "user" / group)
     whole = opened(work.folder)
     records = {stage.name: whole.planner().records(stage.name) for stage in whole.graph}
     shutil.rmtree(work.folder / "corpus")
@@ -64,6 +69,11 @@ def test_an_estimate_is_near_the_build_and_changes_nothing(work: Work, capsys: p
     assert found["prices"].keys() == {"cpu", "month"}
     assert found["duplicates"]["least"] <= found["duplicates"]["expected"] <= found["duplicates"]["most"]
     json.dumps(found)
+    cost = known_cost(corpus, corpus.planner())
+    assert cost is not None
+    assert (cost.raw, cost.built) == (result.raw, False)
+    assert cost.stored == pytest.approx(result.estimate.stored.value)
+    assert cost.seconds == pytest.approx(result.estimate.wall.value)
     _show(output(), result, Prices(0.04, 0.02))
     out = capsys.readouterr().out
     assert "price of the CPU hours" in out

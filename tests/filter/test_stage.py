@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from corpus_assets import stages
-from corpus_assets.cli.show import show_partition
+from corpus_assets.cli.show import Asked, show_partition
 from corpus_assets.cli.verify import verify
 from corpus_assets.cli.wanted import wanted
 from corpus_assets.normalize.text_table import row_of
@@ -136,7 +136,7 @@ def test_workers_make_the_same(tmp_path: Path) -> None:
 def test_show_says_why_a_document_went(tmp_path: Path) -> None:
     corpus = filtered(small(tmp_path, {"rules": {WORDS: {"min": 3}}}))
     (gone,) = (change for change in changes(corpus) if change["row"] == 1 and "one" in change["id"])
-    shown = "\n".join(show_partition(corpus, "filtered_documents", ONE, 3, wanted(gone["id"], [])))
+    shown = "\n".join(show_partition(corpus, "filtered_documents", ONE, Asked(3, wanted(gone["id"], []))))
     assert f'"dropped":"{WORDS}","found":"2 is under 3"' in shown
 
 

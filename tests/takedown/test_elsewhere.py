@@ -36,12 +36,14 @@ class Lists:
 
 
 def of_object_store(folder: Path, server: Server) -> Iterator[Lists]:
+    prefix = f"lists/{folder.parent.name}"  # Tests share the bucket.
+
     def publish(**lists: str) -> None:
         for name, lines in lists.items():
-            client(server.settings).put_object(Bucket=server.bucket, Key=f"l/{name}.txt", Body=lines.encode())
+            client(server.settings).put_object(Bucket=server.bucket, Key=f"{prefix}/{name}.txt", Body=lines.encode())
 
-    client(server.settings).put_object(Bucket=server.bucket, Key="l/deep/other.txt", Body=b"id:")
-    yield Lists({"location": f"s3://{server.bucket}/l/*.txt", "s3": server.section}, publish)
+    client(server.settings).put_object(Bucket=server.bucket, Key=f"{prefix}/deep/other.txt", Body=b"id:")
+    yield Lists({"location": f"s3://{server.bucket}/{prefix}/*.txt", "s3": server.section}, publish)
 
 
 def of_hub(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Lists]:
