@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from corpus_assets.cli.verify import verify
 from resources.errors import BuilderLostError
 from tests.build.small import contents, digests, opened, write_small
 from tests.faults.command import last_json, run, start
+from tests.faults.held_builder import stopping, waiting
 from tests.faults.test_kill import committed, session, told, undisturbed
 from tests.object_store import ENVIRONMENT, Server, rclone
 
@@ -41,6 +43,11 @@ def wait_until(condition: Callable[[], bool], processes: Sequence[subprocess.Pop
 def send(process: subprocess.Popen[str], what: signal.Signals) -> None:
     """Send a signal to a build and to its workers."""
     os.killpg(process.pid, what)
+
+
+def is_stopped(process: subprocess.Popen[str]) -> bool:
+    """Whether a build was stopped and has not ended."""
+    return process.poll() is None and psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
 
 
 def results(processes: Sequence[subprocess.Popen[str]]) -> list[dict[str, int]]:
@@ -116,17 +123,17 @@ def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_an
     undisturbed: Path, tmp_path: Path, store: Server
 ) -> None:
     write_small(tmp_path, {"engine.workers": 1, "storage": in_store(store, tmp_path)})
-    total = committed(undisturbed)
+    total, go = committed(undisturbed), tmp_path / "go"
     # As on machines of their own, each has a DAGSTER_HOME of its own.
     homes = [tmp_path / f"home-{number}" for number in range(BUILDERS)]
-    others = [start(tmp_path, *BUILD, home=home) for home in homes[1:]]
+    others = [start(tmp_path, *BUILD, home=home, code=waiting(go)) for home in homes[1:]]
     assert wait_until(lambda: len(names(tmp_path, ".builders")) == len(others), others, _LIMIT)
     # Nobody may find the sign of the one that is stopped as it was when they joined: they would remove it at their end.
-    stopped = start(tmp_path, *BUILD, home=homes[0])
-    builders = [stopped, *others]
-    assert wait_until(lambda: len(names(tmp_path, ".builders")) == BUILDERS, builders, _LIMIT)
-    assert wait_until(lambda: bool(names(tmp_path, ".leases")) and records(tmp_path) > total // 5, builders, _LIMIT)
-    send(stopped, signal.SIGSTOP)
+    stopped = start(tmp_path, *BUILD, home=homes[0], code=stopping("minhashes"))
+    assert wait_until(lambda: is_stopped(stopped), [stopped, *others], _LIMIT)
+    assert len(names(tmp_path, ".builders")) == BUILDERS
+    assert len(names(tmp_path, ".leases")) == 1
+    go.touch()
     found = results(others)
     send(stopped, signal.SIGCONT)
     found += results([stopped])
