@@ -1,6 +1,7 @@
 """Near-duplicates: signatures, band keys, candidate pairs per band, components, and the duplicates of each shard."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isinf
 from typing import Any
 
 from corpus_assets.dedup import compiled
@@ -12,8 +13,9 @@ from corpus_assets.dedup.duplicate_pairs import duplicate_pairs
 from corpus_assets.dedup.duplicates import duplicates
 from corpus_assets.dedup.exact_duplicates import exact_duplicates
 from corpus_assets.dedup.minhashes import minhashes
-from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, PAIR_THRESHOLD, SCHEME, SKETCHED
+from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, PAIR_THRESHOLD, SCHEME, SKETCHED, SURE
 from corpus_assets.dedup.signatures.scheme import CLEANING
+from corpus_assets.dedup.similarity.check import surely_above
 from corpus_assets.dedup.verified_pairs import verified_pairs
 from resources.formats.attributes import FLAGS
 from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
@@ -44,11 +46,23 @@ def sketched_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {SKETCHED: settings["dedup"]["verify"] != "none"}
 
 
+def checking_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns whether candidates carry a sketch; and that no sketch says that a pair counts, where none can."""
+    by_texts = settings["dedup"]["verify"] == "two_sided" and _sketches_cannot_say(settings)
+    return sketched_rule(settings) | ({SURE: False} if by_texts else {})
+
+
 def guard_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the order of sources, and the threshold of pairs if the guard holds documents to it."""
     dedup = settings["dedup"]
-    held_to = {PAIR_THRESHOLD: dedup["threshold"]} if dedup["guard"]["resemblance"] is None else {}
+    if dedup["guard"]["resemblance"] is not None:
+        return source_order(settings)
+    held_to = {PAIR_THRESHOLD: dedup["threshold"]} | ({SURE: False} if _sketches_cannot_say(settings) else {})
     return source_order(settings) | held_to
+
+
+def _sketches_cannot_say(settings: Mapping[str, Any]) -> bool:
+    return isinf(surely_above(settings["dedup"]["threshold"], settings["minhash"]["sketch"]))
 
 
 def featureless_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,7 +220,7 @@ STAGES = [
             every("normalized_documents", segment=TEXTS, folded=True),
         ),
         parameters=("dedup.verify", "dedup.threshold", "dedup.ranges"),
-        derived_parameters=sketched_rule,
+        derived_parameters=checking_rule,
         kernels=compiled.of_verified_pairs,
         columns=PAIRS,
         kinds=("numba",),

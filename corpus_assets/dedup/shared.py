@@ -33,6 +33,7 @@ DEFAULT_BITS = 1024
 DIGESTS = ".digests.npy"
 SHORT, EXCLUDED = ".short.npy", "dedup.short_documents"
 SKETCHED = "candidates with sketches"
+SURE = "sketches say that a pair counts"
 STARTS = "starts of ranges"
 """Counters of files whose rows lie by range: where each range starts, and the number of rows."""
 

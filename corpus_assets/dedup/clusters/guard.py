@@ -29,9 +29,9 @@ class GuardRules:
     """Which clusters are examined, and whether they are split or only reported.
 
     `max_cluster` documents are not too many; `resemblance` is the estimated Jaccard similarity to the kept document
-    from which on a document resembles it, at 0 all do. With `paired`, a document that a checked pair joins with the
-    kept one resembles it whatever the estimate. A cluster of more than `max_examined` documents is not examined: it
-    takes up to a kilobyte of memory per document.
+    from which on a document resembles it: at 0 all do, at infinity none. With `paired`, a document that a checked pair
+    joins with the kept one resembles it whatever the estimate. A cluster of more than `max_examined` documents is not
+    examined: it takes up to a kilobyte of memory per document.
     """
 
     action: Literal["split", "report", "off"] = "split"
@@ -86,11 +86,12 @@ def lowest_agreements(kept: Documents, agreements: Iterable[tuple[Edges, Agreeme
     """Returns the least agreement of any member with the kept document of its cluster, aligned with `kept`.
 
     `agreements` are blocks of pairs (kept, member), shape (m, 2), and of the bits (m,) that agree out of `bits`; a
-    cluster that has no pair gets `bits`. `ValueError` for a pair that does not start with a kept document.
+    cluster that has no pair gets `bits` + 1, which is enough for any rule. `ValueError` for a pair that does not start
+    with a kept document.
     """
     order = np.argsort(kept)
     ascending = kept[order]
-    lowest = np.full(len(kept), bits, dtype=np.uint16)
+    lowest = np.full(len(kept), bits + 1, dtype=np.uint16)
     for pairs, agree in agreements:
         places = np.searchsorted(ascending, pairs[:, 0])
         if len(pairs) and (not len(kept) or (ascending[np.minimum(places, len(kept) - 1)] != pairs[:, 0]).any()):

@@ -27,9 +27,12 @@ def estimate(agree: NDArray[np.integer] | int, bits: int) -> NDArray[np.float64]
 
 
 def least_agreement(threshold: float, bits: int) -> int:
-    """Returns the smallest number of agreeing bits out of `bits` whose estimate reaches `threshold`, -1 to 1."""
-    if not -1.0 <= threshold <= 1.0:
-        raise ValueError(f"threshold is {threshold}; valid: -1 to 1")
+    """Returns the smallest number of agreeing bits out of `bits` whose estimate reaches `threshold`, -1 to 1.
+
+    One more than there are for an infinite threshold, which none reaches.
+    """
+    if not (-1.0 <= threshold <= 1.0 or threshold == np.inf):
+        raise ValueError(f"threshold is {threshold}; valid: -1 to 1, or infinite")
     require_bits(bits)
     return int(np.searchsorted(estimate(np.arange(bits + 1), bits), threshold))
 

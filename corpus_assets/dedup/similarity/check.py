@@ -1,5 +1,6 @@
 """From candidates to duplicate pairs: each pair once, checked as the configuration says."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
@@ -22,6 +23,7 @@ _HOPELESS = 5
 """Standard errors below the threshold at which a pair is not worth its texts: so far off once in three million."""
 _OPEN = 3
 """Standard errors on either side of the threshold within which a sketch leaves a pair open: beyond once in 740."""
+_SELDOM = 1 / 740
 _BLOCK_PAIRS = 1 << 18
 
 
@@ -35,8 +37,12 @@ def away(threshold: float, bits: int, errors: float) -> float:
 
 
 def surely_above(threshold: float, bits: int) -> float:
-    """Returns the estimate from which on a sketch alone says that a pair reaches the threshold."""
-    return away(threshold, bits, _OPEN)
+    """Returns the estimate from which on a sketch alone says that a pair reaches the threshold.
+
+    Infinite near 1, where pairs below the threshold too often have sketches that agree in all bits.
+    """
+    all_agree = ((1 + threshold) / 2) ** bits
+    return away(threshold, bits, _OPEN) if all_agree <= _SELDOM else math.inf
 
 
 @dataclass(frozen=True)
@@ -64,18 +70,16 @@ class Verification:
             least = least_agreement(self.threshold, self.bits)
             return (pairs[agree >= least] for pairs, agree in compared)
         if how == "exact":
-            return self._by_text(compared, -_HOPELESS, None)
-        return self._by_text(compared, -_OPEN, _OPEN)
+            return self._by_text(compared, -_HOPELESS, math.inf)
+        return self._by_text(compared, -_OPEN, surely_above(self.threshold, self.bits))
 
-    def _by_text(self, compared: Iterable[tuple[Edges, Agreements]], low: float, high: float | None) -> Iterator[Edges]:
-        """Reads the texts of pairs whose estimate is from `low` to below `high` standard errors off the threshold.
+    def _by_text(self, compared: Iterable[tuple[Edges, Agreements]], low: float, sure: float) -> Iterator[Edges]:
+        """Reads the texts of pairs from `low` standard errors off the threshold to an estimate below `sure`.
 
-        Pairs above pass, those below do not; without `high` no pair passes by its sketches.
+        Pairs above pass, those below do not.
         """
         least = least_agreement(away(self.threshold, self.bits, low), self.bits)
-        enough = self.bits + 1
-        if high is not None:
-            enough = least_agreement(away(self.threshold, self.bits, high), self.bits)
+        enough = least_agreement(sure, self.bits)
         with self.spill() as file:
             for pairs, agree in compared:
                 yield pairs[agree >= enough]

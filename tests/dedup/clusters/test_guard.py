@@ -240,7 +240,7 @@ def test_lowest_agreements_of_clusters(found: list[tuple[int, int]], block: int)
     agree = np.array([agreement for _, agreement in found], dtype=np.uint16)
     cuts = range(0, max(len(found), 1), block)
     blocks = [(pairs[cut : cut + block], agree[cut : cut + block]) for cut in cuts]
-    expected = [min([agreement for c, agreement in found if c == cluster], default=BITS) for cluster in range(5)]
+    expected = [min([agreement for c, agreement in found if c == cluster], default=BITS + 1) for cluster in range(5)]
     assert lowest_agreements(kept, blocks, BITS).tolist() == expected
 
 

@@ -137,6 +137,7 @@ def test_the_estimate_at_its_ends() -> None:
     assert [float(estimate(agree, 1024)) for agree in (1024, 512, 0)] == [1.0, 0.0, -1.0]
     assert (least_agreement(0.8, 1024), least_agreement(1.0, 128), least_agreement(0.0, 128)) == (922, 128, 64)
     assert least_agreement(0.8, 320) == 288
+    assert least_agreement(float("inf"), 128) == 129
 
 
 @given(st.floats(0, 1), st.integers(1, 30).map(lambda words: 64 * words))

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.assets import checking_rule, guard_rule
 from corpus_assets.dedup.pairs.unique import unique_pairs
+from corpus_assets.dedup.shared import SURE
 from corpus_assets.dedup.signatures.minhash import sign_and_sketch
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.similarity.check import Check, Verification, away, surely_above
@@ -43,16 +45,21 @@ class Texts:
         return ((number, self.found[number]) for number in self.read)
 
 
-def checked(how: Check, on_by_text: Callable[[int], None] = lambda _: None) -> tuple[list[int], Texts]:
+def checked(
+    how: Check,
+    on_by_text: Callable[[int], None] = lambda _: None,
+    found: list[str] | None = None,
+    threshold: float = 0.8,
+) -> tuple[list[int], Texts]:
     """The later documents of the pairs with the first text that count."""
-    given = Texts(texts())
+    given = Texts(found or texts())
     sketches = np.concatenate([block for _, block in sign_and_sketch(batches(given.found, 1024), SCHEME, BITS)])
     verification = Verification(
         total=len(sketches),
         bits=BITS,
         texts=given,
         scheme=SCHEME,
-        threshold=0.8,
+        threshold=threshold,
         memory=1 << 20,
         spill=Files(),
         on_by_text=on_by_text,
@@ -63,8 +70,8 @@ def checked(how: Check, on_by_text: Callable[[int], None] = lambda _: None) -> t
     agreed = agreements(
         unique, lambda start, stop: sketches[start:stop], len(sketches), 3, memory=1 << 20, spill=Files()
     )
-    found = np.concatenate(list(verification.pairs(agreed, how)))
-    return found[:, 1].tolist(), given
+    counted = np.concatenate(list(verification.pairs(agreed, how)))
+    return sorted(counted[:, 1].tolist()), given
 
 
 def test_sketches_tell_the_similar_from_the_others() -> None:
@@ -90,6 +97,29 @@ def test_texts_are_read_only_where_sketches_leave_a_pair_open() -> None:
     assert given.read
 
 
+@pytest.mark.parametrize("threshold", [0.998, 1.0])
+def test_near_one_no_sketch_says_that_a_pair_counts(threshold: float) -> None:
+    """Of texts that differ in one letter of 20,000 half have equal sketches."""
+    rng = np.random.default_rng(4)
+    first = "".join(rng.choice(list("abcdefgh"), 10 * LENGTH))
+    at = range(100, 10 * LENGTH, LENGTH)
+    changed = [first[:place] + "z" * width + first[place + width :] for place in at for width in (1, 30)]
+    given = [first, *changed, first]
+    expected = [
+        number
+        for number, text in enumerate(given[1:], start=1)
+        if len(shingles(first) & shingles(text)) / len(shingles(first) | shingles(text)) >= threshold
+    ]
+    assert checked("two_sided", found=given, threshold=threshold)[0] == expected
+
+
+def test_only_where_no_sketch_can_say_is_that_a_parameter() -> None:
+    for threshold, verify, said in ((0.98, "two_sided", False), (1.0, "two_sided", True), (1.0, "exact", False)):
+        dedup = {"threshold": threshold, "verify": verify, "guard": {"resemblance": None}}
+        values = {"dedup": dedup, "minhash": {"sketch": 1024}, "sources": []}
+        assert (SURE in checking_rule(values), SURE in guard_rule(values)) == (said, threshold == 1.0)
+
+
 def test_pairs_whose_texts_are_compared_are_counted() -> None:
     for how in get_args(Check):
         counts: list[int] = []
@@ -104,3 +134,5 @@ def test_standard_errors_away_from_a_threshold() -> None:
     assert away(0.01, 64, -9) == -1.0
     assert away(0.99, 64, 20) == 1.0
     assert away(1.0, 64, -5) == 1.0
+    assert surely_above(0.985, 1024) == 1.0
+    assert surely_above(0.99, 1024) == surely_above(1.0, 64) == float("inf")
