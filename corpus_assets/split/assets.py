@@ -16,6 +16,7 @@ from corpus_assets.split.holdout import (
     is_validation,
     leading,
     share_threshold,
+    smallest,
 )
 from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_losses, split_losses
 from resources.formats.documents import DOCUMENT_COLUMNS
@@ -35,10 +36,12 @@ def holdout_selection(task: Task) -> None:
     for name, own in sorted(task["holdout by source"].items()):
         wanted = default if own is None else own
         if isinstance(wanted, dict):
-            hashes = set(_hashes(task, name)) if wanted["count"] else set()
-            thresholds[name] = count_threshold(hashes, wanted["count"])
-            if 0 < len(hashes) <= wanted["count"]:
-                whole[name] = len(hashes)
+            count = wanted["count"]
+            # One more than are held out says whether anything is left.
+            found = smallest(_hashes(task, name), count + 1 if count else 0).tolist()
+            thresholds[name] = count_threshold(found, count)
+            if 0 < len(found) <= count:
+                whole[name] = len(found)
         else:
             thresholds[name] = share_threshold(wanted)
     task.save_json("splits/holdout_selection.json", thresholds, rows=len(thresholds))

@@ -1,7 +1,8 @@
 """Chooses the documents that are held out: by content hash, per source, before any repetition."""
 
-import heapq
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from resources.hashing import hash_parts, keyed_hash, keyed_hasher
 
 ALL = 2**64
+_BLOCK = 1 << 16
 
 
 def share_threshold(share: float) -> int:
@@ -19,10 +21,27 @@ def share_threshold(share: float) -> int:
 def count_threshold(hashes: Iterable[int], count: int) -> int:
     """Returns the threshold below which exactly the `count` smallest hashes are (fewer if there are fewer documents).
 
-    Equal hashes (equal texts of one source) stay together. Memory is `count` numbers.
+    Equal hashes (equal texts of one source) stay together. Memory as of `smallest`.
     """
-    smallest = heapq.nsmallest(count, set(hashes)) if count else []
-    return smallest[-1] + 1 if smallest else 0
+    found = smallest(hashes, count)
+    return int(found[-1]) + 1 if len(found) else 0
+
+
+def smallest(hashes: Iterable[int], count: int) -> NDArray[np.uint64]:
+    """Returns the `count` smallest different hashes, ascending; all if there are fewer.
+
+    Memory is a few times `count` numbers, however many hashes there are.
+    """
+    held, below = np.empty(0, dtype=np.uint64), ALL
+    if not count:
+        return held
+    size = min(max(count, _BLOCK), sys.maxsize)
+    wanted = (found for found in hashes if found < below)
+    while len(more := np.fromiter(islice(wanted, size), dtype=np.uint64)):
+        held = np.unique(np.concatenate([held, more]))[:count]
+        if len(held) == count:
+            below = int(held[-1])
+    return held
 
 
 def holdout_hash(seed: int, source: str, digest: bytes) -> int:

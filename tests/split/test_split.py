@@ -1,6 +1,7 @@
 """Holdout by content hash, before repetition and per source; validation and test; decontamination."""
 
 import hashlib
+import tracemalloc
 from collections import Counter
 from unittest.mock import patch
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.split import decontaminate
+from corpus_assets.split import decontaminate, holdout
 from corpus_assets.split.decontaminate import contaminated, unique_digests
 from corpus_assets.split.holdout import (
     count_threshold,
@@ -19,7 +20,9 @@ from corpus_assets.split.holdout import (
     is_validation,
     leading,
     share_threshold,
+    smallest,
 )
+from resources.hashing import keyed_hash
 
 DIGESTS = [hashlib.sha256(str(number).encode()).digest() for number in range(20_000)]
 FEW = st.lists(st.sampled_from(DIGESTS[:12]), max_size=30)
@@ -59,6 +62,23 @@ def test_equal_texts_of_a_source_stay_together(digests: list[bytes], count: int,
     outside = {digest for digest, flag in zip(digests, flags, strict=True) if not flag}
     assert not inside & outside
     assert len(inside) == min(count, len(set(digests)))
+
+
+@given(st.lists(st.integers(0, 40)), st.integers(0, 12) | st.just(2**70), st.integers(1, 5))
+def test_smallest_hashes_in_blocks(hashes: list[int], count: int, block: int) -> None:
+    hashes = [2**64 - 1 - number for number in hashes]
+    with patch.object(holdout, "_BLOCK", block):
+        assert smallest(hashes, count).tolist() == sorted(set(hashes))[:count]
+
+
+def test_a_count_of_few_among_many_takes_little_memory() -> None:
+    hashes = (keyed_hash("many", 0, number) for number in range(300_000))
+    tracemalloc.start()
+    try:
+        assert count_threshold(hashes, 100)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.floats(0, 1), st.floats(0, 1), FEW)
