@@ -13,6 +13,7 @@ from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
 from corpus_assets.contamination.removal import contamination_rules
 from corpus_assets.dedup.assets import STAGES as DEDUP
+from corpus_assets.dedup.left_out import beside_left_out
 from corpus_assets.export.assets import export_stages
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
 from corpus_assets.filter.rules.configured import filter_rules
@@ -65,6 +66,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
         *streams,
         *own_after_filter(own, filters, streams),
     ]
+    found = beside_left_out(found, config.mix.leave_out)
     papers = card_stages(config.model_dump(), found)
     return [*found, *report_stages(config, found), *papers]
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.ranges import by_digest
+from corpus_assets.dedup.left_out import is_left_out
 from corpus_assets.dedup.shared import DIGESTS, FEATURELESS, save_starts, takes_part
 from corpus_assets.dedup.signatures.bands import band_keys as make_band_keys
 from corpus_assets.dedup.signatures.minhash import featureless
@@ -21,7 +22,7 @@ def band_keys(task: Task) -> None:
     """
     signed = task.input("minhashes")
     signatures = signed.array(".signatures.npy")
-    eligible = takes_part(task, task.input("short_documents"))
+    eligible = takes_part(task, task.input("short_documents")) & ~is_left_out(task, len(signatures))
     taking_part = eligible if task[FEATURELESS] else eligible & ~featureless(signatures)
     keys = make_band_keys(signatures, task["minhash.bands"], task["minhash.rows"], taking_part)
     path = f"minhashes/{task.shard.source}/{task.shard.name}"
