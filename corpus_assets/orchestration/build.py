@@ -66,8 +66,9 @@ def build(
         _check_before(planner, due)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
-                committed = {stage.name: list(planner.records(stage.name).values()) for stage in stages}
-                runner = partial(_runner, corpus, planner, committed, instance)
+                committed = {stage.name: list(planner.records(stage.name).values()) for stage in corpus.graph}
+                names = [stage.name for stage in stages]
+                runner = partial(_runner, corpus, planner, instance, stages=names, committed=committed)
                 builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
                 builder.run()
                 report = builder.report
@@ -135,10 +136,12 @@ def _kernels(corpus: Corpus, stages: Sequence[Stage]) -> list[str]:
 def _runner(
     corpus: Corpus,
     planner: Planner,
-    committed: Mapping[str, list[Record]],
     within: JobStep | dg.DagsterInstance | None,
     why: str,
+    *,
+    stages: Sequence[str],
+    committed: Mapping[str, list[Record]],
 ) -> Runner:
     from corpus_assets.orchestration.runner import Runner
 
-    return Runner(corpus, planner, committed, within, why)
+    return Runner(corpus, planner, within, why, stages=stages, committed=committed)

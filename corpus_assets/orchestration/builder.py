@@ -101,7 +101,8 @@ class Builder:
         except BaseException as error:
             with suppress(CorpusError, OSError):  # The fault that led here is the one to tell.
                 self._remove_replaced()
-            self._close(f"the build was interrupted ({type(error).__name__}); what it had committed is kept")
+            words = f"the build was interrupted ({type(error).__name__}); what it had committed is kept"
+            self._close(words, interrupted=True)
             raise
 
     def _wait(self) -> None:
@@ -141,9 +142,9 @@ class Builder:
         self._remove_replaced()
         self._close(problem)
 
-    def _close(self, problem: str | None) -> None:
+    def _close(self, problem: str | None, *, interrupted: bool = False) -> None:
         if self._dagster.used:
-            self._dagster.do(lambda runner: runner.close(problem))
+            self._dagster.do(lambda runner: runner.close(problem, interrupted=interrupted))
             self._dagster.close()
 
     def _next(self) -> Job | None:

@@ -1,4 +1,4 @@
-"""What was committed and Dagster was never told of: by a killed build, or with another Dagster database."""
+"""What was committed and Dagster was never told of: by a killed or interrupted build, or with another database."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,12 +16,12 @@ _PAGE = 1000
 
 
 def killed_builds(instance: dg.DagsterInstance) -> Sequence[dg.RunRecord]:
-    """Returns the runs of killed builds whose last partitions nobody reported yet."""
+    """Returns the runs of killed and interrupted builds whose last partitions nobody reported yet."""
     return instance.get_run_records(dg.RunsFilter(tags={UNTOLD_TAG: "yes"}))
 
 
 def mark(instance: dg.DagsterInstance, run: dg.DagsterRun, *, untold: bool) -> None:
-    """Notes whether the last partitions of a killed build are still to be reported."""
+    """Notes whether the last partitions of a killed or interrupted build are still to be reported."""
     instance.add_run_tags(run.run_id, {UNTOLD_TAG: "yes" if untold else "no"})
 
 

@@ -73,18 +73,21 @@ def tell_of(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: 
 class Runner:
     """The Dagster side of one build. A build makes it only when there is something to do: importing Dagster is slow.
 
-    committed: the records of each stage of the build before it; Dagster is told now of those that it does not know.
     within: the step of a job that drives the build, to whose run everything is reported; else the build gets a run of
-    its own, with a step per stage, in the given instance or that of the corpus.
+    its own, with a step per stage, in the given instance or that of the corpus. stages: names of those that the build
+    is over. committed: the records of every stage of the corpus before it; Dagster is told now of those that it does
+    not know.
     """
 
     def __init__(
         self,
         corpus: Corpus,
         planner: Planner,
-        committed: Mapping[str, list[Record]],
         within: JobStep | dg.DagsterInstance | None,
         why: str,
+        *,
+        stages: Sequence[str],
+        committed: Mapping[str, list[Record]],
     ) -> None:
         self._corpus = corpus
         self._home = dagster_home(corpus.home)
@@ -100,7 +103,7 @@ class Runner:
             self._run = (
                 self._within.run
                 if self._within
-                else add_run(self._instance, assemble(corpus).job(), list(committed), tags, corpus.folder)
+                else add_run(self._instance, assemble(corpus).job(), stages, tags, corpus.folder)
             )
             self._instance.add_run_tags(self._run.run_id, {WHY_TAG: why[:MAX_WHY], BUILD_TAG: self._run.run_id})
             self._events = RunEvents(self._run.run_id, self._run.job_name)
@@ -256,12 +259,17 @@ class Runner:
                 made = self._events.materialized(self._step_of(self._corpus.graph[name]), event)
                 batch.add([self._events.entry(made, time.time())])
 
-    def close(self, problem: str | None) -> None:
-        """Stores what is left and ends the run. problem: why the build is not complete; None if all went well."""
+    def close(self, problem: str | None, *, interrupted: bool = False) -> None:
+        """Stores what is left and ends the run. problem: why the build is not complete; None if all went well.
+
+        interrupted: workers may have committed partitions, or still do, of which nobody told us.
+        """
         self.store()
         if self._within is not None:
             return
         with usable(self._home):
+            if interrupted:
+                mark(self._instance, self._run, untold=True)
             if problem is None:
                 self._report(self._events.run_succeeds(f"{self._computed.total()} partitions computed"))
             else:
