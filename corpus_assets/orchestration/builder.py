@@ -68,6 +68,7 @@ class Builder:
         self._elsewhere = Elsewhere(planner)
         self._waited_for = ""
         self._damaged: set[Key] = set()
+        self._some_are_gone = False
         self._built: set[Key] = set()
         self._replaced: dict[Key, set[str]] = {}
         self._settled: list[Stage] = []
@@ -261,6 +262,10 @@ class Builder:
         for key in damaged:
             self._corpus.ledger.forget_damaged(*key, self._corpus.builder)
         mended = {key for key in damaged if self._make_again(key)}
+        for key in damaged.keys() - mended:
+            if self._kept(*key) is None:
+                self._planner.forgotten(*key)
+                self._some_are_gone = True
         for key, outcome in held.items():
             if outcome.damaged in mended:
                 self._frontier.set_aside(outcome.asset)
@@ -278,8 +283,13 @@ class Builder:
         return key[1] in step.records() and not step.failures()
 
     def _decide_the_rest(self) -> None:
-        """Makes all decisions again of what is not fresh, and adds them to the report."""
+        """Makes all decisions again of what is not fresh, and adds them to the report.
+
+        If a damaged partition could not be made again, what reads it is not fresh either: then all are made again.
+        """
         self._planner.ask_gates_again()
+        if self._some_are_gone:
+            decide_again(self._planner, but=())
         for stage in self._stages:
             decisions = self._planner.decisions(stage)
             self._planner.decide_again(stage, [key for key, one in decisions.items() if one.status is not Status.FRESH])

@@ -1,7 +1,9 @@
 """The loop of a build beside another builder, which holds partitions; nothing is reported to Dagster."""
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import cast
 from unittest.mock import MagicMock
 
@@ -9,15 +11,19 @@ import pytest
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.elsewhere import Elsewhere
+from corpus_assets.orchestration.build_report import Progress
 from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.runner import Runner
 from resources.ledger import lease_name
+from resources.planning.decisions import Status
 from resources.planning.frontier import Frontier
 from resources.stage.job import Outcome
+from resources.stage.task import Task
 from resources.storage.holders import Process
 from resources.storage.leases import Held
 from tests.build.conftest import built_once, work
 from tests.build.small import Work, opened, reported_on
+from tests.integrity.test_damaged_files import ONE, flip, path_of
 from tests.orchestration.silent import Silent
 
 __all__ = ["built_once", "work"]
@@ -60,7 +66,7 @@ def held_by_another(corpus: Corpus, name: Key) -> Callable[[], None]:
     return lease.release
 
 
-def builder(corpus: Corpus, follows: Built) -> Builder:
+def builder(corpus: Corpus, follows: Progress) -> Builder:
     planner = corpus.planner()
     stages = reported_on(corpus.graph)
     return Builder(corpus, planner, stages, follows, lambda _: cast(Runner, MagicMock()), checks=False)
@@ -109,3 +115,28 @@ def test_with_other_machines_one_of_the_whole_corpus_runs_beside_others(joined: 
     given = list(iter(lambda: frontier.next(whole_alone=False), None))
     assert {decision.asset for decision in given} >= {HELD, ALONE}
     assert frontier.running == len(given)
+
+
+def fails(_: Task) -> None:
+    raise ValueError("no space left")
+
+
+def test_a_damaged_partition_that_cannot_be_made_again_is_fresh_no_more_nor_is_what_reads_it(joined: Corpus) -> None:
+    flip(joined, path_of(joined, "normalized_documents", ONE, ".jsonl.gz"), random.Random(2))
+    joined.ledger.forget("minhashes", ONE)
+    joined.graph.stages["normalized_documents"] = replace(joined.graph["normalized_documents"], compute=fails)
+    build = builder(joined, Silent())
+    build.run()
+    found = build.finish()
+    assert [line.partition(": ")[0] for line in build.report.failed] == [
+        f"normalized_documents/{ONE}",
+        f"minhashes/{ONE}",
+    ]
+    planner = joined.planner()
+    for stage in build._stages:
+        decisions = list(planner.decisions(stage).values())
+        fresh = sum(one.status is Status.FRESH for one in decisions)
+        assert found[stage.name].counts.get("fresh", 0) == fresh, stage.name
+        assert found[stage.name].fresh == (fresh == len(decisions)), stage.name
+    assert not found["normalized_documents"].fresh
+    assert not found["short_documents"].fresh
