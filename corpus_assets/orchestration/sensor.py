@@ -1,10 +1,12 @@
 """The sensor, which launches runs for partitions that are not fresh and whose inputs are."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from uuid import uuid4
 
 import dagster as dg
+from dagster._core.storage.tags import RUN_KEY_TAG
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
@@ -86,6 +88,18 @@ def _run_key(planner: Planner, chosen: list[Decision], now: float) -> str:
     return content_digest("\n".join(state).encode())
 
 
+def _not_launched(instance: dg.DagsterInstance, requests: Iterable[dg.RunRequest]) -> Iterator[dg.RunRequest]:
+    """Yields the requests of which Dagster will make runs: it passes over those whose key a launched run has.
+
+    They would keep later ones from their turn, for as long as what failed stays as it is.
+    """
+    launched = [status for status in dg.DagsterRunStatus if status is not dg.DagsterRunStatus.NOT_STARTED]
+    for request in requests:
+        key = {RUN_KEY_TAG: request.run_key or ""}
+        if not instance.get_runs_count(dg.RunsFilter(tags=key, statuses=launched)):
+            yield request
+
+
 _ACTIVE = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.STARTING,
@@ -114,7 +128,8 @@ def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
         planner = corpus.planner()
         register_shards(planner, context.instance)
         tell(corpus, context.instance, freshness(planner))
-        requests = list(next_requests(planner, context.instance.get_dynamic_partitions, time.time()))[:MAX_RUNS]
+        possible = next_requests(planner, context.instance.get_dynamic_partitions, time.time())
+        requests = list(islice(_not_launched(context.instance, possible), MAX_RUNS))
         counts = ", ".join(f"{count} {status}" for status, count in planner.plan().counts().items())
         return requests or dg.SkipReason(f"nothing can start: {counts}")
 

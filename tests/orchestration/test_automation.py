@@ -4,6 +4,7 @@ from typing import cast
 
 import dagster as dg
 import pytest
+from dagster._core.storage.tags import RUN_KEY_TAG
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.definitions import definitions
@@ -27,12 +28,12 @@ def evaluate(runs: Runs) -> list[dg.RunRequest] | dg.SkipReason:
 
 
 def launch(runs: Runs, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
-    """Run one request the way the daemon does: its assets, its tags."""
+    """Run one request the way the daemon does: its assets, its tags and key."""
     assembly = assemble(runs.corpus)
     return dg.materialize(
         assembly.assets,
         selection=list(request.asset_selection or []),
-        tags=dict(request.tags),
+        tags={**request.tags, RUN_KEY_TAG: request.run_key or ""},
         instance=runs.instance,
         resources=assembly.resources,
         raise_on_error=False,
@@ -140,20 +141,34 @@ def test_a_partition_that_fails_is_asked_for_again_only_when_something_changed(
     monkeypatch.setattr("corpus_assets.orchestration.sensor.time.time", lambda: 10_000.0)
     bad = built.folder / "raw/books/bad.jsonl.gz"
     bad.write_bytes(b"this is no gzip file")
-    for _ in range(3):
+    for _ in range(2):
         found = evaluate(built)
         assert isinstance(found, list)
         for request in found:
             launch(built, request)
-    again, once_more = evaluate(built), evaluate(built)
-    assert isinstance(again, list)
-    assert isinstance(once_more, list)
-    assert [_names(request) for request in again] == [["normalized_documents"]]
-    assert again[0].run_key == once_more[0].run_key
+    again = evaluate(built)
+    assert isinstance(again, dg.SkipReason)
     bad.write_bytes(b"this is still no gzip file")
     changed = evaluate(built)
     assert isinstance(changed, list)
-    assert again[0].run_key not in {request.run_key for request in changed}
+    assert [_names(request) for request in changed] == [["inventory"], ["raw_source"]]
+
+
+def test_what_fails_again_and_again_keeps_nothing_else_from_its_turn(
+    built: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dagster passes over a request whose key a launched run has."""
+    monkeypatch.setattr("corpus_assets.orchestration.sensor.time.time", lambda: 10_000.0)
+    monkeypatch.setattr(sensor, "MAX_RUNS", 1)
+    (built.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
+    write_raw(built.folder, "books/three.jsonl", [{"id": f"new-{n}", "text": prose(f"new {n}")} for n in range(4)])
+    launched: set[str | None] = set()
+    while isinstance(found := evaluate(built), list) and (new := [one for one in found if one.run_key not in launched]):
+        for request in new:
+            launch(built, request)
+        launched |= {request.run_key for request in new}
+    waiting = {name for name, key in built.not_fresh() if key == "books--three"}
+    assert waiting == {"duplicates", "mixed_pass1"}
 
 
 def test_build_corpus_builds_everything_and_reports_it_in_its_own_run(empty: Runs, built: Runs) -> None:
