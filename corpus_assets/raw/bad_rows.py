@@ -57,15 +57,24 @@ def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps:
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:
             task.drop(row.reason, example=f"{shard.source}/{row.where}: {row.reason}: {row.detail}")
+    _require_unchanged(shard)
+
+
+def _require_unchanged(shard: Shard) -> None:
     if shard.changed():
         raise StorageError(f"{shard.label} changed while it was being read; build again")
 
 
 def write_good_rows(task: Task, rows: Iterator[T], on_bad_file: OnFault, write: Callable[[Iterator[T]], None]) -> None:
-    """Writes the rows of a file; a file that cannot be read fails the shard, or is dropped as if it had no rows."""
+    """Writes the rows of a file; a file that cannot be read fails the shard, or is dropped as if it had no rows.
+
+    Raises `StorageError` if the file changed meanwhile: what is half written now may be whole when it is read again.
+    """
     try:
         write(rows)
     except BadFileError as error:
+        if not task.shard.problem:
+            _require_unchanged(task.shard)
         named = _named(task.shard, error)
         if on_bad_file == "fail":
             raise named from error

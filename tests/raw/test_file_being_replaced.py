@@ -1,0 +1,53 @@
+"""A raw file that somebody writes anew while it is read is never taken for a bad one, which may be skipped."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from resources.raw_files import FoundFile
+from resources.raw_places.local import LocalFolder
+from tests.build.small import Work, drive, opened, write_small
+
+TWO = "books--two"
+
+
+@pytest.mark.parametrize("meanwhile", ["half written", "gone"])
+def test_it_fails_the_shard_although_bad_files_are_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    folder = write_small(tmp_path, {"sources.0.on_bad_file": "skip", "sources.0.max_bad_rows": 0.5})
+    raw = folder / "raw/books/two.jsonl.gz"
+    content, opens = raw.read_bytes(), LocalFolder.open
+
+    def replaced(self: LocalFolder, file: FoundFile, label: str) -> BinaryIO:
+        if label == "books/two.jsonl.gz":
+            raw.write_bytes(content[: len(content) // 2])
+            if meanwhile == "gone":
+                raw.unlink()
+        return opens(self, file, label)
+
+    corpus = opened(folder)
+    upto = [corpus.graph[name] for name in ("inventory", "raw_source")]
+    assert not drive(corpus, upto).failed
+    step = opened(folder).step(corpus.graph["normalized_documents"], [TWO])
+    monkeypatch.setattr(LocalFolder, "open", replaced)
+    step.run()
+    monkeypatch.undo()
+    raw.write_bytes(content)
+    again = opened(folder)
+    assert not drive(again).failed
+    record = again.ledger.read("normalized_documents", TWO)
+    assert record is not None
+    assert record.statistics["rows_out"] == 8
+    assert step.failures() == [
+        f"normalized_documents/{TWO}: books/two.jsonl.gz changed while it was being read; build again"
+    ]
+
+
+def test_a_link_that_leads_nowhere_is_skipped(tmp_path: Path) -> None:
+    folder = write_small(tmp_path, {"sources.0.on_bad_file": "skip", "sources.0.max_bad_rows": 0.5})
+    (folder / "raw/books/lost.jsonl").symlink_to("nowhere.jsonl")
+    work = Work(folder)
+    assert not drive(opened(folder)).failed
+    assert work.plan() == {}
