@@ -1,16 +1,19 @@
 """Makes the jobs of partitions: all that a worker is given to compute one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from resources.engine.interface import Engine
 from resources.engine.memory import share_of
+from resources.errors import CorpusError
 from resources.planning.planner import Planner
 from resources.shards import Shard
 from resources.stage.declaration import Input, Partitioning, Stage
 from resources.stage.job import Job
 from resources.stage.keys import Keys
+from resources.stage.task import Task
 from resources.storage.holders import Process
 
 
@@ -21,6 +24,11 @@ class _Shared:
     stage: Stage
     local_files: Mapping[str, bytes]
     run_options: Mapping[str, Any]
+
+
+def _refuse(keys: Sequence[str], _: Task) -> None:
+    """Fails a job in the place of its stage's function: its record would name other files than it was made from."""
+    raise CorpusError(f"{', '.join(keys)}: a file that this follows from changed since the build began; build again")
 
 
 class Jobs:
@@ -39,7 +47,7 @@ class Jobs:
 
     def job(self, stage: Stage, key: str | None, expired: str = "") -> Job:
         """Returns the job of one partition. expired: see `Job`."""
-        shared = self._shared.get(stage.name) or self._shared.setdefault(stage.name, self._share(stage))
+        shared = self._shared.get(stage.name) or self._shared.setdefault(stage.name, self._share(stage, key))
         # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
         sharing = 1 if stage.partitioning is Partitioning.NONE else self._engine.workers_per_machine
         return Job(
@@ -69,16 +77,25 @@ class Jobs:
             self._keys[edge.asset] = read, keys
         return keys
 
-    def _share(self, stage: Stage) -> _Shared:
+    def _share(self, stage: Stage, key: str | None) -> _Shared:
         values = self._planner.settings.values
         # A worker needs none of the functions that only the driver calls.
         bare = replace(stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
         bare = replace(bare, source_parameters=None)
+        local_files = stage.local_files(values) if stage.local_files else {}
+        if local_files and (changed := self._changed(stage, key)):
+            bare = replace(bare, compute=partial(_refuse, changed))
         return _Shared(
             replace(bare, gate_all=None, check_before=None, kernels=None),
-            stage.local_files(values) if stage.local_files else {},
+            local_files,
             stage.run_options(values) if stage.run_options else {},
         )
+
+    def _changed(self, stage: Stage, key: str | None) -> list[str]:
+        """Returns the parameters that are not those of the plan, since the files that they follow from are others."""
+        planned = self._planner.parameters(stage, key)
+        now = self._planner.settings.parameters(stage, self._planner.shard(key))
+        return [name for name in sorted({*planned, *now}) if planned.get(name) != now.get(name)]
 
     def _shards(self, stage: Stage, key: str | None) -> tuple[Shard, ...]:
         """Returns the raw files that a job may read: its own, or all of them if the whole corpus is one partition."""
