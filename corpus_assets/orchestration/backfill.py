@@ -6,7 +6,7 @@ over, as `corpus build` does, and reports every partition; when the daemon looks
 """
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
@@ -27,12 +27,13 @@ from corpus_assets.orchestration.runner import JobStep
 from corpus_assets.orchestration.totals import BACKFILL_TAG, told_apart, totals
 from partitions.definitions import shard_set_name
 from resources.planning.planner import Planner, Status
+from resources.records import Record
 from resources.stage.declaration import Partitioning, Stage
 
 BUILT_TAG = "corpus/built"
 """Tag of the run that did the work of its whole backfill."""
 
-Fresh = Mapping[str, Collection[str | None]]
+Records = Mapping[str | None, Record]
 
 
 def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
@@ -50,10 +51,10 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
     stages = _stages(planner, step.instance, backfill)
     if not stages:
         return False
-    fresh = {stage.name: _fresh(planner, stage) for stage in stages}
+    before = {stage.name: planner.records(stage.name) for stage in stages}
     report = build(corpus, stages, LogProgress(context.log), instance=step)
     with usable(dagster_home(corpus.home)):
-        _report(corpus, stages, fresh, step)
+        _report(corpus, stages, before, step)
         step.instance.add_run_tags(step.run.run_id, {BUILT_TAG: "yes"})
     context.log.info(f"this backfill is one build: {report.recomputed} partitions computed, {report.fresh} were fresh")
     if not report.ok:
@@ -93,29 +94,45 @@ def _known(planner: Planner, stage: Stage, instance: dg.DagsterInstance) -> set[
     return {key for key in planner.partitions(stage) if key is not None}
 
 
-def _fresh(planner: Planner, stage: Stage) -> set[str | None]:
-    return {key for key, decision in planner.decisions(stage).items() if decision.status is Status.FRESH}
+def _kept(planner: Planner, stage: Stage, before: Records) -> list[Record]:
+    """Returns the records of the partitions that are fresh and that the build did not compute.
+
+    Some were not fresh before: they only waited for what came out equal.
+    """
+    records = planner.records(stage.name)
+    fresh = (key for key, decision in planner.decisions(stage).items() if decision.status is Status.FRESH)
+    return [records[key] for key in fresh if key in before and _is_same(records[key], before[key])]
 
 
-def _report(corpus: Corpus, stages: Sequence[Stage], fresh: Fresh, step: JobStep) -> None:
-    """Reports the partitions that the build found fresh, each with the reason for which it was last computed."""
+def _is_same(record: Record, before: Record) -> bool:
+    """Returns whether a record is the one from before, but for the time of a raw file that was rewritten."""
+    return record.with_seen({}) == before.with_seen({})
+
+
+def _report(corpus: Corpus, stages: Sequence[Stage], before: Mapping[str, Records], step: JobStep) -> None:
+    """Reports the partitions that the build found fresh, each with the reason for which it was last computed.
+
+    before: the records of each stage before it.
+    """
     planner = corpus.planner()
+    kept = {stage.name: _kept(planner, stage, before[stage.name]) for stage in stages}
     events, provenance = RunEvents(step.run.run_id, step.run.job_name), Provenance(step.instance)
     reasons: dict[str, Mapping[str | None, str]] = {}
     for stage in stages:  # Before the batch, which keeps everybody out of the database.
         provenance.look_up(stage)
-        reasons[stage.name] = last_reasons(stage, fresh[stage.name], step.instance)
+        keys = [record.partition for record in kept[stage.name]]
+        reasons[stage.name] = last_reasons(stage, keys, step.instance)
     with event_batch(step.instance, step.run.run_id) as batch:
         anew = []
         for stage in stages:
             records = planner.records(stage.name)
-            kept = [records[key] for key in planner.partitions(stage) if key in fresh[stage.name] and key in records]
+            found = kept[stage.name]
             dropped, when = drop_reasons(stage, planner.settings.values, records.values()), time.time()
             make = Materializations(corpus, stage, dropped, provenance.tags(stage))
-            told = [make.of(record, reasons[stage.name].get(record.partition, ""), new=False) for record in kept]
+            told = [make.of(record, reasons[stage.name].get(record.partition, ""), new=False) for record in found]
             if told:
                 last = batch.add([events.entry(events.materialized(step.key, event), when) for event in told])
-                provenance.newest(stage.name, last, kept[-1].digest)
+                provenance.newest(stage.name, last, found[-1].digest)
                 anew.append(stage)
     told_apart(step.instance, step.run, totals(planner, anew).values())
     tell(corpus, step.instance, freshness(planner))

@@ -11,9 +11,11 @@ from dagster._core.execution.backfill import PartitionBackfill
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.backfill import BUILT_TAG, build_backfill
+from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.totals import BACKFILL_TAG
 from resources.stage.declaration import Partitioning
 from tests.orchestration.runs import Runs, failure_message
+from tests.orchestration.silent import Silent
 
 BACKFILL = "backfill"
 SHARD_CHAIN = ["raw_source", "normalized_documents", "short_documents", "minhashes", "band_keys"]
@@ -95,6 +97,19 @@ def test_a_fresh_corpus_is_only_reported(built: Runs) -> None:
     assert {asset: built.versions(asset) for asset in before} == before
     whys = {str(event.metadata["why"].value) for event in built.latest("minhashes").values()}
     assert whys == {"fresh, not computed again"}
+
+
+def test_what_turns_out_fresh_since_its_input_came_out_equal_is_reported_too(built: Runs) -> None:
+    built.corpus.ledger.forget("inventory", None)
+    build(built.corpus, list(built.corpus.graph), Silent(), instance=built.instance)
+    file = built.folder / "raw/books/three.jsonl"
+    file.write_bytes(file.read_bytes().replace(b'": "', b'":  "'))
+    launch(built, everything(built))
+    before = built.recorded("normalized_documents")
+    first = run(built, "inventory")
+    assert first.success
+    assert built.recorded("normalized_documents") == before
+    assert told(built, first) == partitions(built, everything(built))
 
 
 def test_a_later_run_of_the_backfill_repeats_nothing(built: Runs) -> None:
