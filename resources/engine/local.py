@@ -12,7 +12,7 @@ from typing_extensions import override
 from resources.engine.interface import Engine, R, T, pause_of
 from resources.engine.pace import IN_HAND, Pace
 from resources.engine.time_limit import too_long, within
-from resources.engine.workers import Worker, WorkerDiedError, new_event, prepare, ready
+from resources.engine.workers import Worker, WorkerDiedError, new_pipe, prepare, ready
 from resources.stage.job import Job, Outcome
 from resources.stage.run_job import run_job
 
@@ -32,8 +32,8 @@ class LocalEngine(Engine):
         self._work = within(job_timeout, work) if job_timeout and workers else work
         self._pool: list[Worker] = []
         self._pace = Pace()
-        # Set by a worker that was interrupted: it is no fault of its job, so nothing is run again.
-        self._interrupted = new_event()
+        # A worker that was interrupted says so: it is no fault of its job, so nothing is run again.
+        self._interrupts, self._interrupted = new_pipe()
 
     @override
     def prepare(self, modules: Sequence[str] = ()) -> None:
@@ -161,7 +161,7 @@ class LocalEngine(Engine):
         yield from map(function, given[done:])
 
     def _require_no_interrupt(self) -> None:
-        if self._interrupted.is_set():
+        if self._interrupts.poll():
             raise KeyboardInterrupt
 
     @override

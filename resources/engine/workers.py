@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
-from multiprocessing.synchronize import Event
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -42,12 +41,12 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """A process that does pieces of work one after the other. interrupted: is set by a worker that Ctrl-C reaches.
+    """A process that does pieces of work one after the other. interrupted: where one that Ctrl-C reaches says so.
 
     held: what it was given and has not answered, in order, each item with the seconds that it is expected to take.
     """
 
-    def __init__(self, interrupted: Event) -> None:
+    def __init__(self, interrupted: Connection) -> None:
         self.held: deque[tuple[Any, float]] = deque()
         self._heard = time.monotonic()
         self._sends = False
@@ -122,12 +121,16 @@ def prepare(modules: Sequence[str] = ()) -> None:
     ensure_running()
 
 
-def new_event() -> Event:
-    """Returns an event that workers share."""
-    return _CONTEXT.Event()
+def new_pipe() -> tuple[Connection, Connection]:
+    """Returns the two ends of a pipe, to read from and to write to.
+
+    A worker may begin after its parent has gone, if Ctrl-C came while the fork server loaded modules. It gets its end
+    of a pipe all the same; an event, which has a name, is gone by then, and a traceback would say so.
+    """
+    return _CONTEXT.Pipe(duplex=False)
 
 
-def _serve(connection: Connection, interrupted: Event) -> None:
+def _serve(connection: Connection, interrupted: Connection) -> None:
     """Does what comes through the pipe until it says that there is no more, or until the driver is gone.
 
     Ctrl-C in a terminal reaches every worker too. The worker ends without a traceback and tells its parent, because
@@ -135,7 +138,8 @@ def _serve(connection: Connection, interrupted: Event) -> None:
     """
 
     def leave(*_: object) -> None:
-        interrupted.set()
+        with contextlib.suppress(OSError):
+            interrupted.send_bytes(b"\n")
         os._exit(INTERRUPTED)
 
     signal.signal(signal.SIGINT, leave)

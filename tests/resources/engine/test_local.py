@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -72,6 +74,42 @@ def test_an_interrupted_worker_interrupts_the_run(
         list(engine.run(jobs(tmp_path, count)))
     engine.close()
     assert "Traceback" not in capfd.readouterr().err
+
+
+DRIVER = """
+import os, signal
+from multiprocessing import forkserver
+from pathlib import Path
+from tests.resources.engine.test_local import LocalEngine, died, jobs
+
+os.environ["DRIVER"] = str(os.getpid())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+forkserver.read_signed = lambda _: signal.raise_signal(signal.SIGINT)  # where a driver waits for a new worker
+engine = LocalEngine(1, died)
+engine.prepare(["loads_long"])
+try:
+    list(engine.run(jobs(Path.cwd(), 1)))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+LOADS_LONG = """
+import os, time
+
+while os.getppid() == int(os.environ["DRIVER"]):
+    time.sleep(0.01)
+"""
+
+
+def test_a_worker_that_begins_after_an_interrupted_driver_ended_shows_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "loads_long.py").write_text(LOADS_LONG)
+    paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
+    command = [sys.executable, "-c", DRIVER]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    # The output ends when the worker does, which has it open too.
+    ended = subprocess.run(
+        command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
 
 
 def test_a_worker_that_dies_otherwise_fails_its_job(tmp_path: Path) -> None:

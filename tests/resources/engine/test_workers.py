@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from resources.engine.local import LocalEngine
-from resources.engine.workers import Worker, new_event
+from resources.engine.workers import Worker, new_pipe
 from tests.resources.engine.test_local import _done, jobs
 
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
-    interrupted = new_event()  # A process that starts opens it by its name, which goes with it.
-    made = Worker(interrupted)
+    made = Worker(new_pipe()[1])
     yield made
     made.stop()
 
@@ -40,8 +39,7 @@ def test_what_is_done_is_told_before_a_long_piece_begins(worker: Worker, tmp_pat
 
 
 def test_a_worker_that_got_half_a_message_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    event = new_event()
-    worker = Worker(event)
+    worker = Worker(new_pipe()[1])
 
     def interrupted(message: object) -> None:
         del message
