@@ -16,7 +16,8 @@ def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Itera
     """Yields one line per fault that `model` found in `values`."""
     for detail in error.errors():
         of_section = detail["type"] == "value_error" and isinstance(detail["input"], BaseModel | dict)
-        path = key_path(detail["loc"], values, absent=not of_section)
+        of_union = detail["type"] in {"union_tag_invalid", "union_tag_not_found"}
+        path = key_path(detail["loc"], values, absent=not of_section and not of_union)
         fault = _fault(detail, model)
         yield f"{path}: {fault}" if path else fault
 
@@ -62,7 +63,7 @@ def _fault(detail: ErrorDetails, model: type[BaseModel]) -> str:
         return f"received {shown(received)}; valid is a mapping"
     if kind == "value_error":
         start = "" if isinstance(received, BaseModel | dict) else f"received {shown(received)}; valid: "
-        return f"{start}{detail['ctx']['error']}"
+        return start + str(detail["ctx"]["error"]).removeprefix("valid: " if start else "")
     return f"received {shown(received)}; {detail['msg'][0].lower()}{detail['msg'][1:]}"
 
 

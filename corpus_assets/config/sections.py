@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Discriminator, Field, JsonValue, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
@@ -165,9 +165,16 @@ def _word(value: Any) -> str:
     return "one" if isinstance(value, str) else "many"
 
 
+def _number_or_auto(value: Any) -> Any:
+    if isinstance(value, str) and value != "auto":
+        raise ValueError("'auto', or a whole number")
+    return value
+
+
 Workers = Annotated[
     Annotated[Annotated[int, Field(ge=0, le=4096)], Tag("many")] | Annotated[Literal["auto"], Tag("one")],
     Discriminator(_word),
+    BeforeValidator(_number_or_auto),
 ]
 
 

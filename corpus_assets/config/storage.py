@@ -9,6 +9,12 @@ from corpus_assets.config.section import Bytes, Section, local_path
 from resources.storage.s3_address import parse_address
 
 
+def _shown(address: str) -> str:
+    """Returns an address as text; nothing of one that may hold credentials."""
+    may_hold = any(mark in address for mark in "@?#")
+    return "what is not shown, since it may hold credentials" if may_hold else repr(address)
+
+
 class S3Section(Section):
     """How an object store is reached; its credentials come from the environment, never from here."""
 
@@ -34,9 +40,11 @@ class S3Section(Section):
 
     @model_validator(mode="after")
     def _has_an_address(self) -> "S3Section":
-        # The value is not shown: it may hold credentials.
         if self.endpoint is not None and not re.fullmatch(r"https?://[^\s/@?#]+/?", self.endpoint):
-            raise ValueError("endpoint: valid: http:// or https:// with host and port alone, without credentials")
+            raise ValueError(
+                f"endpoint: received {_shown(self.endpoint)}; valid: http:// or https:// with host and port alone, "
+                "without credentials"
+            )
         return self
 
 
@@ -80,12 +88,11 @@ class StorageSection(Section):
 
     @model_validator(mode="after")
     def _is_a_place(self) -> "StorageSection":
-        # An address is not shown: it may hold credentials.
         if self.kind == "s3":
             try:
                 parse_address(self.root)
             except ValueError as error:
-                raise ValueError(f"root: {error}") from None
+                raise ValueError(f"root: received {_shown(self.root)}; {error}") from None
         if self.kind == "local":
             try:
                 local_path(self.root)

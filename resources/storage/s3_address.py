@@ -28,7 +28,7 @@ def parse_address(url: str) -> Address:
     scheme, _, rest = url.partition("://")
     bucket, _, prefix = rest.partition("/")
     if "@" in bucket or ":" in bucket:
-        raise ValueError("holds credentials or a port; valid: s3://bucket/prefix, with credentials in the environment")
+        raise ValueError("valid: s3://bucket/prefix, without a port, and with credentials in the environment alone")
     if scheme != "s3" or not _BUCKET.fullmatch(bucket):
         raise ValueError("valid: s3://bucket/prefix, with a bucket of 3 to 63 small letters, digits, dots and hyphens")
     if any(mark in prefix for mark in "?#\\") or any(

@@ -535,9 +535,11 @@ def test_faults_tell_no_credentials(bucket: S3Storage, nowhere: S3Storage) -> No
     assert KEY not in repr(bucket) and SECRET not in repr(bucket)
 
 
-def test_addresses_in_messages_lose_their_queries() -> None:
-    said = without_addresses('Could not connect to "http://h:1/b/k?X-Amz-Credential=abc&X-Amz-Signature=def"')
-    assert said == 'Could not connect to "http://..."'
+@pytest.mark.parametrize(
+    "address", ["h:1/b/k?X-Amz-Credential=abc&X-Amz-Signature=def", "abc:def@h:1/b", "h:1?abc=def"]
+)
+def test_addresses_in_messages_keep_host_and_port_alone(address: str) -> None:
+    assert without_addresses(f'Could not connect to "http://{address}"') == 'Could not connect to "http://h:1/..."'
 
 
 @pytest.mark.parametrize(
