@@ -12,6 +12,7 @@ from threading import Event, Thread
 import pytest
 
 from corpus_assets.cli.clean import clean_corpus
+from corpus_assets.cli.health import findings
 from corpus_assets.cli.sampling import Asked, write_sample_config
 from corpus_assets.cli.verify import verify
 from corpus_assets.corpus import Corpus
@@ -25,6 +26,7 @@ from resources.stage.small_files import SmallFiles
 from resources.storage import s3, s3_ranges
 from resources.storage.interface import Entry, Storage
 from resources.storage.s3 import S3Storage
+from resources.storage.s3_client import client
 from tests.build.small import Built, Key, digests, drive, opened, prose, raw_rows, write_config, write_raw, write_small
 from tests.object_store import KEY, SECRET, Server
 from tests.orchestration.silent import Silent
@@ -250,6 +252,17 @@ def test_a_sample_lies_in_a_folder_of_its_own(folder: Path) -> None:
     sample = Corpus.open(file)
     assert sample.storage.place == str(folder / "corpus-sample-50-percent" / "corpus")
     assert not (folder / "s3:").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("server", ["real_server"], indirect=True)
+def test_doctor_finds_that_there_is_no_such_bucket_and_makes_none(folder: Path, server: Server) -> None:
+    wrong = {"storage": {"root": "s3://corpora-of-nobody/x", "s3": server.section, "cache": {"folder": "cache"}}}
+    write_config(folder, wrong)
+    (found,) = (finding for finding in findings(lambda: opened(folder)) if finding.subject == "storage")
+    assert found.broken and "there is no such bucket" in found.found
+    buckets = client(server.settings).list_buckets()["Buckets"]
+    assert [bucket["Name"] for bucket in buckets] == [server.bucket]
 
 
 @pytest.mark.slow
