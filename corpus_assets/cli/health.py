@@ -16,6 +16,7 @@ import psutil
 from corpus_assets.cli.packages import installed, locked
 from corpus_assets.corpus import Corpus
 from corpus_assets.numbers import duration, size
+from corpus_assets.orchestration import postgres
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.tokenize.encode.fast_libraries import LIBRARIES, UnusableError, encoded_by
 from resources.cache_folder import cache_base
@@ -74,6 +75,8 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
         yield _bucket(corpus.storage)
         yield _folder("cache", corpus.storage.cache.folder, "storage.cache.folder")
     yield _folder("dagster home", dagster_home(corpus.home), "DAGSTER_HOME")
+    if os.environ.get(postgres.VARIABLE):
+        yield _database()
     yield _kernels(corpus)
 
 
@@ -231,6 +234,13 @@ def _folder(subject: str, folder: Path, key: str, needed: Need = _LITTLE) -> Fin
     free = shutil.disk_usage(place).free
     advice = f"{needed.words}: make room, or set {key} to a larger disk" if free < needed.bytes else ""
     return Finding(subject, f"{folder}: {size(free)} free", advice)
+
+
+def _database() -> Finding:
+    """Connects to the database that holds Dagster's runs and events."""
+    if fault := postgres.fault():
+        return Finding("database", fault, "start it, or correct the variable (docs/postgres.md)", broken=True)
+    return Finding("database", f"that of ${postgres.VARIABLE} can be reached")
 
 
 def _kernels(corpus: Corpus) -> Finding:

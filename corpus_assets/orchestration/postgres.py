@@ -7,6 +7,7 @@ from resources.errors import ConfigError
 
 VARIABLE = "CORPUS_POSTGRES_URL"
 DRIVER = "postgresql+psycopg2://"
+_SECONDS = 10
 _PLAIN = ("postgresql://", "postgres://")
 
 
@@ -45,6 +46,24 @@ def _is_readable(url: str) -> bool:
         return "@" not in (make_url(url).host or "")
     except (ArgumentError, ValueError):
         return False
+
+
+def fault() -> str:
+    """Connects to the database; returns in words why that fails, empty if it does not, or if none is set."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        url = database_url()
+        if url is not None:
+            engine = create_engine(url, connect_args={"connect_timeout": _SECONDS})
+            engine.connect().close()
+            engine.dispose()
+    except ConfigError as error:
+        return str(error)
+    except DBAPIError as error:
+        return unreachable(error.orig or error) or f"${VARIABLE}: {type(error).__name__}"
+    return ""
 
 
 def unreachable(error: BaseException) -> str:

@@ -17,6 +17,7 @@ from corpus_assets.tokenize.encode.fast_libraries import encoded_by
 from resources import user_cache
 from tests.build.small import CONFIG, Work, opened, write_config
 from tests.faults.command import run
+from tests.ports import free_ports
 
 
 @pytest.fixture(autouse=True)
@@ -230,3 +231,16 @@ def test_a_library_with_other_ids_is_said(work: Work, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(health, "encoded_by", wrong)
     assert "other ids" in found(work)["gigatoken"].found
+
+
+def test_a_database_that_cannot_be_reached_is_said_without_its_password(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("dagster_postgres", reason="it comes with the extra `postgres`")
+    assert "database" not in found(work)
+    (port,) = free_ports(1)
+    monkeypatch.setenv("CORPUS_POSTGRES_URL", f"postgresql://somebody:hunter2@127.0.0.1:{port}/dagster")
+    database = found(work)["database"]
+    assert database.broken
+    assert f"port {port} failed: Connection refused" in database.found
+    assert "hunter2" not in str(database)
