@@ -28,7 +28,7 @@ _READ_SECONDS = 60
 _ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchUpload"}
 _CONDITION = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
 _REFUSED = {"401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"}
-_URL = re.compile(r"(\w+://)(?:[^\s'\"/?#@]*@)?([^\s'\"/?#@]*)[^\s'\"]*")
+_URL = re.compile(r"(\w+://)([^\s'\"/?#@]*)([^\s'\"]*)")
 _IMPOSSIBLE = ({"IfNoneMatch": "*"}, {"IfMatch": f'"{"0" * 32}"'})
 _NOT_IMPLEMENTED = 501
 
@@ -177,8 +177,11 @@ def _fault(what: str, response: Any) -> Exception:
 
 
 def without_addresses(words: str) -> str:
-    """Returns a message with host and port alone of the addresses in it; the rest may be signed, or a password."""
-    return _URL.sub(r"\1\2/...", words)
+    """Returns a message with host and port alone of the addresses in it: the rest may be signed.
+
+    Of one that may hold a password nothing is left.
+    """
+    return _URL.sub(lambda found: found[1] + ("..." if "@" in found[3] else f"{found[2]}/..."), words)
 
 
 def holds_conditions(settings: S3Settings, address: Address) -> bool:
