@@ -79,9 +79,13 @@ class KernelCache(_Cache):
         code: bytes = cast(Any, serialize).dumps(data._reduce())
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
-                file.write(_digest(code) + code)
-            Path(file.name).replace(self.file(sig))
+            handle, name = tempfile.mkstemp(dir=self._folder)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(_digest(code) + code)
+                Path(name).replace(self.file(sig))
+            finally:
+                Path(name).unlink(missing_ok=True)
 
     @override
     def enable(self) -> None:
