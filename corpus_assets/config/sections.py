@@ -76,7 +76,11 @@ class Source(Section):
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
     epochs: float = Field(
-        1.0, ge=0, le=1000, description="how often each kept document is used; 2.5 = twice, plus half (or: `weight`)"
+        1.0,
+        ge=0,
+        le=1000,
+        description="how often each kept document is used; 2.5 = twice, plus half; below 1 some are not used at all, "
+        "nor the duplicates that went in their favour (or: `weight`)",
     )
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
