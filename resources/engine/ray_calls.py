@@ -1,6 +1,7 @@
 """Functions as tasks of Ray, and its errors by what they mean to us."""
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -9,6 +10,7 @@ from resources.engine.interface import WORKER_ENVIRONMENT
 from resources.engine.ray_cluster import load_ray
 
 _PASSED_ON = ("NUMBA_CACHE_DIR",)
+_AGAIN = 1.0  # Seconds after which a task that goes on is interrupted again.
 
 
 @cache
@@ -24,18 +26,25 @@ def remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
 
 
 def cancel(references: Sequence[Any], seconds: float) -> None:
-    """Interrupts tasks of this process, and waits at most so many seconds for their end.
+    """Interrupts tasks of this process, and waits at most so many seconds for their end; then they are killed.
 
     Another task asks this process to do so. If it did so by itself, in this thread, while a task ends, Ray's own would
     find that task gone and end the process (`Check failed: it != submissible_tasks_.end()`, Ray's pull request 54798).
+    It asks again, since an interrupt may be lost: Ray said of some that they were delivered, and the task went on.
     """
-    asking = remote(_cancel, 0, num_cpus=0).remote(list(references))
+    asking = remote(_cancel, 0, num_cpus=0).remote(list(references), seconds)
     load_ray().wait([*references, asking], num_returns=len(references) + 1, timeout=seconds)
 
 
-def _cancel(references: Sequence[Any]) -> None:
-    for reference in references:
-        load_ray().cancel(reference)
+def _cancel(references: Sequence[Any], seconds: float) -> None:
+    ray, left, until = load_ray(), list(references), time.monotonic() + seconds
+    while left:
+        too_long = time.monotonic() >= until
+        for reference in left:
+            ray.cancel(reference, force=too_long)
+        if too_long:
+            return
+        _, left = ray.wait(left, num_returns=len(left), timeout=min(_AGAIN, seconds), fetch_local=False)
 
 
 def lost_errors() -> tuple[type[Exception], ...]:

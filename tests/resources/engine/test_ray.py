@@ -5,6 +5,7 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -157,22 +158,55 @@ def _marks_and_waits(job: Job) -> Outcome:
         (folder / f"{job.partition}.ended").touch()
 
 
-def test_an_interrupted_build_ends_its_tasks_and_not_the_cluster(engine: RayEngine, tmp_path: Path) -> None:
-    given = [replace(job, parameters={"folder": str(tmp_path)}) for job in jobs(tmp_path, 6)]
-    engine._work = _marks_and_waits
+def _ends_when_asked_again(job: Job) -> Outcome:
+    """Misses the first interrupt."""
+    folder = Path(job.parameters["folder"])
+    try:
+        return _marks_and_waits(job)
+    except KeyboardInterrupt:
+        (folder / f"{job.partition}.ended").unlink()
+    return _marks_and_waits(job)
 
-    def interrupted() -> Iterator[Job]:
-        yield from given[:2]
-        wait_until(lambda: len(list(tmp_path.glob("*.begun"))) == 2)
-        raise KeyboardInterrupt
 
+def _never_ends(job: Job) -> Outcome:
+    """Shows its process."""
+    Path(job.parameters["folder"], f"{job.partition}.process").write_text(str(os.getpid()))
+    while True:
+        with suppress(KeyboardInterrupt):
+            _marks_and_waits(job)
+
+
+@pytest.mark.parametrize("work", [_marks_and_waits, _ends_when_asked_again])
+def test_an_interrupted_build_ends_its_tasks_and_not_the_cluster(
+    engine: RayEngine, tmp_path: Path, work: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray, "_GRACE", 100.0)  # On a busy machine they may take longer to hear of it than usual.
+    engine._work = work
     with pytest.raises(KeyboardInterrupt):
-        _first_two_then_more(engine, interrupted())
+        _first_two_then_more(engine, _interrupted(tmp_path))
     engine.close()
-    # On a busy machine they may take longer to hear of it than the engine waits for them.
-    wait_until(lambda: {file.stem for file in tmp_path.glob("*.ended")} == {"chunk-0", "chunk-1"})
+    assert {file.stem for file in tmp_path.glob("*.ended")} == {"chunk-0", "chunk-1"}
     engine._work = _done
     assert len(list(engine.run(jobs(tmp_path, 5)))) == 5
+
+
+def test_tasks_that_heed_no_interrupt_are_killed(
+    engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray, "_GRACE", 2.0)
+    engine._work = _never_ends
+    with pytest.raises(KeyboardInterrupt):
+        _first_two_then_more(engine, _interrupted(tmp_path))
+    processes = [int(file.read_text()) for file in tmp_path.glob("*.process")]
+    assert len(processes) == 2
+    wait_until(lambda: not any(map(psutil.pid_exists, processes)))
+
+
+def _interrupted(folder: Path) -> Iterator[Job]:
+    """Two jobs, and an interrupt when both have begun."""
+    yield from (replace(job, parameters={"folder": str(folder)}) for job in jobs(folder, 2))
+    wait_until(lambda: len(list(folder.glob("*.begun"))) == 2)
+    raise KeyboardInterrupt
 
 
 def _first_two_then_more(engine: RayEngine, queue: Iterator[Job]) -> None:
