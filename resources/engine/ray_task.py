@@ -4,6 +4,7 @@ Before the first piece the worker proves that it has the driver's code and sees 
 """
 
 import pickle
+import signal
 import socket
 import sys
 import time
@@ -63,6 +64,8 @@ def serve(ground: Ground, payload: bytes, seconds: float) -> Answer:
 
     payload: the function and the items, pickled.
     """
+    # Workers of a cluster that a shell started in the background ignore SIGINT, and so what ends a task.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if refused := _refusal(ground):
         return Answer([], refused)
     try:
