@@ -34,7 +34,13 @@ def why(asked: Asked) -> str:
     view, query = asked.view, asked.query
     seconds = query.number("seconds", high=SLOW)
     look = view.look()
-    ways = list(_ways(asked, look, float(seconds) or QUICK))
+    try:
+        ways = list(_ways(asked, look, float(seconds) or QUICK))
+        unfinished = any(step.status == "unknown" for way in ways for step in way.steps)
+    except TooLongError:
+        if seconds:
+            raise RefusedError(404, _not_found(asked, seconds)) from None
+        ways, unfinished = [], True
     given = {name: query.text(name, 2000) for name in _PARAMETERS}
     return page(
         asked,
@@ -44,7 +50,7 @@ def why(asked: Asked) -> str:
         id=query.text("id", 2000),
         source=query.text("source"),
         sources=view.corpus.settings.sources(),
-        slower=link("why", **given, seconds=SLOW) if not seconds and _has_unknown(ways) else "",
+        slower=link("why", **given, seconds=SLOW) if unfinished and not seconds else "",
         slow=SLOW,
     )
 
@@ -85,21 +91,17 @@ def _named(look: Look, identifier: str, source: str) -> list[Found]:
 
 
 def _of_token(view: View, dataset: str, place: tuple[str, int, int], seconds: float) -> Iterable[Origin]:
-    """Returns the documents of a token. place: file, row and position. seconds: how long to look for one in HDF5."""
+    """Returns the documents of a token. place: file, row and position.
+
+    seconds: how long to look for one in HDF5; `TooLongError` if none was found by then.
+    """
     file, row, position = place
     known = {entry["name"] for entry in view.corpus.settings.values["datasets"]}
     if dataset not in known:
         raise RefusedError(404, f"There is no dataset {short(dataset, 100)!r}.")
     if is_exported(view.corpus, dataset):
         return [trace_export(view.corpus, dataset, file, row, position).origin]
-    try:
-        found = trace_row(view.corpus, dataset, file, row, position, seconds=seconds).found
-    except TooLongError:
-        raise RefusedError(
-            404,
-            f"No document with this text was found in {seconds:g} seconds. To look through all of them: "
-            f"corpus trace {dataset} {file} {row} {position}",
-        ) from None
+    found = trace_row(view.corpus, dataset, file, row, position, seconds=seconds).found
     if not found:
         raise RefusedError(
             404,
@@ -107,6 +109,12 @@ def _of_token(view: View, dataset: str, place: tuple[str, int, int], seconds: fl
             "it was tokenized. Choose a token in the middle of a longer text.",
         )
     return found
+
+
+def _not_found(asked: Asked, seconds: int) -> str:
+    token = " ".join(asked.query.text(name, 2000) for name in ("dataset", "file", "row", "position"))
+    looked = f"No document with this text was found in {seconds} seconds."
+    return f"{looked} To look through all of them: corpus trace {token}"
 
 
 def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
@@ -123,10 +131,6 @@ def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
         "reached": _reached(way),
         "steps": [_step(view, step, _several(way)) for step in way.steps],
     }
-
-
-def _has_unknown(ways: Iterable[Way]) -> bool:
-    return any(step.status == "unknown" for way in ways for step in way.steps)
 
 
 def _several(way: Way) -> bool:

@@ -6,10 +6,13 @@ import html
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from corpus_assets.tracing.rows import TooLongError
+from corpus_assets.viewer import why
 from corpus_assets.viewer.app import standing_alone
 from corpus_assets.viewer.config import _shown, differences
 from corpus_assets.viewer.opened import Looks, View
@@ -75,6 +78,27 @@ def test_a_way_ends_where_the_document_was_dropped(pages: TestClient, built_once
 )
 def test_a_way_of_nothing_is_refused(pages: TestClient, query: str) -> None:
     assert pages.get(f"/corpus/why?{query}").status_code == 404
+
+
+def _too_long(*_: Any, **__: Any) -> None:
+    raise TooLongError("the time is over")
+
+
+def test_the_document_of_a_token_is_looked_for_longer_when_that_is_asked_for(
+    pages: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(why, "QUICK", 0.0)
+    query = "dataset=validation&file=chunk-0001.h5&row=0&position=32"
+    at_once = pages.get(f"/corpus/why?{query}")
+    assert at_once.status_code == 200
+    (longer,) = re.findall(r'href="([^"]*seconds=[^"]*)"', at_once.text)
+    found = pages.get(html.unescape(longer))
+    assert found.status_code == 200
+    assert "<section>" in found.text
+    monkeypatch.setattr(why, "trace_row", _too_long)
+    refused = pages.get(f"/corpus/why?{query}&seconds=1")
+    assert refused.status_code == 404
+    assert "corpus trace validation chunk-0001.h5 0 32" in refused.text
 
 
 def test_the_plan_and_the_configuration_say_what_changed(pages: TestClient, changed: TestClient) -> None:
