@@ -13,7 +13,9 @@ from corpus_assets.config.export_options import Export
 from corpus_assets.config.exports import is_export
 from corpus_assets.corpus import Corpus
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
+from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build
+from corpus_assets.export.mixture import Mix, mix_of
 from corpus_assets.export.token_stream import LENGTHS
 from corpus_assets.packing.histogram import LongDocuments
 from corpus_assets.tokenize.datasets import Dataset, dataset_files
@@ -140,11 +142,14 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
     """Returns a dataset in the format of a trainer. Formats that cut windows say how long they are."""
 
     @cache
-    def around() -> int:
-        build = Build.of(dataset.name, dataset.section, _tokenizer(corpus, dataset.tokenizer))
-        if build.around is not None:
-            return sum(map(len, build.around))
-        return (build.before is not None) + (build.after is not None)
+    def build() -> Build[Export]:
+        return Build.of(dataset.name, dataset.section, _tokenizer(corpus, dataset.tokenizer))
+
+    @cache
+    def mix() -> Mix | None:
+        if not dataset.values["weights"]:
+            return None
+        return mix_of(_stored(corpus, names.mixture(dataset.name)))
 
     return Measured(
         name=dataset.name,
@@ -152,29 +157,39 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
         length=_window_of(dataset.section),
         depth=None,
         long_documents="fold",
-        saved=lambda stream: _with_separators(stream, around()),
+        saved=lambda stream: _unit_lengths(stream, dataset, dataset.units(stream, build(), mix())),
     )
 
 
 def _window_of(section: Export) -> int | None:
-    """Returns the ids of a window; None for a dataset that holds whole documents."""
+    """Returns the ids of a window, or the most of a piece; None for a dataset that holds whole documents."""
     if getattr(section, "unit", "window") == "document":
         return None
-    found: int | None = getattr(section, "sequence_length", getattr(section, "window", None))
+    options = ("sequence_length", "window", "context_length")
+    return next((found for name in options if (found := getattr(section, name, None)) is not None), None)
+
+
+def _unit_lengths(stream: Partition, dataset: ExportedDataset, units: Documents) -> Lengths:
+    """Returns the lengths of the documents of a partition of a token stream as the files hold them: with separators,
+    or in pieces. Where files leave out documents without ids, these have the length 0.
+    """
+    sizes, counts = np.unique(units.sizes, return_counts=True)
+    found = Lengths(dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
+    if not dataset.format.empty and (empty := int((stream.array(LENGTHS) == 0).sum())):
+        found[0] += empty
     return found
 
 
-def _with_separators(stream: Partition, separators: int) -> Lengths:
-    """Returns the lengths of the documents of a partition of a token stream; one without ids has no separator."""
-    sizes, counts = np.unique(stream.array(LENGTHS), return_counts=True)
-    return Lengths(dict(zip((sizes + separators * (sizes > 0)).tolist(), counts.tolist(), strict=True)))
-
-
 def _tokenizer(corpus: Corpus, asset: str, separator: str | None = None) -> Tokenizer:
+    return load_tokenizer_of(_stored(corpus, asset), separator)
+
+
+def _stored(corpus: Corpus, asset: str) -> Partition:
+    """Returns the one partition of an asset."""
     stored = corpus.ledger.read(asset, None)
     if stored is None:
         raise ConfigError(f"{asset} is not built; `corpus build --select +{asset}` builds it")
-    return load_tokenizer_of(Partition(corpus.storage, stored), separator)
+    return Partition(corpus.storage, stored)
 
 
 def _build(corpus: Corpus, dataset: Dataset) -> DatasetBuild:

@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 import msgspec
+import numpy as np
 import pytest
 
 from corpus_assets.cli import packing_plot
@@ -20,8 +21,8 @@ from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import ConfigError
 from resources.ledger import Record
 from resources.stage.partition import Partition
-from tests.build.small import Work, drive, live_records, opened, raw_rows, write_small
-from tests.export.exported import encoded, exported, partitions
+from tests.build.small import Work, drive, live_records, opened, raw_rows, write_raw, write_small
+from tests.export.exported import encoded, exported, manifest_of, partitions
 from tests.faults.command import last_json, run
 
 DATASETS: list[dict[str, Any]] = [
@@ -124,6 +125,29 @@ def test_a_token_stream_says_its_lengths(tmp_path: Path) -> None:
     assert (found.absent, found.lengths < with_end) == (1, True)
     with pytest.raises(ConfigError, match="dataset apart holds whole documents; --length says how many ids a row has"):
         compared(corpus, Asked("apart"), ["lpfhp"])
+
+
+def test_pieces_and_repeated_documents_are_counted_as_the_files_hold_them(tmp_path: Path) -> None:
+    pieces = {"name": "pieces", "format": "ragged", "context_length": 20, "bos_id": 1}
+    weights = {"tokens": {"books": 2000}, "on_excess": "cap"}
+    weighted = {"name": "weighted", "format": "megatron", "separator": "none", "weights": weights}
+    corpus = exported(tmp_path, pieces, weighted)
+    written = [np.load(file) for file in (tmp_path / "corpus" / "exports" / "pieces").glob("*.len.npy")]
+    found = lengths_of(corpus, measured(corpus, "pieces"), silence)
+    assert found.lengths == Counter(length for lengths in written for length in lengths.tolist())
+    assert max(found.lengths) == measured(corpus, "pieces").length == 20
+    manifest, found = manifest_of(corpus, "weighted"), lengths_of(corpus, measured(corpus, "weighted"), silence)
+    assert found.lengths.total() == manifest["documents"]
+    assert sum(length * count for length, count in found.lengths.items()) == manifest["ids"]
+
+
+def test_separators_of_documents_without_text_count(tmp_path: Path) -> None:
+    write_raw(tmp_path, "own/a.jsonl", [{"text": ""}, {"text": "Some words."}])
+    files = {"location": "raw/own", "ids": "derived"}
+    corpus = exported(tmp_path, {"name": "own", "format": "amber", "window": 2, "input": files})
+    found = lengths_of(corpus, measured(corpus, "own"), silence)
+    assert found.lengths[1] == 1
+    assert sum(length * count for length, count in found.lengths.items()) == manifest_of(corpus, "own")["ids"]
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

@@ -12,25 +12,26 @@ from corpus_assets.corpus import Corpus
 from tests.build.small import drive
 from tests.golden import shared
 
-RULES = {"out/train": "drop", "wrap128/train": "fold"}
-"""What becomes of long documents in the cases that are made of the texts alone."""
+ASKED = {
+    "out/train": ("c4", "drop"),
+    "wrap128/train": ("c4", "fold"),
+    "wrapbos568/train": ("pieces", "fold"),
+}
+"""The dataset whose lengths a case has, and what becomes of long documents."""
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    """A token stream of the golden texts with their tokenizer: ragged arrays without separators, as the golden ones."""
+    """The golden texts with their tokenizer: whole without separators, and in pieces, as the golden arrays."""
     folder = tmp_path_factory.mktemp("ragged")
     tokenizer = str(shared("golden", "ragged", "tokenizer"))
+    files = {"location": str(shared("golden", "ragged", "in")), "glob": "c4-train*"}
     config = {
         "sources": [],
         "tokenizer": {"kind": "huggingface", "path": tokenizer, "special_tokens_in_text": True},
         "datasets": [
-            {
-                "name": "c4",
-                "format": "megatron",
-                "separator": "none",
-                "input": {"location": str(shared("golden", "ragged", "in")), "glob": "c4-train*"},
-            }
+            {"name": "c4", "format": "megatron", "separator": "none", "input": {**files}},
+            {"name": "pieces", "format": "ragged", "context_length": 568, "bos_id": 0, "input": {**files}},
         ],
         "engine": {"workers": 0},
         "storage": {"sync": False},
@@ -44,14 +45,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 def cases() -> list[dict[str, Any]]:
     found = json.loads(Path(shared("golden", "ragged", "packings.json")).read_text())
-    return [case for case in found if case["lens_from"] in RULES]
+    return [case for case in found if case["lens_from"] in ASKED]
 
 
 def test_packings_equal_the_reference(corpus: Corpus) -> None:
     checked = set[str]()
     for case in cases():
         name, depth = case["algorithm"].lower(), case["max_sequences_per_pack"]
-        asked = Asked("c4", case["max_sequence_length"], depth, RULES[case["lens_from"]])
+        dataset, rule = ASKED[case["lens_from"]]
+        asked = Asked(dataset, case["max_sequence_length"], depth, rule)
         if name == "nnlshp" and depth > 2:
             continue  # Its figures depend on the processor: test_histogram_methods.py.
         found = compared(corpus, asked, [name])
