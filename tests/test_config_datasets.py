@@ -98,6 +98,14 @@ def test_turns_by_the_names_of_the_original() -> None:
     assert found.eos_after_prompt
 
 
+def test_a_name_of_the_original_without_a_value_says_nothing() -> None:
+    keys = ("jsonl_key", "prompt_key", "completion_key", "multi_turn_key", "multi_turn_content_key")
+    nothing = dict.fromkeys((*keys, "chosen_key", "rejected_key", "metadata_files", "auth_token", "output_name"))
+    for mode in ("LMData", "Summarization", "DPO"):
+        assert parsed(mode=mode, input_dir="own", **nothing) == parsed(mode=mode, input_dir="own")
+    assert parsed(**nothing).input == "decontaminated_train"
+
+
 def test_preferences_by_the_names_of_the_original() -> None:
     found = parsed(
         mode="DPO",

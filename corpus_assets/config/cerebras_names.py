@@ -56,8 +56,11 @@ def clear_names(values: Mapping[str, Any], modes: Mapping[str, str], packed_by_t
 
     modes: our modes by Cerebras' names of them. packed_by_text: those that Cerebras packs one chunk of text at a time.
     """
-    values = dict(values)
-    for name, why in (ELSEWHERE | NO_EFFECT).items():
+    elsewhere = ELSEWHERE | NO_EFFECT
+    # None is Cerebras' own default of these, and says nothing.
+    absent = {name for name in elsewhere.keys() | IN_INPUT.keys() if values.get(name) is None}
+    values = {name: value for name, value in values.items() if name not in absent}
+    for name, why in elsewhere.items():
         if name in values:
             raise ValueError(f"{name} is not given for a dataset: {why}")
     if "mode" in values:
