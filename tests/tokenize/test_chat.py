@@ -1,7 +1,7 @@
 """Conversations through chat templates: ids, what is learned, and what no message can do."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import cache
 
@@ -214,6 +214,19 @@ def test_pairs_are_conversations_too() -> None:
     expected, _ = rows([example(talk(("user", "one"), ("assistant", "two")))], section)
     np.testing.assert_array_equal(rows([asked], section)[0], expected)
     np.testing.assert_array_equal(rows([listed], section)[0], expected)
+
+
+@pytest.mark.parametrize("make", [rows, packed])
+def test_a_conversation_without_any_text_costs_only_itself(
+    make: Callable[[Sequence[Example], ChatDataset], tuple[Rows, Statistics]],
+) -> None:
+    good, bare = example(talk(("user", "one"), ("assistant", "two"))), example(talk(("user", ""), ("assistant", "")))
+    long = example(talk(("user", "one"), ("assistant", "two " * 90), ("user", ""), ("assistant", "")))
+    section = chat(64, chat_template=CHATML, truncate="oldest_turns")
+    found, statistics = make([bare, good, long], section)
+    np.testing.assert_array_equal(found, make([good], section)[0])
+    assert statistics.discarded_documents == {"nothing_learned": 1, "too_long": 1}
+    assert statistics.unaccounted_tokens == 0
 
 
 def test_faults_are_counted_and_the_others_kept() -> None:

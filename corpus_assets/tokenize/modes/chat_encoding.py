@@ -7,6 +7,7 @@ in the stretches that the template wrote, and nowhere else.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
+from itertools import zip_longest
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -147,8 +148,7 @@ class ChatEncoder:
             return list(aligned.generated[-1:] if self._only_last else aligned.generated)
         chosen = [number for number, message in enumerate(messages) if message["role"] in roles]
         wanted = set(chosen[-1:] if self._only_last else chosen)
-        following: list[Content | None] = [*aligned.contents[1:], None]
-        pairs = zip(aligned.contents, following, strict=True)
+        pairs = zip_longest(aligned.contents, aligned.contents[1:])  # After the last one comes none.
         return [(here.start, self._end(aligned.text, here, after)) for here, after in pairs if here.message in wanted]
 
     def _end(self, text: str, here: Content, after: Content | None) -> int:
