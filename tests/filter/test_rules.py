@@ -136,6 +136,20 @@ def test_spans_are_replaced(tmp_path: Path) -> None:
     assert left(one_shard(tmp_path, {"span_replacement": [computed]}))["two"] == "two"
 
 
+@pytest.mark.parametrize(
+    ("span", "syntax"),
+    [
+        (f"$.attributes.{KEY}[*]", "jsonpath"),
+        (f"$.attributes.{KEY}[?(@[2] > 0.5)]", "jsonpath"),
+        (f".attributes.{KEY}[]?", "jq"),
+    ],
+)
+def test_an_expression_may_select_spans_one_by_one(tmp_path: Path, span: str, syntax: str) -> None:
+    replacement = {"span": span, "syntax": syntax, "replacement": "[{}]"}
+    expected = left(one_shard(tmp_path / "all", {"span_replacement": [{"span": LINES, "replacement": "[{}]"}]}))
+    assert left(one_shard(tmp_path / "each", {"span_replacement": [replacement]})) == expected
+
+
 def test_the_least_length_counts_what_replacements_leave(tmp_path: Path) -> None:
     section = {"span_replacement": [{"span": LINES}], "min_text_length": 1}
     corpus = one_shard(tmp_path, section)

@@ -86,7 +86,7 @@ def _beside(key: str, row: Row) -> Sequence[Sequence[Any]]:
 
 
 def _selected(expression: str, syntax: Any, where: str) -> Found:
-    """Returns what finds the spans of a row by an expression, each value of which is a list of spans, or null."""
+    """Returns what finds the spans of a row by an expression, each value of which is a list of spans, one, or null."""
     select = compiled(expression, syntax, f"{where}.span")
 
     def found(row: Row) -> list[Sequence[Any]]:
@@ -96,11 +96,15 @@ def _selected(expression: str, syntax: Any, where: str) -> Found:
 
 
 def _spans(value: Any) -> Iterator[Sequence[Any]]:
-    for span in value if isinstance(value, list | tuple) else [value]:
-        whole = isinstance(span, list | tuple) and len(span) == 3 and all(type(place) is int for place in span[:2])
-        if not whole or isinstance(span[2], bool) or not isinstance(span[2], int | float):
+    for span in value if isinstance(value, list | tuple) and not _is_span(value) else [value]:
+        if not _is_span(span):
             raise SpanError(f"selected {str(span)[:80]}; valid: [start, end, score]")
         yield span
+
+
+def _is_span(value: Any) -> bool:
+    whole = isinstance(value, list | tuple) and len(value) == 3 and all(type(place) is int for place in value[:2])
+    return whole and isinstance(value[2], int | float) and not isinstance(value[2], bool)
 
 
 def _filled(text: str, where: str, *, dolma: bool) -> Fill:
