@@ -100,6 +100,8 @@ def hashed_values(rule: Deduper) -> dict[str, Any]:
     if rule.by == "ngrams":
         ngram = rule.ngram
         found |= {"ngram.length": ngram.length, "ngram.stride": ngram.stride, "ngram.skip_short": ngram.skip_short}
+        if rule.compat:
+            found["ngram.whitespace"] = "Unicode"
     return found
 
 

@@ -4,6 +4,7 @@ With `compat: dolma` spans and n-grams are those of Dolma 1.2.1 (docs/formats/do
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ def _with_words(codes: Codes, parts: _Parts, rule: Deduper) -> tuple[_Parts, _Wo
     """Returns the parts that have enough words, and these words if they are needed."""
     if not rule.min_words and rule.by != "ngrams":
         return parts, None
-    words = _words(codes, parts)
+    words = _words(codes, parts, rule)
     enough = words.counts >= rule.min_words
     inside = np.repeat(enough, words.counts)
     return parts.where(enough), _Words(words.starts[inside], words.ends[inside], words.counts[enough])
@@ -158,11 +159,18 @@ def _blank(codes: Codes, parts: _Parts, rule: Deduper) -> NDArray[np.bool_]:
     return blank
 
 
-def _words(codes: Codes, parts: _Parts) -> _Words:
+def _words(codes: Codes, parts: _Parts, rule: Deduper) -> _Words:
     """Returns the words of all parts (UAX #29), those of punctuation included."""
     from corpus_assets.attributes.kernels.word_breaks import find_words
 
-    return _Words(*find_words(codes, character_flags(), word_break_classes(), parts.starts, parts.ends))
+    flags = _unicode_space() if rule.compat else character_flags()
+    return _Words(*find_words(codes, flags, word_break_classes(), parts.starts, parts.ends))
+
+
+@cache
+def _unicode_space() -> NDArray[np.uint8]:
+    """Returns a table of flags whose whitespace is Unicode's: Dolma does not count U+001C to U+001F as such."""
+    return np.where(character_flags() & UNICODE_SPACE, SPACE, 0).astype(np.uint8)
 
 
 def _hashes(codes: Codes, starts: Places, ends: Places) -> Hashes:
@@ -188,5 +196,8 @@ def _ngrams(codes: Codes, parts: _Parts, words: _Words, rule: Deduper) -> tuple[
         return grams, sizes, sizes
     whole = sizes < (2 if rule.compat else 1)
     places = np.cumsum(sizes)[whole]
-    grams = np.insert(grams, places, _hashes(codes, parts.starts[whole], parts.ends[whole]), axis=0)
+    wholes = _hashes(codes, parts.starts[whole], parts.ends[whole])
+    if rule.compat and rule.ngram.length == 1:  # To Dolma the whole is an n-gram of one word, too.
+        wholes, _ = hash_ngrams(wholes, np.ones(len(wholes), dtype=np.int64), 1, 1, True)
+    grams = np.insert(grams, places, wholes, axis=0)
     return grams, sizes + whole, np.where(whole, 1, sizes)

@@ -81,6 +81,48 @@ def test_rows_are_those_of_the_definition(folder: Path) -> None:
         assert any(expected)
 
 
+@pytest.mark.parametrize(
+    ("length", "skip_short", "expected"),
+    [
+        (
+            1,
+            False,
+            [
+                [(0, 6, 0.0), (6, 10, 1.0), (10, 15, 1.0), (15, 17, 1.0), (17, 21, 0.5), (21, 22, 1.0)],
+                [(0, 4, 1.0), (4, 12, 0.75), (12, 17, 1.0)],
+            ],
+        ),
+        (
+            1,
+            True,
+            [
+                [(0, 6, 0.0), (6, 10, 1.0), (10, 15, 0.0), (15, 17, 0.0), (17, 21, 0.5), (21, 22, 0.0)],
+                [(0, 4, 1.0), (4, 12, 0.75), (12, 17, 1.0)],
+            ],
+        ),
+        (
+            2,
+            False,
+            [
+                [(0, 6, 0.0), (6, 10, 0.0), (10, 15, 0.0), (15, 17, 0.0), (17, 21, 0.0), (21, 22, 0.0)],
+                [(0, 4, 1.0), (4, 12, 0.3333333432674408), (12, 17, 0.0)],
+            ],
+        ),
+        (2, True, [[(0, 6, 0.0), (17, 21, 0.0)], [(4, 12, 0.3333333432674408), (12, 17, 0.0)]]),
+    ],
+)
+def test_words_as_dolma_has_them(tmp_path: Path, length: int, skip_short: bool, expected: list[Any]) -> None:
+    """What release 1.2.1 wrote of these texts: U+001C is a word, and a whole paragraph an n-gram of one word."""
+    write_small(tmp_path)
+    texts = ["x hot\nhot\ncold\n\x1c\n\x1c a\nb", "hot\n\x1c a b \x1f\nhot x"]
+    source = {"name": "odd", "location": "raw/odd"}
+    write_raw(tmp_path, "odd/rows.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
+    entry = {"name": "n", "by": "ngrams", "compat": "dolma", "skip_empty": False, "attribute": "x"}
+    entry["ngram"] = {"length": length, "threshold": 0, "skip_short": skip_short}
+    corpus, _ = built(tmp_path, entry, sources=[source], normalize__method="none")
+    assert [row.attributes for row in rows(corpus, "n_attributes")] == [{"x": spans} for spans in expected]
+
+
 def test_metadata_is_compared_where_it_is_given(folder: Path) -> None:
     corpus, _ = built(folder, URL)
     seen: set[str] = set()
