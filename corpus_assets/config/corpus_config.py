@@ -147,6 +147,16 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _against_known_sources(self) -> "CorpusConfig":
+        names = [source.name for source in self.sources]
+        for place, entry in enumerate(self.dedupers):
+            if unknown := sorted(set(entry.against or ()) - set(names)):
+                raise ValueError(
+                    f"dedupers.{place}.against: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _filters_fit_memory(self) -> "CorpusConfig":
         for place, entry in enumerate(self.dedupers):
             if entry.bloom and entry.bloom.bytes > self.engine.memory:

@@ -10,15 +10,16 @@ from corpus_assets.config.attributes import entry_name, key_prefix
 from corpus_assets.config.section import Bytes, Name, Section
 
 _PARTS = ("paragraphs", "ngrams")
+_FIELDS = ("text", "id", "added", "created", "url")
 _WORD_BITS = 64
 _LARGEST = 32 << 30
 """Bytes of a filter whose words 32 bits can name."""
 
 
 def _subject(value: str) -> str:
-    if value in ("text", "url", *_PARTS) or re.fullmatch(r"metadata(\.[^.]+)+", value):
+    if value in (*_FIELDS, *_PARTS) or re.fullmatch(r"metadata(\.[^.]+)+", value):
         return value
-    raise ValueError("text, url, metadata.KEY, paragraphs or ngrams")
+    raise ValueError("text, id, added, created, url, metadata.KEY, paragraphs or ngrams")
 
 
 class Ngrams(Section):
@@ -87,7 +88,8 @@ class Deduper(Section):
         description="short name; folder of the attribute files, and first part of the attribute key"
     )
     by: Annotated[str, AfterValidator(_subject)] = Field(
-        description="what is compared: `text`, `url` (`metadata.url`), `metadata.KEY`, `paragraphs` or `ngrams`"
+        description="what is compared: `text`, `id`, `added`, `created`, `url` (`metadata.url`), `metadata.KEY`, "
+        "`paragraphs` or `ngrams`"
     )
     separator: str = Field("\n", min_length=1, max_length=1000, description="text between paragraphs")
     skip_empty: bool = Field(True, description="leave out what is empty or only whitespace")
@@ -105,6 +107,10 @@ class Deduper(Section):
         None,
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="key of the attribute; by default `<name>__<by>__duplicate`",
+    )
+    against: Annotated[list[Name], Field(min_length=1)] | None = Field(
+        None,
+        description="mark what the documents of these sources have, and nothing else; by default, what came before",
     )
     compat: Literal["dolma"] | None = Field(None, description="spans, scores and n-grams as Dolma 1.2.1 has them")
     bloom: Bloom | None = Field(None, description="compare with a Bloom filter; by default exactly")
@@ -126,6 +132,10 @@ class Deduper(Section):
         for key in ("separator", "flag_share"):
             if self.by not in _PARTS and key in self.model_fields_set:
                 raise ValueError(f"{key} goes with `by: paragraphs` or `by: ngrams`; by is {self.by!r}")
+        if self.against is not None and self.bloom:
+            raise ValueError("against goes without bloom: what is known is compared exactly, in bounded memory")
+        if self.against is not None and len(set(self.against)) < len(self.against):
+            raise ValueError(f"against: a source is named twice in {', '.join(self.against)}")
         if self.compat and self.min_words:
             raise ValueError("min_words turns deduplication off in Dolma 1.2.1; leave out min_words or compat")
         return self

@@ -14,7 +14,7 @@ from tests.golden.test_dolma import GOLDEN, lines_of
 pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
 
 OTHERWISE = {
-    "doc_readonly": "no filter is kept between runs: a store is not marked by what was not in it",
+    "doc_readonly": "nothing fills the filter: `against` names sources that do",
     "doc_rerun_second": "a second run over the same data changes nothing",
     "doc_both": "one entry compares one thing",
     "doc_neither": "the schema requires `by`",
@@ -95,3 +95,39 @@ def test_files(tmp_path: Path) -> None:
             assert [(row["id"], row["attributes"]) for row in ours] == [
                 (row["id"], row["attributes"]) for row in theirs
             ], (name, file)
+
+
+def test_files_against_those_of_a_filter(tmp_path: Path) -> None:
+    """The golden runs of which one fills a filter with a file, and the other compares all documents with it."""
+    read = yaml.safe_load((GOLDEN / "configs" / "decon_apply.yaml").read_text(encoding="utf-8"))["dedupe"]
+    fill = yaml.safe_load((GOLDEN / "configs" / "decon_build.yaml").read_text(encoding="utf-8"))
+    (known,) = fill["documents"]
+    compared = entry_of("decon", read)
+    assert compared is not None
+    root = GOLDEN / "corpus" / "documents"
+    known = (GOLDEN / known).relative_to(root).as_posix()
+    others = sorted(file.relative_to(root).as_posix() for file in root.rglob("*.gz"))
+    others.remove(known)
+    config = {
+        "sources": [
+            {"name": "known", "location": str(root), "glob": known},
+            {"name": "others", "location": str(root), "glob": others},
+        ],
+        "normalize": {"method": "none"},
+        "dedupers": [{**compared, "against": ["known"]}, entry_of("decon_build", fill["dedupe"])],
+        "engine": {"workers": 0},
+        "storage": {"sync": False},
+    }
+    (tmp_path / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    corpus = opened(tmp_path)
+    assert drive(corpus, corpus.graph.select(["+decon_attributes", "+decon_build_attributes"])).failed == []
+    marked = 0
+    for shard in corpus.listing().shards:
+        for name in ["decon", *(["decon_build"] if shard.source == "known" else ())]:
+            ours = lines_of(tmp_path / "corpus" / "attributes" / name / shard.source / f"{shard.name}.jsonl.gz")
+            theirs = lines_of(GOLDEN / "corpus" / "attributes" / name / shard.path)
+            assert [(row["id"], row["attributes"]) for row in ours] == [
+                (row["id"], row["attributes"]) for row in theirs
+            ], (name, shard.path)
+            marked += sum(bool(spans) for row in theirs for spans in row["attributes"].values())
+    assert marked

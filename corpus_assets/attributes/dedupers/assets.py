@@ -25,13 +25,14 @@ def deduper_stages(rules: Iterable[Deduper]) -> Iterator[Stage]:
 
 
 def _hashes(rule: Deduper) -> Stage:
-    whole = rule.by == "url" or rule.by.startswith("metadata.")
+    whole = rule.by != "text" and rule.by not in PARTS
     return Stage(
         name=f"{rule.name}_hashes",
         group="attributes",
         unit_in="documents",
         unit_out="parts",
-        description=f"Hashes of what is compared by {rule.by}: each different one of a shard once, sorted.",
+        description=f"Hashes of what is compared by {rule.by}: "
+        + ("each different one of a shard once, sorted." if rule.against is None else "all of a shard, in ranges."),
         partitioning=Partitioning.SHARD,
         compute=partial(hashes, rule=rule),
         code_version="1",
@@ -50,7 +51,8 @@ def _seen(rule: Deduper) -> Stage:
         group="attributes",
         unit_in="hashes",
         unit_out="hashes",
-        description="Which hashes of each shard an earlier shard has too.",
+        description="Which hashes of each shard "
+        + ("an earlier shard has too." if rule.against is None else f"those of {', '.join(rule.against)} have too."),
         partitioning=Partitioning.NONE,
         compute=partial(seen, rule=rule),
         code_version="1",
@@ -70,7 +72,12 @@ def _marks(rule: Deduper) -> Stage:
         group="attributes",
         unit_in="documents",
         unit_out="documents",
-        description=f"Repetitions by {rule.by}: all but the first copy in the order of sources, shards and rows.",
+        description=f"Repetitions by {rule.by}: "
+        + (
+            "all but the first copy in the order of sources, shards and rows."
+            if rule.against is None
+            else f"what {', '.join(rule.against)} have too."
+        ),
         partitioning=Partitioning.SHARD,
         compute=partial(marks, rule=rule),
         code_version="1",
@@ -95,6 +102,8 @@ def hashed_values(rule: Deduper) -> dict[str, Any]:
     """Returns the values that parts and hashes depend on."""
     found: dict[str, Any] = {"by": rule.by, "skip_empty": rule.skip_empty, "min_length": rule.min_length}
     found |= {"min_words": rule.min_words, "compat": rule.compat}
+    if rule.against is not None:
+        found["all copies"] = True
     if rule.by in PARTS:
         found["separator"] = rule.separator
     if rule.by == "ngrams":
@@ -120,11 +129,12 @@ def _named(_: _Values, values: Callable[[Deduper], dict[str, Any]], rule: Dedupe
 
 
 def _compared(settings: _Values, rule: Deduper) -> dict[str, Any]:
-    """Returns the order of sources, which decides which copy is the first, and the Bloom filter."""
+    """Returns the order of sources, which decides which copy is the first, the Bloom filter, and what is known."""
     size, functions = (rule.bloom.bytes, rule.bloom.functions) if rule.bloom else (None, None)
     key = f"dedupers.{rule.name}.bloom"
     order = [source["name"] for source in settings["sources"]]
-    return {"order of sources": order, f"{key}.bytes": size, f"{key}.functions": functions}
+    against = {} if rule.against is None else {f"dedupers.{rule.name}.against": sorted(rule.against)}
+    return {"order of sources": order, f"{key}.bytes": size, f"{key}.functions": functions, **against}
 
 
 def _kernels(_: _Values, of: Callable[[Deduper], tuple[str, ...]], rule: Deduper) -> tuple[str, ...]:

@@ -23,7 +23,9 @@ def of_hashes(rule: Deduper) -> tuple[str, ...]:
 
 def of_seen(rule: Deduper) -> tuple[str, ...]:
     """Returns what finds out which hashes came before."""
-    return (f"{KERNELS}.seen.mark_in_filter",) if rule.bloom else (f"{KERNELS}.seen.mark_seen",)
+    if rule.bloom:
+        return (f"{KERNELS}.seen.mark_in_filter",)
+    return (f"{KERNELS}.seen.mark_seen", *((f"{KERNELS}.seen.find_seen",) if rule.against else ()))
 
 
 def of_marks(_: Deduper) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The different hashes of a shard, sorted, and which of all its hashes came before in it; beyond memory on disk."""
+"""The hashes of a shard in their ranges, and which of them came before in it; beyond memory on disk."""
 
 from collections.abc import Iterable, Iterator
 
@@ -31,13 +31,15 @@ def range_starts(hashes: Hashes) -> NDArray[np.int64]:
 class Distinct:
     """Collects the hashes of a shard in their order, then gives the different ones.
 
-    memory: bytes of working set. again: bit for each hash (as `numpy.packbits` has them), 1 if it came before in the
-    shard; complete when `blocks` is. starts: where each range begins among the different hashes (RANGES + 1,).
+    memory: bytes of working set. every: True to give all copies of a hash, none of which then counts as one that came
+    before. again: bit for each hash (as `numpy.packbits` has them), 1 if it came before in the shard; complete when
+    `blocks` is. starts: where each range begins among the hashes that are given (RANGES + 1,).
     """
 
-    def __init__(self, memory: int, spill: Spill) -> None:
+    def __init__(self, memory: int, spill: Spill, *, every: bool = False) -> None:
         self._memory = memory
         self._spill = spill
+        self._every = every
         self._limit = max(memory // 2 // BYTES_PER_HASH, 1)
         self._held: list[Placed] = []
         self._held_rows = 0
@@ -74,26 +76,44 @@ class Distinct:
         return self._buckets
 
     def blocks(self) -> Iterator[Placed]:
-        """Yields the different hashes by their first word, each with the place of its first copy in the shard."""
+        """Yields the different hashes by their first word, each with the place of its first copy in the shard.
+
+        With `every`, all hashes, range by range, those of a range in the order of their places.
+        """
         self.again = np.zeros(-(-self.total // 8), dtype=np.uint8)
+        for hashes, places in self._all_copies() if self._every else self._first_copies():
+            self.starts += range_starts(hashes)
+            yield hashes, places
+
+    def _first_copies(self) -> Iterator[Placed]:
         for group in self._groups():
             hashes, places = self._different(group)
             order = np.argsort(hashes[:, 0], kind="stable")
-            hashes = hashes[order]
-            self.starts += range_starts(hashes)
-            yield hashes, places[order]
+            yield hashes[order], places[order]
+
+    def _all_copies(self) -> Iterator[Placed]:
+        if self._buckets is None:
+            hashes, places = _together(self._held)
+            order = np.argsort(hashes[:, 0] >> _RANGE_SHIFT, kind="stable")
+            yield hashes[order], places[order]
+            return
+        buckets = self._to_buckets()
+        for number in range(RANGES):  # A bucket is read once for each of its ranges: it may be one hash, over and over.
+            for hashes, places in _rows(buckets, [number // (RANGES // _BUCKETS)]):
+                chosen = hashes[:, 0] >> _RANGE_SHIFT == number
+                yield hashes[chosen], places[chosen]
 
     def _different(self, group: Iterable[Placed]) -> Placed:
         """Returns the first copies of a group in their order, and marks the others."""
         from corpus_assets.attributes.dedupers.kernels.seen import set_bits
 
         seen = SeenHashes()
-        kept: list[Placed] = [(np.empty((0, 2), dtype=np.uint64), np.empty(0, dtype=np.uint64))]
+        kept: list[Placed] = []
         for hashes, places in group:
             known = seen.mark(hashes)
             set_bits(self.again, places[known].astype(np.int64))
             kept.append((hashes[~known], places[~known]))
-        return np.concatenate([hashes for hashes, _ in kept]), np.concatenate([places for _, places in kept])
+        return _together(kept)
 
     def _groups(self) -> Iterator[Iterable[Placed]]:
         """Yields what is compared together: all, or as many buckets as have no more hashes than fit, or one."""
@@ -109,6 +129,11 @@ class Distinct:
                 first, held = number, 0
             held += size
         yield _rows(buckets, range(first, _BUCKETS))
+
+
+def _together(found: Iterable[Placed]) -> Placed:
+    parts = [(np.empty((0, 2), dtype=np.uint64), np.empty(0, dtype=np.uint64)), *found]
+    return np.concatenate([hashes for hashes, _ in parts]), np.concatenate([places for _, places in parts])
 
 
 def _rows(buckets: Buckets, numbers: Iterable[int]) -> Iterator[Placed]:

@@ -1,6 +1,6 @@
-"""The asset `<name>_seen`: which hashes of each shard are those of an earlier shard too."""
+"""The asset `<name>_seen`: which hashes of each shard are those of an earlier shard too, or of certain sources."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from io import BufferedIOBase
 from typing import cast
@@ -10,7 +10,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.dedupers.distinct import BYTES_PER_HASH, RANGES, range_starts
-from corpus_assets.attributes.dedupers.first_seen import SeenHashes, SeenInFilter
+from corpus_assets.attributes.dedupers.first_seen import Hashes, SeenHashes, SeenInFilter
 from corpus_assets.config.dedupers import Deduper
 from resources.errors import LedgerError
 from resources.stage.partition import Partition
@@ -24,11 +24,12 @@ assert _BLOCK % 8 == 0
 def seen(task: Task, rule: Deduper) -> None:
     """Writes for each hash of each shard whether an earlier shard has it: bits, shard by shard.
 
+    With `against`, whether a shard of those sources has it, wherever that shard stands.
     The bits of each shard are a segment of its own, so that a shard whose bits stay does not depend on the others.
     """
     shards = task.inputs(f"{rule.name}_hashes")
     rows = [shard.file(".hashes.npy").rows or 0 for shard in shards]
-    flags = _by_filter(shards, rows, rule) if rule.bloom else _exactly(task, shards, rows)
+    flags = _by_filter(shards, rows, rule) if rule.bloom else _exactly(task, shards, rows, rule.against)
     total = 0
     with task.array(f"dedupers/{rule.name}/seen.npy", np.uint8) as out:
         for shard, blocks in zip(shards, flags, strict=True):
@@ -59,22 +60,37 @@ def _by_filter(shards: Sequence[Partition], rows: Sequence[int], rule: Deduper) 
         )
 
 
-def _exactly(task: Task, shards: Sequence[Partition], rows: Sequence[int]) -> Iterator[Iterator[Flags]]:
-    """Yields the flags of each shard: range by range of the hashes over all shards, then shard by shard."""
+def _exactly(
+    task: Task, shards: Sequence[Partition], rows: Sequence[int], against: Collection[str] | None
+) -> Iterator[Iterator[Flags]]:
+    """Yields the flags of each shard: range by range of the hashes over all shards, then shard by shard.
+
+    against: sources that are known beforehand, and nothing else is; None for what came before.
+    """
     block = min(_BLOCK, max(8, task.memory // 8 // 32 // 8 * 8))
     offsets = np.concatenate([[0], np.cumsum(np.array(rows, dtype=np.int64))]).tolist()
     with task.scratch() as opened:
         file = cast(BufferedIOBase, opened)
         for first, last in _ranges(shards, rows, max(task.memory // 2 // BYTES_PER_HASH, 1)):
             known = SeenHashes()
+            for shard, count in zip(shards, rows, strict=True):
+                if against is not None and shard.shard is not None and shard.shard.source in against:
+                    for _, hashes in _between(shard, _bounds(shard, count, first, last), block):
+                        known.mark(hashes)
+            look_up = known.mark if against is None else known.holds
             for shard, count, offset in zip(shards, rows, offsets, strict=False):
-                start, end = _bounds(shard, count, first, last)
-                file.seek(offset + start)
-                for place in range(start, end, block):
-                    flags = known.mark(shard.array_rows(".hashes.npy", place, min(place + block, end)))
-                    file.write(flags.view(np.uint8).data)
+                for place, hashes in _between(shard, _bounds(shard, count, first, last), block):
+                    file.seek(offset + place)
+                    file.write(look_up(hashes).view(np.uint8).data)
         for count, offset in zip(rows, offsets, strict=False):
             yield map(partial(_read, file, offset, count, block), range(0, count, block))
+
+
+def _between(shard: Partition, bounds: tuple[int, int], block: int) -> Iterator[tuple[int, Hashes]]:
+    """Yields the hashes of some rows of a shard in blocks, each with its first row."""
+    start, end = bounds
+    for place in range(start, end, block):
+        yield place, shard.array_rows(".hashes.npy", place, min(place + block, end))
 
 
 def _read(file: BufferedIOBase, offset: int, count: int, block: int, start: int) -> Flags:

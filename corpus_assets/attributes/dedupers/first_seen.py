@@ -32,6 +32,14 @@ class SeenHashes:
             start += room
         return seen
 
+    def holds(self, hashes: Hashes) -> NDArray[np.bool_]:
+        """Returns which of these (n, 2) are remembered, and remembers no others."""
+        from corpus_assets.attributes.dedupers.kernels.seen import find_seen
+
+        seen = np.empty(len(hashes), dtype=np.bool_)
+        find_seen(hashes, self._table, seen)
+        return seen
+
     def _grow(self) -> None:
         from corpus_assets.attributes.dedupers.kernels.seen import mark_seen
 

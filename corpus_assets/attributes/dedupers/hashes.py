@@ -16,11 +16,14 @@ BYTES_PER_CHARACTER = 128
 
 
 def hashes(task: Task, rule: Deduper) -> None:
-    """Writes the parts of a shard that are compared, which came before in it, and their different hashes."""
+    """Writes the parts of a shard that are compared, which came before in it, and their different hashes.
+
+    All hashes, if it is compared with other sources: what repeats in the shard itself says nothing then.
+    """
     path = f"dedupers/{rule.name}/{task.shard.source}/{task.shard.name}"
     left_out: dict[str, int] = {}
     size = min(BLOCK_CHARACTERS, max(1, task.memory // 4 // BYTES_PER_CHARACTER))
-    with Distinct(task.memory, task.scratch) as distinct:
+    with Distinct(task.memory, task.scratch, every=rule.against is not None) as distinct:
         with task.array(f"{path}.parts.npy", PART) as parts:
             for block in blocks(task.input("normalized_documents").documents(), rule.by, size):
                 found = parts_of(block, rule)
@@ -39,5 +42,7 @@ def hashes(task: Task, rule: Deduper) -> None:
     if out.written.rows > RANGES:  # Of fewer, they are found as soon as read.
         task.save_array(f"{path}.starts.npy", distinct.starts, derived=True)
     rows = task.input("normalized_documents").file(".jsonl.gz").rows
-    task.count(rows_in=rows, rows_out=parts.written.rows, hashes=distinct.total, different=out.written.rows)
+    task.count(rows_in=rows, rows_out=parts.written.rows, hashes=distinct.total)
+    if rule.against is None:
+        task.count(different=out.written.rows)
     task.count(left_out={reason: count for reason, count in left_out.items() if count})

@@ -11,6 +11,8 @@ from resources.formats.documents import Document
 PARTS = ("paragraphs", "ngrams")
 """Values of `by` that compare parts of texts; the others compare one subject of each document."""
 
+_FIELDS = ("id", "added", "created")
+
 BLOCK_CHARACTERS = 1 << 18
 
 
@@ -47,12 +49,15 @@ def blocks(documents: Iterable[Document], by: str, size: int = BLOCK_CHARACTERS)
 
 
 def _subject(document: Document, by: str) -> str | None:
-    """Returns what is compared of a document; None if it has no such metadata.
+    """Returns what is compared of a document; None if it has no such field or metadata.
 
     A value that is not text counts by its JSON form, with the keys of objects sorted.
     """
     if by == "text" or by in PARTS:
         return document.text
+    if by in _FIELDS:
+        field: str | None = getattr(document, by)
+        return field
     raw = bytes(document.metadata)
     value: Any = msgspec.json.decode(raw) if raw else None
     for key in ["url"] if by == "url" else by.split(".")[1:]:

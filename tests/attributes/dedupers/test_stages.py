@@ -16,7 +16,7 @@ from resources.errors import ConfigError
 from resources.formats.attributes import AttributeRow, attribute_rows
 from resources.formats.documents import Document
 from resources.stage.partition import Partition
-from tests.attributes.dedupers.plain import spans
+from tests.attributes.dedupers.plain import pieces, spans
 from tests.build.small import Built, contents, drive, live_records, opened, prose, write_config, write_raw, write_small
 
 TEXT = {"name": "texts", "by": "text"}
@@ -79,6 +79,37 @@ def test_rows_are_those_of_the_definition(folder: Path) -> None:
         expected = [{rule.key: marked} if marked else {} for marked in spans([d.text for d in given], rule)]
         assert [row.attributes for row in found] == expected
         assert any(expected)
+
+
+@pytest.mark.parametrize("entry", [TEXT, PARAGRAPHS, NGRAMS, {"name": "ids", "by": "id"}], ids=lambda one: one["name"])
+def test_what_certain_sources_have(folder: Path, entry: dict[str, Any]) -> None:
+    """Every copy of it is marked, wherever it stands, and nothing else."""
+    write_raw(folder, "notes/again.jsonl", [{"id": f"web/more.jsonl-{n}", "text": text_of(n)} for n in (21, 21 + 30)])
+    corpus, _ = built(folder, {**entry, "against": ["web"]})
+    rule, given = Deduper.model_validate(entry), documents(corpus)
+    subjects = [d.id if entry["by"] == "id" else d.text for d in given]
+    known = [subject for subject, d in zip(subjects, given, strict=True) if d.source == "web"]
+    keys = {key for text in known for _, _, found in pieces(text, rule) for key in found}
+    found = rows(corpus, f"{rule.name}_attributes")
+    some = 0
+    for row, subject, document in zip(found, subjects, given, strict=True):
+        marked = []
+        for start, end, asked in pieces(subject, rule):
+            share = sum(key in keys for key in asked) / len(asked)
+            if share >= (rule.ngram.threshold if rule.by == "ngrams" else 1):
+                marked.append((start, len(document.text) if entry["by"] == "id" else end, round(share, 5)))
+        assert row.attributes == ({rule.key: marked} if marked else {})
+        some += bool(marked) and document.source != "web"
+    assert some
+
+
+def test_memory_changes_nothing_of_what_certain_sources_have(folder: Path) -> None:
+    write_raw(folder, "web/empty.jsonl", [{"id": str(n), "text": "\n" * 3000 + prose(n, 900)} for n in range(5)])
+    entry = {**NGRAMS, "skip_empty": False, "against": ["web"]}
+    plain, _ = built(folder, entry)
+    other, done = built(folder, entry, storage__root="other", engine__workers=2, engine__memory="64 KiB")
+    assert "ngrams_seen" in done.assets()
+    assert contents(other) == contents(plain)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +223,7 @@ KEYS: list[tuple[dict[str, Any], dict[str, Any], str, set[str]]] = [
     (NGRAMS, {"ngram": {**NGRAMS["ngram"], "threshold": 1.0}}, "ngram.threshold 0.5 -> 1.0", {"attributes"}),
     (NGRAMS, {"ngram": {**NGRAMS["ngram"], "skip_short": True}}, "ngram.skip_short False -> True", {"hashes"}),
     (TEXT, {"by": "url"}, "by text -> url", {"hashes", "attributes"}),
+    (TEXT, {"against": ["web"]}, "against (unset) -> ['web']", {"hashes", "seen"}),
 ]
 
 
@@ -260,8 +292,11 @@ def test_a_filter_that_is_too_small_for_what_comes_fails_with_its_key(folder: Pa
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"by": "texts"}, "text, url, metadata.KEY, paragraphs or ngrams"),
-        ({"by": "metadata."}, "text, url, metadata.KEY, paragraphs or ngrams"),
+        ({"by": "texts"}, "text, id, added, created, url, metadata.KEY, paragraphs or ngrams"),
+        ({"by": "metadata."}, "text, id, added, created, url, metadata.KEY, paragraphs or ngrams"),
+        ({"against": ["book"]}, "dedupers.0.against: no source named 'book'; valid: books, web, notes"),
+        ({"against": ["web", "web"]}, "against: a source is named twice in web, web"),
+        ({"against": ["web"], "bloom": {"items": 10}}, "against goes without bloom"),
         ({"ngram": {"length": 3}}, "ngram goes with `by: ngrams`; by is 'text'"),
         ({"separator": "\n"}, "separator goes with `by: paragraphs` or `by: ngrams`; by is 'text'"),
         ({"flag_share": 0.5}, "flag_share goes with `by: paragraphs` or `by: ngrams`"),
@@ -289,10 +324,9 @@ def test_the_page_says_what_works(tmp_path: Path) -> None:
     write_small(tmp_path)
     page = (FOLDER / "dedupers.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 2
-    for block in blocks:
+    for block, name in zip(blocks, ("overlap", "leaked", "overlap"), strict=True):
         write_config(tmp_path, yaml.safe_load(block))
-        assert "overlap_attributes" in opened(tmp_path).graph.stages
+        assert f"{name}_attributes" in opened(tmp_path).graph.stages
 
 
 def test_without_entries_the_graph_is_as_it_was(tmp_path: Path) -> None:

@@ -31,6 +31,19 @@ def mark_seen(hashes: NDArray[np.uint64], table: NDArray[np.uint64], seen: NDArr
     return new
 
 
+@ahead("uint64[:,::1], uint64[:,::1], boolean[::1]")
+@kernel
+def find_seen(hashes: NDArray[np.uint64], table: NDArray[np.uint64], seen: NDArray[np.bool_]) -> None:
+    """Marks the hashes (n, 2) that are in a table as `mark_seen` fills it."""
+    mask = np.uint64(table.shape[0] - 1)
+    for row in range(hashes.shape[0]):
+        first, second = hashes[row, 0], hashes[row, 1]
+        slot = second & mask
+        while table[slot, 1] != 0 and not (table[slot, 1] == second and table[slot, 0] == first):
+            slot = (slot + _ONE) & mask
+        seen[row] = table[slot, 1] != 0
+
+
 @ahead("uint64[:,::1], uint64[::1], int64, boolean[::1]")
 @kernel
 def mark_in_filter(
