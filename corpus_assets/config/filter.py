@@ -102,7 +102,7 @@ class RowRules(Section):
     )
     span_replacement: list[SpanReplacement] = Field(default=[], description="pieces of texts that are replaced")
     min_text_length: int | None = Field(
-        None, ge=1, description="code points that a text has at least, without whitespace at both ends"
+        None, ge=0, description="code points that a text has at least, without whitespace at both ends"
     )
     compat: Literal["dolma"] | None = Field(
         None,

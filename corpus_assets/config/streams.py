@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from corpus_assets.config.filter import RowRules
 from corpus_assets.config.section import Bytes, Name
+from corpus_assets.config.sections import Globs
 
 
 class Stream(RowRules):
@@ -14,6 +15,9 @@ class Stream(RowRules):
     name: Name = Field(description="short name; folder of its files, and first part of their names")
     sources: Annotated[list[Name], Field(min_length=1)] | None = Field(
         None, description="sources of the documents; by default all"
+    )
+    glob: Globs | None = Field(
+        None, description="which of their files, by their paths as in `glob` of a source; by default all"
     )
     attributes: list[str] | None = Field(
         None,

@@ -8,14 +8,18 @@ from pathlib import Path
 from corpus_assets.importer.draft import Draft, usable_name
 
 _GLOB = re.compile(r"[*?\[]")
+_CHOICE = re.compile(r"\[[^\]/]+\]")
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 
 
-def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path) -> None:
+def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path) -> dict[str, list[str]]:
     """Adds the sources whose files some patterns match: one for each folder `documents`, with all its patterns.
+
+    Returns their names, each with the patterns that these are there.
 
     key: where the patterns stand. folder: that of corpus.yaml, from which its paths are read.
     """
+    found: dict[str, list[str]] = {}
     for place, pattern in enumerate(patterns):
         if _ADDRESS.match(pattern):
             draft.leave(
@@ -23,8 +27,15 @@ def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path)
                 f"{pattern!r} is not a folder of this machine; add a source with its `location` and `glob`",
             )
             continue
+        if _CHOICE.search(pattern):
+            why = f"{pattern!r}: a glob has `*`, `?` and `**` here; write out what is in brackets"
+            draft.leave(f"{key}.{place}", why)
+            continue
         location, glob = _divided(pattern)
-        _add(draft, os.path.relpath(Path(location).absolute(), folder.absolute()), location, glob)
+        name = _add(draft, os.path.relpath(Path(location).absolute(), folder.absolute()), location, glob)
+        if glob not in (known := found.setdefault(name, [])):
+            known.append(glob)
+    return found
 
 
 def _divided(pattern: str) -> tuple[str, str]:
@@ -39,13 +50,14 @@ def _divided(pattern: str) -> tuple[str, str]:
     return str(Path(*parts[:above])) if above else ".", "/".join(parts[above:])
 
 
-def _add(draft: Draft, path: str, location: str, glob: str) -> None:
+def _add(draft: Draft, path: str, location: str, glob: str) -> str:
+    """Adds a pattern to the source of its folder, and the source if it is new; returns its name."""
     known = next((source for source in draft.values.get("sources", []) if source["location"] == path), None)
     if known is not None:
         globs = [known["glob"]] if isinstance(known["glob"], str) else known["glob"]
         known["glob"] = globs if glob in globs else [*globs, glob]
         known["glob"] = known["glob"][0] if len(known["glob"]) == 1 else known["glob"]
-        return
+        return str(known["name"])
     resolved = Path(location).absolute()
     given = resolved.parent.name if resolved.name == "documents" else resolved.name
     name, number = usable_name(given, "documents"), 1
@@ -53,3 +65,4 @@ def _add(draft: Draft, path: str, location: str, glob: str) -> None:
         number += 1
     name = name if number == 1 else f"{name}-{number}"
     draft.add("sources", {"name": name, "location": path, "glob": glob})
+    return name

@@ -9,7 +9,7 @@ import msgspec
 
 from corpus_assets.config.loading import MAX_CONFIG_BYTES, parse_config
 from corpus_assets.config.strict_yaml import load_yaml
-from corpus_assets.importer.dolma_dedupe import import_dedupe
+from corpus_assets.importer.dolma_dedupe import check_against, import_dedupe, is_read_only
 from corpus_assets.importer.dolma_mix import import_mix
 from corpus_assets.importer.dolma_tag import import_tag
 from corpus_assets.importer.draft import Draft
@@ -44,7 +44,7 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
     draft = Draft({"normalize": {"method": "none"}, "sources": []})
     given = [(file, _read(file)) for file in files]
     order = list(KINDS)
-    for file, values in sorted(given, key=lambda one: order.index(_kind(*one))):
+    for file, values in sorted(given, key=lambda one: (order.index(_kind(*one)), is_read_only(one[1]))):
         take, keys = KINDS[_kind(file, values)]
         _check_shapes(file, values)
         try:
@@ -56,6 +56,7 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
         if isinstance(workers := values.get("processes"), int) and workers > 0:
             known = draft.values.setdefault("engine", {"workers": workers})
             known["workers"] = max(known["workers"], workers)
+    check_against(draft)
     draft.values["datasets"] = []
     if not draft.values["sources"]:
         raise ConfigError(f"{files[0]}: no documents that could be a source\n{_words(draft)}")

@@ -1,13 +1,19 @@
 """Dolma's `dedupe` configuration as an entry of `dedupers`."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from corpus_assets.importer.documents import add_documents
 from corpus_assets.importer.dolma_tag import COMPAT
-from corpus_assets.importer.draft import Draft, usable_name
+from corpus_assets.importer.draft import Draft, Filled, usable_name
 
+_NAME = r"\.([A-Za-z_][\w-]*)|\[\s*'([^'.]+)'\s*\]|\[\s*\"([^\".]+)\"\s*\]"
+_PATH = re.compile(rf"\$(?:{_NAME})+")
+_FIELDS = ("text", "id", "added", "created")
+_READ_ONLY = "bloom_filter.read_only"
+_NAMES = {"name", "attribute"}
 REASONS = {
     "bloom_filter": "texts are compared exactly; `bloom` of the entry is for corpora beyond that",
     "is_s3_volume": "the store writes every file at once",
@@ -25,14 +31,11 @@ PARTS = {
 
 def import_dedupe(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     """Takes over a `dedupe` configuration: documents, what is compared, and the name of the attribute."""
-    add_documents(draft, given.get("documents") or [], "documents", folder)
+    sources = add_documents(draft, given.get("documents") or [], "documents", folder)
     draft.leave_all(given, REASONS)
     dedupe = given.get("dedupe") or {}
     harmless = {key: value for key, value in dedupe.items() if value not in (0, 1) or key not in PARTS}
     draft.leave_all(harmless, PARTS, "dedupe.")
-    if (given.get("bloom_filter") or {}).get("read_only"):
-        draft.leave("bloom_filter.read_only", "no deduper compares with an earlier filter; see contamination")
-        return
     compared = _documents(draft, dedupe) if dedupe.get("documents") else _paragraphs(dedupe)
     if compared is None:
         return
@@ -43,17 +46,88 @@ def import_dedupe(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
         draft.to_do.append("min_words turned deduplication off in Dolma; here it leaves out short texts")
     else:
         entry["compat"] = COMPAT
+    _add(draft, entry, given.get("bloom_filter") or {}, sources)
+
+
+def is_read_only(given: Mapping[str, Any]) -> bool:
+    """Returns whether a configuration compares with a filter that another one filled."""
+    bloom = given.get("bloom_filter")
+    return isinstance(bloom, dict) and bool(bloom.get("read_only"))
+
+
+def _add(draft: Draft, entry: dict[str, Any], bloom: Mapping[str, Any], sources: dict[str, list[str]]) -> None:
+    """Adds an entry. sources: those of its documents, which are what is known to an entry that only reads its filter.
+
+    Each with the patterns of these documents.
+    """
+    compared = {key: value for key, value in entry.items() if key not in _NAMES}
+    file = str(bloom.get("file"))
+    if not bloom.get("read_only"):
+        draft.filters[file] = Filled(compared, {name: set(globs) for name, globs in sources.items()})
+    elif (why := _why_not_against(draft.filters.get(file), compared, sources)) is not None:
+        draft.leave(_READ_ONLY, why)
+        return
+    else:
+        entry["against"] = list(draft.filters[file].sources)
+        draft.filters[file].readers.append(entry)
     draft.add("dedupers", entry)
+
+
+def check_against(draft: Draft) -> None:
+    """Leaves out entries that would compare with more documents than those that filled their filter.
+
+    To be asked once all documents are known.
+    """
+    for filled in draft.filters.values():
+        if filled.readers and filled.sources != _globs(draft, filled.sources):
+            where = ", ".join(filled.sources)
+            draft.leave(_READ_ONLY, f"sources {where} have more documents than those that filled the filter")
+            for entry in filled.readers:
+                draft.values["dedupers"].remove(entry)
+
+
+def _globs(draft: Draft, names: Iterable[str]) -> dict[str, set[str]]:
+    """Returns the patterns of sources by the name that each has."""
+    found = {source["name"]: source["glob"] for source in draft.values["sources"] if source["name"] in set(names)}
+    return {name: {glob} if isinstance(glob, str) else set(glob) for name, glob in found.items()}
+
+
+def _why_not_against(filled: Filled | None, compared: Mapping[str, Any], sources: Iterable[str]) -> str | None:
+    if filled is None or not filled.sources:
+        return "import it together with the configuration that fills this filter"
+    if filled.compared != compared:
+        return "the configuration that fills this filter compares other things than this one"
+    if both := sorted(filled.sources.keys() & set(sources)):
+        return (
+            f"its documents and those that fill the filter are both in source {both[0]}; give the latter a source of "
+            "their own, and name that in `against`"
+        )
+    return None
 
 
 def _documents(draft: Draft, dedupe: Mapping[str, Any]) -> dict[str, Any] | None:
     key = str(dedupe["documents"].get("key"))
-    bare = key.removeprefix("$.")
-    if key == bare or not (bare == "text" or bare.startswith("metadata.")):
-        draft.leave("dedupe.documents.key", f"{key!r}; valid: $.text, or $.metadata.KEY")
+    by = _compared(key)
+    if by is None:
+        draft.leave("dedupe.documents.key", f"{key!r}; valid: $.{', $.'.join(_FIELDS)}, or $.metadata.KEY")
         return None
-    by = "url" if bare == "metadata.url" else bare
     return {"by": by, "attribute": dedupe["documents"].get("attribute_name")}
+
+
+def _compared(key: str) -> str | None:
+    """Returns what a JSONPath of names is called here; None for any other, and for the source, which has a new name.
+
+    Other keys than those of a document lie in its metadata.
+    """
+    if not _PATH.fullmatch(key):
+        return None
+    names = ["".join(found) for found in re.findall(_NAME, key)]
+    if names in [[name] for name in _FIELDS]:
+        return names[0]
+    if names[0] in (*_FIELDS, "source") or names == ["metadata"]:
+        return None
+    inside = names[1:] if names[0] == "metadata" else names
+    return "url" if inside == ["url"] else ".".join(["metadata", *inside])
 
 
 def _paragraphs(dedupe: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Dolma's `mix` configuration as `filter`."""
+"""Dolma's `mix` configuration as `filter`, or as `streams` if they filter in different ways."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.importer.documents import add_documents
@@ -23,39 +23,117 @@ OUTPUT = {
 FIELDS = ("added", "created", "metadata")
 
 
+LARGEST = 2 << 30
+"""Bytes of an output file, if the configuration does not say."""
+
+
+class _Given(NamedTuple):
+    """A stream: its key, its values, the patterns of its documents by source, its rules, and its attributes."""
+
+    key: str
+    values: Mapping[str, Any]
+    sources: dict[str, list[str]]
+    rules: dict[str, Any]
+    attributes: list[str]
+
+
 def import_mix(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
-    """Takes over a `mix` configuration: documents of all streams, and the filter if all have the same."""
+    """Takes over a `mix` configuration: documents of all streams, and the filter if all have the same.
+
+    Streams that filter in different ways are taken over as `streams`.
+    """
     draft.leave_all(given, REASONS)
-    if given.get("shuffle") is False:
-        draft.leave("shuffle", REASONS["shuffle"])
-    filters = []
+    found = []
     for place, stream in enumerate(given.get("streams") or []):
         key = f"streams.{place}"
-        add_documents(draft, stream.get("documents") or [], f"{key}.documents", folder)
-        draft.leave_all(stream, STREAM, f"{key}.")
-        draft.leave_all(stream.get("output") or {}, OUTPUT, f"{key}.output.")
-        found, names = _filter(draft, stream, key), _entries(draft, stream, key)
-        if names and any(found.get(name) for name in ("include", "exclude", "span_replacement")):
-            found["attributes"] = names
-        filters.append(found)
-    if any(found != filters[0] for found in filters):
-        draft.leave("streams", "each filters in its own way, and a corpus has one `filter`; make a corpus of each")
-    elif filters and filters[0]:
+        sources = add_documents(draft, stream.get("documents") or [], f"{key}.documents", folder)
+        rules, names = _rules(stream), _entries(draft, stream, key)
+        found.append(_Given(key, stream, sources, rules, names))
+    filters = [_filter(stream) for stream in found]
+    if any(one != filters[0] for one in filters):
+        whole = given.get("shuffle", True) is not False
+        draft.values["streams"] = [entry for stream in found if (entry := _stream(draft, stream, whole=whole))]
+        return
+    if given.get("shuffle") is False:
+        draft.leave("shuffle", REASONS["shuffle"])
+    for stream in found:
+        output = stream.values.get("output") or {}
+        draft.leave_all(stream.values, STREAM, f"{stream.key}.")
+        draft.leave_all(output, OUTPUT, f"{stream.key}.output.")
+        for name in (name for name in output.get("discard_fields") or [] if name not in (*FIELDS, "attributes")):
+            draft.leave(f"{stream.key}.output.discard_fields", f"{name!r}; valid: {', '.join(FIELDS)}")
+    if filters and filters[0]:
         draft.values["filter"] = {**filters[0], "compat": COMPAT}
 
 
-def _filter(draft: Draft, stream: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _filter(stream: _Given) -> dict[str, Any]:
+    """Returns the rules of a stream as those of the corpus."""
+    found = dict(stream.rules)
+    if kept := [name for name in _discarded(stream) if name in FIELDS]:
+        found["discard_fields"] = kept
+    if stream.attributes and any(found.get(name) for name in ("include", "exclude", "span_replacement")):
+        found["attributes"] = stream.attributes
+    return found
+
+
+def _discarded(stream: _Given) -> list[str]:
+    return list((stream.values.get("output") or {}).get("discard_fields") or [])
+
+
+def _stream(draft: Draft, stream: _Given, *, whole: bool) -> dict[str, Any] | None:
+    """Returns a stream as an entry of `streams`; None if it has no documents here, or cannot be said.
+
+    whole: whether files are put together.
+    """
+    glob = _narrowed(draft, stream.sources)
+    if not stream.sources or glob is None:
+        draft.leave(stream.key, "its patterns are not the same in each folder; make a stream of each")
+        return None
+    found = {
+        "name": usable_name(str(stream.values.get("name") or ""), "stream"),
+        "sources": list(stream.sources),
+        **({"glob": glob} if glob else {}),
+        "attributes": stream.attributes,
+        **stream.rules,
+        "discard_fields": [name for name in _discarded(stream) if name not in ("id", "text")],
+        "compat": COMPAT,
+    }
+    for name in (name for name in _discarded(stream) if name in ("id", "text")):
+        draft.leave(f"{stream.key}.output.discard_fields", f"{name!r}: without it a row is no document")
+    output, codec = stream.values.get("output") or {}, (stream.values.get("compression") or {}).get("output")
+    draft.leave_all({"path": output.get("path")}, {"path": "rows of streams lie in the store"}, f"{stream.key}.output.")
+    if whole:
+        found["max_size"] = int(output.get("max_size_in_bytes") or LARGEST)
+        found["codec"] = "zst" if codec == "zst" else "gz"
+    if codec not in (None, "gz", "zst" if whole else "gz"):
+        draft.leave(f"{stream.key}.compression", STREAM["compression"])
+    return found
+
+
+def _narrowed(draft: Draft, sources: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Returns the patterns that a stream needs beside its sources: none if it has all their files.
+
+    None if no patterns say the same in all of them.
+    """
+    known = {source["name"]: source["glob"] for source in draft.values.get("sources", [])}
+    if all(set(_listed(known[name])) == set(patterns) for name, patterns in sources.items()):
+        return []
+    wanted = list(sources.values())
+    return list(wanted[0]) if all(set(patterns) == set(wanted[0]) for patterns in wanted) else None
+
+
+def _listed(glob: str | list[str]) -> list[str]:
+    return [glob] if isinstance(glob, str) else glob
+
+
+def _rules(stream: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a stream filters and replaces, and the least length of its texts."""
     given, output = stream.get("filter") or {}, stream.get("output") or {}
     found: dict[str, Any] = {name: list(given[name]) for name in ("include", "exclude") if given.get(name)}
     if found and given.get("syntax"):
         found["syntax"] = given["syntax"]
     if replaced := [_replacement(entry) for entry in stream.get("span_replacement") or []]:
         found["span_replacement"] = replaced
-    discarded = [name for name in output.get("discard_fields") or [] if name != "attributes"]
-    for name in (name for name in discarded if name not in FIELDS):
-        draft.leave(f"{key}.output.discard_fields", f"{name!r}; valid: {', '.join(FIELDS)}")
-    if kept := [name for name in discarded if name in FIELDS]:
-        found["discard_fields"] = kept
     if output.get("min_text_length"):
         found["min_text_length"] = int(output["min_text_length"])
     return found

@@ -9,16 +9,29 @@ LONGEST_NAME = 48
 
 
 @dataclass
+class Filled:
+    """A filter of a deduper.
+
+    compared: what was compared to fill it. sources: of which files of which sources. readers: entries that read it.
+    """
+
+    compared: dict[str, Any]
+    sources: dict[str, set[str]]
+    readers: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
 class Draft:
     """Plain values of a corpus.yaml.
 
     left_out: what was not taken over, by its key in the other configuration, with the reason. to_do: what is to be
-    done before the first build.
+    done before the first build. filters: those of a deduper, by their files.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     to_do: list[str] = field(default_factory=list)
+    filters: dict[str, Filled] = field(default_factory=dict)
 
     def leave(self, key: str, why: str) -> None:
         """Says that a key was not taken over."""

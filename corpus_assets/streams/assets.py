@@ -18,7 +18,9 @@ from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.raw.readers import Limits, RawFile, json_lines
 from corpus_assets.streams.rows import as_raw, packed, stream_line
 from resources.errors import BadFileError
+from resources.raw_files import glob_pattern
 from resources.row_rule import Row, RuleSet
+from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, Values, every, same
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -42,22 +44,25 @@ COLUMNS = {
 class Stream:
     """A stream as its stages need it.
 
-    sources: of its documents. discard: keys that are left out. written: assets whose attributes are written. sets: its
-    row rules. raw: True for the rows of the raw files.
+    sources, glob: of its documents; glob None for all files. discard: keys that are left out. written: assets whose
+    attributes are written. sets: its row rules. raw: True for the rows of the raw files. replaces: whether it replaces
+    spans.
     """
 
     name: str
     sources: tuple[str, ...]
+    glob: str | list[str] | None
     discard: tuple[str, ...]
     written: tuple[str, ...]
     sets: tuple[RuleSet, ...]
     raw: bool
+    replaces: bool
 
 
 def stream_documents(task: Task, stream: Stream) -> None:
-    """Writes the rows of a shard that stay in a stream; nothing for a shard of another source."""
+    """Writes the rows of a shard that stay in a stream; nothing for a shard that it does not read."""
     shard = task.shard
-    if shard.source not in stream.sources:
+    if not reads(shard, stream.sources, stream.glob):
         task.count(rows_in=0, rows_out=0)
         return
     documents = task.input("normalized_documents")
@@ -89,7 +94,8 @@ def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence
     if not stream.raw:
         return rows
     limits = Limits(line_bytes=task["source.longest_row"])
-    return as_raw(rows, json_lines(RawFile(shard.path, shard.open, None), task["source.format"], limits), shard.label)
+    lines = json_lines(RawFile(shard.path, shard.open, None), task["source.format"], limits)
+    return as_raw(rows, lines, shard.label, same_texts=stream.replaces)
 
 
 def stream(task: Task, name: str, max_size: int, codec: str) -> None:
@@ -120,6 +126,14 @@ def _put_together_as_zstd(task: Task, path: str, shards: Iterable[Partition]) ->
     return out.written.rows
 
 
+def reads(shard: Shard, sources: Sequence[str] | None, glob: str | list[str] | None) -> bool:
+    """Returns whether a stream has the documents of a shard. sources, glob: None for all."""
+    if sources is not None and shard.source not in sources:
+        return False
+    globs = [glob] if isinstance(glob, str) else glob
+    return globs is None or any(glob_pattern(one).fullmatch(shard.path) for one in globs)
+
+
 def documents_asset(name: str) -> str:
     """Returns the asset with the rows of each shard in a stream."""
     return f"{name}_stream_documents"
@@ -132,10 +146,12 @@ def stream_stages(sections: Iterable[Mapping[str, Any]], entries: Entries, sourc
         chosen = Stream(
             name=values["name"],
             sources=tuple(values["sources"] or sources),
+            glob=values["glob"],
             discard=tuple(values["discard_fields"]),
             written=assets_named_in((), values["attributes"], entries, section.where),
             sets=tuple(configured_rules(section)),
             raw=values["compat"] == "dolma",
+            replaces=bool(values["span_replacement"]),
         )
         yield with_rules(_documents_stage(chosen, section), chosen.sets)
         if values["max_size"] is not None:
@@ -143,6 +159,7 @@ def stream_stages(sections: Iterable[Mapping[str, Any]], entries: Entries, sourc
 
 
 def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
+    narrowed = () if chosen.glob is None else ("glob",)
     return Stage(
         name=documents_asset(chosen.name),
         group="streams",
@@ -155,7 +172,7 @@ def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
         io="documents",
         inputs=tuple(map(same, ("raw_source", "normalized_documents", *chosen.written))),
         parameters=("source.format", "source.longest_row") if chosen.raw else (),
-        derived_parameters=section.parameters("sources", "attributes", "discard_fields", "compat"),
+        derived_parameters=section.parameters("sources", "attributes", "discard_fields", "compat", *narrowed),
         columns=COLUMNS,
         kinds=("jsonl", "dolma"),
     )

@@ -33,25 +33,41 @@ def stream_line(row: Row, judged: Judged, provenance: str, discard: Sequence[str
     return _ENCODER.encode(value) + b"\n"
 
 
-def as_raw(rows: Iterable[Row], lines: Iterable[bytes | None], where: str) -> Iterator[Row]:
+def as_raw(
+    rows: Iterable[Row], lines: Iterable[bytes | None], where: str, *, same_texts: bool = False
+) -> Iterator[Row]:
     """Yields rows with the lines of the raw file in the stead of those of the documents made from them.
 
-    `AlignmentError`, with the file `where`, unless there is a line for each document.
+    `AlignmentError`, with the file `where`, unless there is a line for each document. same_texts: also if normalization
+    changed a text, whose spans then are not those of the line.
     """
     written = enumerate(line for line in lines if line is None or not line.isspace())
     for row in rows:
         place, line = next(written, (row.number, b""))
-        yield _raw_row(row, line, where, place)
+        raw = _raw_row(row, line, where, place)
+        if same_texts and raw.document.text != row.document.text:
+            raise AlignmentError(
+                where,
+                place,
+                "has a text that normalization changed, so that spans are not those of the raw row; "
+                "`normalize.method: none` keeps texts as they are",
+            )
+        yield raw
     if (more := next(written, None)) is not None:
         raise AlignmentError(where, more[0], "gave no document, so that rows cannot be those of the raw file")
 
 
 def _raw_row(row: Row, line: bytes | None, where: str, place: int) -> Row:
-    value = _decoded(line, where, place)
-    if str(value.get("id")) != row.document.id or not isinstance(value.get("text"), str):
-        raise AlignmentError(where, place, f"gave no document, or not the one with id {row.document.id!r}")
-    document = Document(row.document.id, value["text"], "")
-    return Row(row.number, msgspec.json.encode(value), row.attributes, document)
+    given = _decoded(line, where, place)
+    identifier = row.document.id
+    named = str(given["id"]) == identifier if given.get("id") is not None else identifier.endswith(f":{place}")
+    if not named or not isinstance(given.get("text"), str):
+        raise AlignmentError(where, place, f"gave no document, or not the one with id {identifier!r}")
+    try:
+        value = _within_64_bits(given)
+    except OverflowError:
+        raise AlignmentError(where, place, "holds a number that is too large for a double") from None
+    return Row(row.number, msgspec.json.encode(value), row.attributes, Document(identifier, given["text"], ""))
 
 
 def _decoded(line: bytes | None, where: str, place: int) -> dict[str, Any]:
@@ -61,8 +77,7 @@ def _decoded(line: bytes | None, where: str, place: int) -> dict[str, Any]:
         raise AlignmentError(where, place, f"is no row of JSON: {error}") from None
     if not isinstance(value, dict):
         raise AlignmentError(where, place, "is no JSON object")
-    found: dict[str, Any] = _within_64_bits(value)
-    return found
+    return value
 
 
 def _within_64_bits(value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.streams.assets import documents_asset
+from corpus_assets.streams.assets import documents_asset, reads
 from corpus_assets.tracing.kept_rows import not_built
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.step import Step
@@ -23,7 +23,7 @@ def streamed(look: Look, documents: Partition, number: int) -> Iterator[Step]:
     """Yields a step for each stream of the document's source. number: of the document before the filter."""
     key, shard = documents.key or "", look.planner.shard(documents.key)
     for entry in look.corpus.settings.values["streams"]:
-        if shard is None or (entry["sources"] and shard.source not in entry["sources"]):
+        if shard is None or not reads(shard, entry["sources"], entry["glob"]):
             continue
         asset = documents_asset(entry["name"])
         made = look.partition(asset, key)

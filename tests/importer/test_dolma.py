@@ -56,6 +56,13 @@ def test_taggers(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pattern_with_brackets_is_no_glob_here(tmp_path: Path) -> None:
+    patterns = ["d/documents/part-[0-4]?.gz", "d/documents/*.gz"]
+    draft = imported(tmp_path, {"documents": patterns, "taggers": ["c4_v1"]})
+    assert draft.values["sources"] == [{"name": "d", "location": "d/documents", "glob": "*.gz"}]
+    assert "write out what is in brackets" in draft.left_out["documents.0"]
+
+
 def test_an_entry_for_each_tagger_without_an_experiment(tmp_path: Path) -> None:
     draft = imported(tmp_path, {"documents": ["d/documents/*"], "taggers": ["c4_v1", "dolma17-quality"]})
     names = {entry["name"]: entry["taggers"] for entry in draft.values["attributes"]}
@@ -92,13 +99,68 @@ def test_dedupers(tmp_path: Path) -> None:
     ("dedupe", "key"),
     [
         ({"name": "a", "documents": {"key": "text"}}, "dedupe.documents.key"),
-        ({"name": "a", "documents": {"key": "$.id"}}, "dedupe.documents.key"),
+        ({"name": "a", "documents": {"key": "$.source"}}, "dedupe.documents.key"),
+        ({"name": "a", "documents": {"key": "$.metadata"}}, "dedupe.documents.key"),
+        ({"name": "a", "documents": {"key": "$.metadata.urls[0]"}}, "dedupe.documents.key"),
     ],
 )
 def test_a_key_that_cannot_be_compared_is_left_out(tmp_path: Path, dedupe: dict[str, Any], key: str) -> None:
     draft = imported(tmp_path, {"documents": ["d/documents/*"], "dedupe": dedupe})
     assert key in draft.left_out
     assert "dedupers" not in draft.values
+
+
+@pytest.mark.parametrize(
+    ("key", "by"),
+    [
+        ("$.text", "text"),
+        ("$['id']", "id"),
+        ("$.created", "created"),
+        ("$.metadata.url", "url"),
+        ("$.url", "url"),
+        ("$.metadata['warc'].\"x\"", None),
+        ("$.metadata['a b'].c", "metadata.a b.c"),
+        ("$.digest", "metadata.digest"),
+    ],
+)
+def test_a_key_by_its_name_here(tmp_path: Path, key: str, by: str | None) -> None:
+    dedupe = {"name": "a", "documents": {"key": key, "attribute_name": "again"}}
+    draft = imported(tmp_path, {"documents": ["d/documents/*"], "dedupe": dedupe})
+    assert [entry["by"] for entry in draft.values.get("dedupers", [])] == ([by] if by else [])
+
+
+SEEN = {"name": "seen", "paragraphs": {"attribute_name": "seen"}, "skip_empty": True}
+BUILT = {"documents": ["eval/documents/*.gz"], "dedupe": SEEN, "bloom_filter": {"file": "a.bin", "read_only": False}}
+READ = {
+    "documents": ["data/documents/**/*.gz"],
+    "dedupe": {**SEEN, "name": "leak"},
+    "bloom_filter": {"file": "a.bin", "read_only": True},
+}
+
+
+def test_a_filter_that_is_only_read_is_one_of_certain_sources(tmp_path: Path) -> None:
+    draft = imported(tmp_path, READ, BUILT)
+    seen = {"by": "paragraphs", "attribute": "seen", "skip_empty": True, "compat": "dolma"}
+    assert draft.values["dedupers"] == [{"name": "seen", **seen}, {"name": "leak", **seen, "against": ["eval"]}]
+    assert {source["name"] for source in draft.values["sources"]} == {"data", "eval"}
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ([], "import it together with the configuration that fills this filter"),
+        ([{**BUILT, "documents": ["data/documents/a.gz"]}], "both in source data; give the latter a source"),
+        ([{**BUILT, "dedupe": {**SEEN, "min_length": 9}}], "compares other things than this one"),
+        ([BUILT, {"taggers": ["c4_v1"], "documents": ["eval/documents/*.gz"]}], ""),
+        ([BUILT, {"taggers": ["c4_v1"], "documents": ["eval/documents/x/*"]}], "sources eval have more documents"),
+        ([BUILT, {"streams": [{"documents": ["eval/documents/y/*"]}]}], "sources eval have more documents than those"),
+    ],
+)
+def test_a_filter_that_is_only_read_is_left_out_otherwise(tmp_path: Path, others: list[Any], why: str) -> None:
+    draft = imported(tmp_path, READ, *others)
+    names = [entry["name"] for entry in draft.values.get("dedupers", [])]
+    assert ("leak" in names) == (why == "")
+    assert why in draft.left_out.get("bloom_filter.read_only", "")
 
 
 STREAM: dict[str, Any] = {
@@ -125,10 +187,59 @@ def test_a_mix(tmp_path: Path) -> None:
     }
 
 
-def test_streams_that_filter_in_their_own_ways_are_left_out(tmp_path: Path) -> None:
-    draft = imported(tmp_path, {"streams": [STREAM, {**STREAM, "filter": {"exclude": ["$.a"]}}]})
-    assert "a corpus has one `filter`" in draft.left_out["streams"]
+def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
+    other = {
+        "name": "Code",
+        "documents": ["d/documents/code/*.gz", "d/documents/b.gz"],
+        "attributes": [],
+        "output": {"path": "out", "max_size_in_bytes": 1000, "discard_fields": ["id", "mine"]},
+        "span_replacement": [{"span": "$.attributes.a", "replacement": ""}],
+    }
+    draft = imported(tmp_path, {"streams": [STREAM, other]})
     assert "filter" not in draft.values
+    assert draft.values["sources"] == [
+        {"name": "d", "location": "d/documents", "glob": ["*", "code/*.gz", "b.gz"]},
+    ]
+    assert draft.values["streams"] == [
+        {
+            "name": "web",
+            "sources": ["d"],
+            "glob": ["*"],
+            "attributes": ["quality"],
+            "exclude": STREAM["filter"]["exclude"],
+            "min_text_length": 40,
+            "discard_fields": ["attributes", "added", "other"],
+            "compat": "dolma",
+            "max_size": 2 << 30,
+            "codec": "zst",
+        },
+        {
+            "name": "code",
+            "sources": ["d"],
+            "glob": ["code/*.gz", "b.gz"],
+            "attributes": [],
+            "span_replacement": [{"span": "$.attributes.a", "replacement": "", "syntax": "jsonpath"}],
+            "discard_fields": ["mine"],
+            "compat": "dolma",
+            "max_size": 1000,
+            "codec": "gz",
+        },
+    ]
+    left = {"streams.0.output.path", "streams.1.output.path", "streams.1.output.discard_fields"}
+    assert set(draft.left_out) == left | {"streams.0.attributes: again"}
+
+
+def test_streams_of_files_as_they_are(tmp_path: Path) -> None:
+    plain = {**STREAM, "documents": ["d/documents/**/*", "e/documents/**/*"], "compression": {}}
+    other = {**plain, "name": "b", "filter": {"exclude": ["$.a"]}}
+    draft = imported(tmp_path, {"streams": [plain, other], "shuffle": False})
+    for entry in draft.values["streams"]:
+        assert entry["sources"] == ["d", "e"]
+        assert not entry.keys() & {"glob", "max_size", "codec"}
+    apart = {**other, "documents": ["d/documents/x/*", "e/documents/**/*"]}
+    draft = imported(tmp_path, {"streams": [plain, apart], "shuffle": False})
+    assert [entry["name"] for entry in draft.values["streams"]] == ["web"]
+    assert "make a stream of each" in draft.left_out["streams.1"]
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,16 @@ def test_fields_and_spans(tmp_path: Path) -> None:
     assert record is not None and record.statistics["dropped"] == {"include": 4, "min_text_length": 1}
 
 
+def test_some_files_of_a_source(tmp_path: Path) -> None:
+    whole = {**WEB, "max_size": "1 GiB"}
+    corpus, _ = written(tmp_path, whole)
+    parts = [rows(corpus, "clean_stream_documents", key)[0] for key in ("books--one", "books--two", "web--deep--a")]
+    corpus, _ = written(tmp_path, {**whole, "glob": ["o*.jsonl", "two.*", "deep/**"]})
+    assert rows(corpus, "clean_stream") == [[row for part in parts for row in part]]
+    assert rows(corpus, "clean_stream_documents", "web--b") == []
+    assert written(tmp_path, {**whole, "glob": "o*.jsonl"})[1] == {"clean_stream_documents", "clean_stream"}
+
+
 def test_files_of_several_shards(tmp_path: Path) -> None:
     corpus, _ = written(tmp_path, {**WEB, "max_size": 1})
     shards = [shard.key for shard in corpus.listing().shards if shard.source != "notes"]
@@ -163,6 +173,7 @@ def test_compat_keeps_the_rows_as_they_were_given(tmp_path: Path) -> None:
             "books/bad.jsonl row 1: ",
         ),
         ("books/bad.txt", "A text.", "has format txt, whose rows are no lines"),
+        ("books/bad.jsonl", f'{{"id": {"9" * 400}, "text": "one"}}\n', "holds a number that is too large for a double"),
     ],
 )
 def test_compat_refuses_rows_that_are_not_those_of_the_documents(
@@ -175,6 +186,35 @@ def test_compat_refuses_rows_that_are_not_those_of_the_documents(
     failed = drive(corpus, corpus.graph.select(["+group:streams"])).failed
     assert len(failed) == 1
     assert message in failed[0]
+
+
+def test_compat_keeps_rows_without_an_id_and_with_a_very_long_one(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    named: list[dict[str, Any]] = [{"id": 10**30, "text": "one two three"}, {"id": 7, "text": "four five six"}]
+    unnamed = [{"text": row["text"]} for row in named]
+    for name, given_rows in (("named", named), ("unnamed", unnamed)):
+        lines = "".join(json.dumps(row) + "\n" for row in given_rows)
+        (tmp_path / f"raw/books/{name}.jsonl").write_text(lines)
+    corpus, _ = written(tmp_path, {**WEB, "sources": ["books"], "compat": "dolma", "discard_fields": ["attributes"]})
+    named[0]["id"] = 1e30
+    for name, given_rows in (("named", named), ("unnamed", unnamed)):
+        (found,) = rows(corpus, "clean_stream_documents", f"books--{name}")
+        assert found == [
+            {**row, "metadata": {"provenance": f"{name}.jsonl:{n}"}} for n, row in enumerate(given_rows, 1)
+        ]
+
+
+def test_compat_replaces_no_spans_of_a_text_that_normalization_changed(tmp_path: Path) -> None:
+    """They would be those of the normalized text: other characters of the raw one."""
+    write_small(tmp_path)
+    (tmp_path / "raw/books/given.jsonl").write_text(json.dumps({"id": "a", "text": "e\u0301e\u0301\nTwo words"}))
+    short = "quality.c4_v2.lines_with_too_few_words"
+    stream = {**WEB, "sources": ["books"], "compat": "dolma", "span_replacement": [{"span": short, "replacement": "-"}]}
+    write_config(tmp_path, {"attributes": [QUALITY], "streams": [stream]})
+    corpus = opened(tmp_path)
+    (failed,) = drive(corpus, corpus.graph.select(["+group:streams"])).failed
+    assert "books/given.jsonl row 0: has a text that normalization changed" in failed
+    written(tmp_path, stream, **{"normalize.method": "none"})
 
 
 @given(st.lists(st.integers(0, 9), max_size=9), st.integers(1, 20))
