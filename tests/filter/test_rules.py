@@ -87,6 +87,7 @@ def test_a_build_says_which_rule_never_found_a_span(tmp_path: Path) -> None:
     [
         ({"include": [f"$.attributes[?(@.{WORDS}[0][2] >= 2)]"]}, ["long", "lines", "two"]),
         ({"include": ["$.metadata[?(@.lang == 'en' || @.lang == \"de\")]"]}, ["long", "lines"]),
+        ({"include": ["$.metadata.lang[?(@ == 'en')]"]}, ["long"]),
         ({"include": ["$.metadata.year", "$.added"]}, ["long", "blank"]),
         ({"exclude": [f"$@.attributes[?(@.{KEY} && @.{KEY}[0] && @.{KEY}[0][2] > 0)]"]}, ["long"]),
         ({"exclude": ["$.metadata[?(@.year > 1999)]", "$.added"]}, ["lines", "two"]),

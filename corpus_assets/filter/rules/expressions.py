@@ -66,19 +66,19 @@ def _jsonpath(expression: str) -> Select:
 
 @cache
 def _environment() -> Any:
-    """Returns the reader of JSONPath (RFC 9535), in which a filter `[?(...)]` on an object tests that object itself.
+    """Returns the reader of JSONPath (RFC 9535), in which a filter `[?(...)]` on an object or value tests that itself.
 
     So does the toolkit's, and it is the only way to test an attribute by its key; by the RFC the filter would test each
-    value of the object.
+    value of the object, and select nothing of what is neither object nor list.
     """
     from jsonpath import JSONPathEnvironment
     from jsonpath.match import JSONPathMatch
     from jsonpath.parse import Parser
     from jsonpath.selectors import Filter, FilterContext
 
-    class OfTheObject(Filter):
+    class OfTheValue(Filter):
         def resolve(self, node: JSONPathMatch) -> Iterable[JSONPathMatch]:
-            if not isinstance(node.obj, dict):
+            if isinstance(node.obj, list):
                 yield from super().resolve(node)
                 return
             expression = self.expression.cache_tree() if self.cacheable_nodes else self.expression
@@ -91,7 +91,7 @@ def _environment() -> Any:
             found = super().parse_filter_selector(stream, keys=keys)
             if not isinstance(found, Filter):
                 return found
-            return OfTheObject(env=found.env, token=found.token, expression=found.expression)
+            return OfTheValue(env=found.env, token=found.token, expression=found.expression)
 
     class Environment(JSONPathEnvironment):
         parser_class = Reader
