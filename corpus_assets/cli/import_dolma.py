@@ -25,4 +25,5 @@ def run(files: Sequence[Path], output: Path | None, *, force: bool) -> None:
         typer.echo(f"not taken over: {key}: {why}", err=True)
     for step in draft.to_do:
         typer.echo(f"to do: {step}", err=True)
-    typer.echo("then: corpus plan --select +group:attributes", err=True)
+    group = "streams" if "streams" in draft.values else "attributes"
+    typer.echo(f"then: corpus plan --select +group:{group}", err=True)

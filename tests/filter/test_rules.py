@@ -325,3 +325,20 @@ def test_a_wrong_name_of_a_tagger_is_met_where_it_is_given(tmp_path: Path) -> No
     entry = {"name": "quality", "taggers": ["gopher_v3"]}
     with pytest.raises(ConfigError, match=r"attributes\.0\.taggers.*gopher_v3.*gopher_v2"):
         small(tmp_path, {"rules": {"quality.gopher_v2.word_count": {"min": 1}}}, attributes=[entry])
+
+
+@pytest.mark.parametrize(
+    ("expression", "of_values"),
+    [
+        ("$.metadata[?(@.lang == 'en')]", False),
+        ("$@.attributes[?(@.quality__c4_v2__line_count)]", False),
+        ("$.metadata.lang[?(@ == 'en')]", True),
+        ("$.metadata[?(@.lang)].lang[?(@ == 'en')]", True),
+    ],
+)
+def test_documents_are_filtered_anew_where_filters_of_values_selected_nothing_once(
+    tmp_path: Path, expression: str, of_values: bool
+) -> None:
+    corpus = small(tmp_path, {"include": [expression]})
+    parameters = corpus.planner().parameters(corpus.graph["filtered_documents"], "books--one")
+    assert ("filter.filters of values" in parameters) == of_values

@@ -229,6 +229,12 @@ def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
     assert set(draft.left_out) == left | {"streams.0.attributes: again"}
 
 
+def test_what_to_plan_then(tmp_path: Path) -> None:
+    (tmp_path / "mix.json").write_text(json.dumps({"streams": [STREAM, {**STREAM, "name": "b", "filter": {}}]}))
+    done = CliRunner().invoke(app, ["import", "dolma", str(tmp_path / "mix.json")], catch_exceptions=False)
+    assert "then: corpus plan --select +group:streams" in done.output
+
+
 def test_streams_of_files_as_they_are(tmp_path: Path) -> None:
     plain = {**STREAM, "documents": ["d/documents/**/*", "e/documents/**/*"], "compression": {}}
     other = {**plain, "name": "b", "filter": {"exclude": ["$.a"]}}

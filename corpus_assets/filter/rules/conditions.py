@@ -1,5 +1,6 @@
 """Rules `include` and `exclude`: a document stays if any of the former matches, and none of the latter."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -17,15 +18,29 @@ Test = Callable[[Merged], bool]
 
 def conditions(section: RuleSection) -> RuleSet:
     """Returns the rules of a section's `include` and `exclude`; `ConfigError` for an attribute that does not exist."""
-    expressions = [*section["include"], *section["exclude"]]
+    expressions = _expressions(section)
     return RuleSet(
         "conditions",
         partial(_made, section=section.values, where=section.where),
         drops=tuple(_names(section.values)),
         attributes=assets_named_in(expressions, section["attributes"], section.entries, section.where),
-        derived_parameters=section.parameters("include", "exclude", "syntax"),
+        derived_parameters=partial(_recipe, given=section.parameters("include", "exclude", "syntax"), section=section),
         check_before=partial(_check, section=section.values, where=section.where),
     )
+
+
+def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
+    """Returns what the result depends on: once, filters in JSONPath selected nothing of what is no object or list."""
+    values = section["syntax"] == "jsonpath" and any(map(_OF_VALUES.search, _expressions(section)))
+    return {**given(settings), **({f"{section.where}.filters of values": True} if values else {})}
+
+
+_OF_VALUES = re.compile(r"^(?!\$@?(?:\.attributes|\.metadata)?\[\?).*\[\?|\[\?.*\[\?")
+"""An expression with a filter on something else than the document, its metadata or its attributes."""
+
+
+def _expressions(section: RuleSection) -> list[str]:
+    return [*section["include"], *section["exclude"]]
 
 
 def _names(section: Values) -> Iterator[str]:
