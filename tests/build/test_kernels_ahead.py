@@ -37,6 +37,7 @@ DEDUPLICATIONS: list[dict[str, Any]] = [
 DEDUPERS: list[dict[str, Any]] = [
     {"name": "words", "by": "text", "min_words": 3},
     {"name": "ngrams", "by": "ngrams", "bloom": {"items": 100_000}},
+    {"name": "known", "by": "text", "against": ["web"]},
 ]
 Calls = set[str]
 
