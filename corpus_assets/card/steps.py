@@ -54,7 +54,9 @@ def _filtered(settings: Values) -> Iterator[str]:
         named = f": {', '.join(map(str, rules))}" if isinstance(rules, Mapping) and rules else ""
         yield f"Documents, and pieces of them, were removed by rules on these descriptions{named}."
     for entry in settings["dedupers"]:
-        yield f"Repetitions by {entry['by']} were marked ({entry['name']})."
+        known = entry.get("against")
+        what = "Repetitions" if known is None else f"Repetitions of what {', '.join(known)} have,"
+        yield f"{what} by {entry['by']} were marked ({entry['name']})."
     if settings["benchmarks"]:
         names = ", ".join(entry["name"] for entry in settings["benchmarks"])
         done = {

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from corpus_assets.card.steps import steps
 from corpus_assets.config.dedupers import Deduper
 from corpus_assets.corpus import Corpus
 from docs.generate import FOLDER
@@ -101,6 +102,8 @@ def test_what_certain_sources_have(folder: Path, entry: dict[str, Any]) -> None:
         assert row.attributes == ({rule.key: marked} if marked else {})
         some += bool(marked) and document.source != "web"
     assert some
+    said = f"Repetitions of what web have, by {rule.by} were marked ({rule.name})."
+    assert said in steps(corpus.settings.values)
 
 
 def test_memory_changes_nothing_of_what_certain_sources_have(folder: Path) -> None:
