@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 READERS := .venv-readers
 DEMO_MEGABYTES ?= 24
+# Many tests wait for processes that they start: three at a time keep two cores busy.
+TESTERS ?= 3
 # uv, where it is installed, is many times as fast; both check the same hashes.
 UV := $(shell command -v uv)
 INSTALL_WITH = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install --quiet --disable-pip-version-check)
@@ -44,10 +46,10 @@ demo: $(READY)  ## build the sample corpus from raw text to token shards
 	@echo "Open the web UI:       make ui                     (http://127.0.0.1:3000, the corpus itself at /corpus/)"
 
 test: $(READY)  ## run all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 15
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --durations 15
 
 test-fast: $(READY)  ## run the tests that take seconds
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow"
 
 $(EXTRAS)/.ready: $(READY)
 	rm -rf $(EXTRAS)
@@ -57,7 +59,7 @@ $(EXTRAS)/.ready: $(READY)
 	@touch $@
 
 test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extra, with all of them
-	$(EXTRAS)/bin/python -m pytest -n 2 --dist worksteal --durations 15 --all-extras $(OF_EXTRAS)
+	$(EXTRAS)/bin/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --all-extras $(OF_EXTRAS)
 
 $(READERS)/.ready: tests/export/readers.txt
 	$(PYTHON) -m venv $(READERS)
