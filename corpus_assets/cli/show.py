@@ -65,9 +65,8 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
     name = corpus.graph[asset].name
     record = corpus.ledger.read(name, partition)
     if record is None:
-        known = [key for key in corpus.ledger.records(name) if key is not None]
-        there = f"; there are {', '.join(known[:10])}{' ...' if len(known) > 10 else ''}" if known else ""
-        raise ConfigError(f"{name} has no partition {partition!r} built{did_you_mean(partition or '', known)}{there}")
+        known = sorted(key for key in corpus.ledger.records(name) if key is not None)
+        raise ConfigError(_not_there(name, partition, known))
     files = record.files if asked.given is None else files_with_rows(record, asked.given)
     yield from _record(record)
     for file in files:
@@ -75,6 +74,14 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
             continue
         yield f"\n{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
         yield from _rows(corpus, record, file, asked)
+
+
+def _not_there(name: str, partition: str | None, known: Sequence[str]) -> str:
+    """Returns in words why there is nothing to show. known: the partitions of the asset that are built."""
+    there = f"; there are {', '.join(known[:10])}{' ...' if len(known) > 10 else ''}" if known else ""
+    if partition is None:
+        return f"{name} is built partition by partition: name one{there}" if known else f"{name} is not built"
+    return f"{name} has no partition {partition!r} built{did_you_mean(partition, known)}{there}"
 
 
 def _record(record: Record) -> Iterator[str]:

@@ -150,3 +150,17 @@ def test_a_host_that_others_reach_is_warned_of(capsys: pytest.CaptureFixture[str
     for host in ("0.0.0.0", "::", "192.168.1.4", "machine"):
         warn_of_open_door(host)
         assert "has no login" in capsys.readouterr().err
+
+
+def test_an_asset_with_partitions_asks_for_one(work: Work) -> None:
+    corpus = opened(work.folder)
+    keys = sorted(str(key) for key in corpus.ledger.records("normalized_documents"))
+    with pytest.raises(ConfigError) as fault:
+        list(show_partition(corpus, "normalized_documents", None, Asked()))
+    assert (
+        str(fault.value)
+        == f"normalized_documents is built partition by partition: name one; there are {', '.join(keys)}"
+    )
+    corpus.ledger.forget("components", None)
+    with pytest.raises(ConfigError, match=r"^components is not built$"):
+        list(show_partition(corpus, "components", None, Asked()))
