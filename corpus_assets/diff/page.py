@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from corpus_assets.diff.comparison import ABSENT, Count, Difference, Value
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
+from resources.planning.changes import shortened
 
 SHOWN = 200
 _NOT_COUNTED = "all"
@@ -26,7 +27,7 @@ def sections(found: Difference) -> Iterator[Section]:
     """Yields the tables of a comparison that have anything in them."""
     if found.configuration:
         columns: Columns = [("key", "text"), ("before", "long"), ("now", "long")]
-        rows = [[one.key, _value(one, old=True), _value(one, old=False)] for one in found.configuration]
+        rows = [[one.key, *_values(one)] for one in found.configuration]
         yield Section("Configuration", columns, rows)
     if found.documents is not None:
         yield from _documents(found)
@@ -55,11 +56,11 @@ def _pair(count: Count) -> list[Any]:
     return [count.old, count.new, f"{(count.new or 0) - (count.old or 0):+,}"]
 
 
-def _value(value: Value, *, old: bool) -> str:
-    if value.what == ("added" if old else "removed"):
-        return ABSENT
-    shown = json.dumps(value.old if old else value.new, ensure_ascii=False)
-    return shown if len(shown) <= _WIDTH else f"{shown[:_WIDTH]} ..."
+def _values(value: Value) -> tuple[str, str]:
+    """Returns a value before and now."""
+    before = ABSENT if value.what == "added" else json.dumps(value.old, ensure_ascii=False)
+    now = ABSENT if value.what == "removed" else json.dumps(value.new, ensure_ascii=False)
+    return shortened(before, now, _WIDTH)
 
 
 def _documents(found: Difference) -> Iterator[Section]:

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from resources.ledger import ALL, Record
 from resources.stage.declaration import Stage
+
+_CUT = "..."
 
 
 def input_change(before: Mapping[str, str], now: Mapping[str, str], stand_ins: Mapping[str, str] | None = None) -> str:
@@ -57,13 +60,21 @@ def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any], path: 
             yield from _parameter_changes(old, new, f"{path}{name}.")
         elif old != new:
             digests = _is_digest(old) and _is_digest(new)
-            yield f"{path}{name} changed" if digests else f"{path}{name} {_short(old)} -> {_short(new)}"
+            yield f"{path}{name} changed" if digests else f"{path}{name} {' -> '.join(shortened(str(old), str(new)))}"
 
 
 def _is_digest(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
 
 
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+def shortened(before: str, now: str, width: int = 40) -> tuple[str, str]:
+    """Returns two texts that differ, cut to a width; from where they differ on, if their beginnings are alike."""
+    pairs = zip(before, now, strict=False) if max(len(before), len(now)) > width else ()
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    start = 0 if same < width - len(_CUT) else same - width // 4
+    return _cut(before, start, width), _cut(now, start, width)
+
+
+def _cut(text: str, start: int, width: int) -> str:
+    rest = f"{_CUT}{text[start:]}" if start else text
+    return rest if len(rest) <= width else f"{rest[: width - len(_CUT)]}{_CUT}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.planning.changes import input_change
+from resources.planning.changes import input_change, shortened
 from resources.planning.inputs import Inputs
 from resources.records import Record, folded
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
@@ -74,3 +74,20 @@ def test_a_digest_is_kept_until_a_record_changes() -> None:
 )
 def test_a_change_is_said_without_the_star(before: dict[str, str], now: dict[str, str], words: str) -> None:
     assert input_change(before, now) == words
+
+
+STEPS = "['Texts were normalized.', 'Documents were described.', '"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "shown"),
+    [
+        ("0.02", "0.03", ("0.02", "0.03")),
+        ("a" * 40, "a" * 39 + "b", ("a" * 40, "a" * 39 + "b")),
+        ("a" * 41, "b", ("a" * 37 + "...", "b")),
+        (f"{STEPS}2 %']", f"{STEPS}3 %']", ("...ribed.', '2 %']", "...ribed.', '3 %']")),
+        (STEPS + "x" * 90, STEPS + "y" * 90, (f"...ribed.', '{'x' * 24}...", f"...ribed.', '{'y' * 24}...")),
+    ],
+)
+def test_values_are_cut_so_that_one_sees_how_they_differ(before: str, now: str, shown: tuple[str, str]) -> None:
+    assert shortened(before, now) == shown
