@@ -28,6 +28,7 @@ from corpus_assets.orchestration.build_log import LEVELS, BuildLog, Level
 from corpus_assets.orchestration.build_report import Progress, Report, Several
 from corpus_assets.orchestration.causes import Causes
 from corpus_assets.orchestration.error_log import write_error_log
+from corpus_assets.orchestration.figures import plain
 from corpus_assets.orchestration.summary import Summary
 from resources.errors import ConfigError
 from resources.stage.declaration import Stage
@@ -170,7 +171,7 @@ def _not_said_yet(report: Report) -> dict[str, str]:
 
 def _show_summary(out: Console, found: Summary) -> None:
     if found.documents:
-        dropped = "".join(f", {n:,} dropped as {reason.replace('_', ' ')}" for reason, n in found.dropped.items())
+        dropped = "".join(f", {n:,} dropped as {plain(reason)}" for reason, n in found.dropped.items())
         repeats = f" (used {found.kept + found.repeats:,} times)" if found.repeats > 0 else ""
         print_line(out, f"{found.documents:,} documents in, {found.kept:,} kept{repeats}{dropped}")
         if found.not_sampled:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from corpus_assets import dataset_names as names
+from corpus_assets.orchestration.figures import plain
 from corpus_assets.viewer.lines import shown_line
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
@@ -166,6 +167,7 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
     if rows is not None:
         rows["pages"] = pages(start, ROWS, rows["total"], lambda at: href(number, at)) if rows["total"] else None
     numbers = record.numbers
+    dropped: dict[str, int] = numbers.get("dropped") or {}
     return page(
         asked,
         "partition.html",
@@ -176,7 +178,7 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
         reason=decision.reason if decision else "its raw file, band or chunk is gone: corpus clean removes it",
         created=record.created[:19].replace("T", " "),
         numbers=_numbers(record),
-        dropped=sorted((numbers.get("dropped") or {}).items(), key=lambda item: -item[1]),
+        dropped=[(plain(name), count) for name, count in sorted(dropped.items(), key=lambda item: -item[1])],
         examples=[short(str(text)) for text in (numbers.get("dropped_examples") or [])[:20]],
         tables=_tables(numbers),
         inputs=[(name, _input_link(view, name), digest) for name, digest in list(record.inputs.items())[:MOST_INPUTS]],

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from corpus_assets import dataset_names as names
+from corpus_assets.orchestration.figures import plain
 from corpus_assets.tracing.exports import is_exported, trace_export
 from corpus_assets.tracing.finding import Found, Sought, find_documents
 from corpus_assets.tracing.look import Look
@@ -127,7 +128,7 @@ def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
         "file": way.origin.file or "gone",
         "row": way.origin.row,
         "href": link("documents", asset, shard, row=number) if shard and number is not None else "",
-        "ends": [(end.stage, (end.reason or "").replace("_", " "), seen(end.words)) for end in ends],
+        "ends": [(end.stage, plain(end.reason or ""), seen(end.words)) for end in ends],
         "reached": _reached(way),
         "steps": [_step(view, step, _several(way)) for step in way.steps],
     }

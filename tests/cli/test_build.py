@@ -17,7 +17,7 @@ from corpus_assets.cli.console import output
 from corpus_assets.cli.memory import in_words
 from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.error_log import write_error_log
-from corpus_assets.orchestration.summary import summary
+from corpus_assets.orchestration.summary import Summary, summary
 from corpus_assets.orchestration.work import Work
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened, raw_rows
@@ -138,3 +138,10 @@ def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
     corpus = opened(work.folder)
     found = Work(corpus.planner(), list(corpus.graph), 2)
     assert re.fullmatch(r"0 running, 0 B/s, [\d.]+ [MG]B of memory", whole_words(found))
+
+
+def test_a_rule_is_called_as_in_the_configuration(work: SmallCorpus, capsys: pytest.CaptureFixture[str]) -> None:
+    dropped = {"quality.gopher_v2.word_count": 2, "too_short": 3}
+    _show(output(), Report(summary=Summary(documents=9, kept=4, dropped=dropped)), opened(work.folder), None)
+    said = capsys.readouterr().out
+    assert "2 dropped as quality.gopher_v2.word_count, 3 dropped as too short" in said

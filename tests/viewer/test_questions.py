@@ -18,7 +18,7 @@ from corpus_assets.viewer.config import _shown, differences
 from corpus_assets.viewer.opened import Looks, View
 from corpus_assets.viewer.report import policy
 from resources.stage.partition import Partition
-from tests.build.small import opened, write_config
+from tests.build.small import drive, opened, write_config, write_small
 
 
 @pytest.fixture
@@ -178,3 +178,15 @@ def test_a_view_has_every_record(built_once: Path) -> None:
     view = View(built_once / "corpus.yaml")
     for stage in view.corpus.graph:
         assert view.records(stage.name) == opened(built_once).ledger.records(stage.name)
+
+
+def test_a_rule_is_called_as_in_the_configuration(tmp_path: Path) -> None:
+    rule = "quality.gopher_v2.word_count"
+    attributes = [{"name": "quality", "taggers": ["gopher_v2"]}]
+    corpus = opened(write_small(tmp_path, {"attributes": attributes, "filter": {"rules": {rule: {"min": 100_000}}}}))
+    assert not drive(corpus, corpus.graph.select(["+filtered_documents"])).failed
+    pages = TestClient(standing_alone(tmp_path / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+    for address in ("assets/filtered_documents/books--one", "why?shard=books--one&row=0"):
+        shown = pages.get(f"/corpus/{address}").text
+        assert rule in shown
+        assert rule.replace("_", " ") not in shown
