@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.export_options import Export
@@ -28,7 +29,7 @@ class Traced:
     """The document of a token, and the text around it.
 
     ids: of the document, without separators. position: of the token among them; None for a separator. before, token,
-    after: as text. neighbours: the documents before and after it in its partition of the stream.
+    after: as text. neighbours: the documents before and after it, of those that the dataset has of that partition.
     """
 
     origin: Origin
@@ -78,8 +79,24 @@ def trace_export(corpus: Corpus, name: str, file: str, row: int, position: int) 
         before=decode(ids[max(0, place - AROUND) : place]),
         token=decode(ids[place : place + 1]) if real else "",
         after=decode(ids[place + real : place + AROUND]),
-        neighbours=(table.neighbour(number - 1), table.neighbour(number + 1)),
+        neighbours=_neighbours(table, documents.numbers, found),
     )
+
+
+def _neighbours(table: "StreamTable", numbers: NDArray[np.int64], found: int) -> tuple[Origin | None, Origin | None]:
+    """Returns the nearest documents on both sides that are others: a long one may be several pieces.
+
+    numbers: which document of the stream each is, in the order of the file.
+    """
+    others = np.flatnonzero(numbers != numbers[found])
+    place = int(np.searchsorted(others, found))
+    before, after = others[:place][-1:], others[place:][:1]
+    return _named(table, numbers[before]), _named(table, numbers[after])
+
+
+def _named(table: "StreamTable", numbers: NDArray[np.int64]) -> Origin | None:
+    """Returns which document that is; None if there is none."""
+    return Origin(*table.named(int(numbers[0]))) if len(numbers) else None
 
 
 def built(corpus: Corpus, asset: str, key: str | None) -> Partition:
@@ -165,10 +182,6 @@ class StreamTable:
             return origin(self._corpus, source, identifier, key, int(row["row"]))
         shard = shard_of(self._corpus, key, order_of(self._corpus, source, identifier, int(row["copy"])))
         return origin(self._corpus, source, identifier, shard)
-
-    def neighbour(self, number: int) -> Origin | None:
-        """Returns which document that is; None if there is none."""
-        return Origin(*self.named(number)) if 0 <= number < len(self._rows) else None
 
     def copy(self, number: int) -> int:
         """Returns which use of the document it is, from 0."""

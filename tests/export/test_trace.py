@@ -54,6 +54,22 @@ def test_a_token_leads_to_its_document_and_its_raw_row(tmp_path: Path) -> None:
     assert seen > 8
 
 
+def test_the_documents_before_and_after_are_those_of_the_file(tmp_path: Path) -> None:
+    """Not those of the token stream, of which weights leave some out."""
+    write_small(tmp_path)
+    for source in ("books", "web"):
+        rows = [{"id": f"new-{source}-{n}", "text": prose(f"{source} {n}", words=60)} for n in range(8)]
+        write_raw(tmp_path, f"{source}/new.jsonl", rows)
+    weights = {"shares": {"books": 1}}
+    exported(tmp_path, {"name": "mix", "format": "megatron", "weights": weights}, **{"mix.chunks": 1})
+    found = [traced(tmp_path, "mix", "chunk-0000_text_document.bin", row, 0) for row in range(5)]
+    names = [one["origin"]["id"] for one in found]
+    assert len(set(names)) == 5
+    sides = [[one and one["id"] for one in trace["neighbours"]] for trace in found]
+    assert [before for before, _ in sides] == [None, *names[:-1]]
+    assert [after for _, after in sides[:-1]] == names[1:]
+
+
 def test_a_separator_and_a_place_that_is_not_there(tmp_path: Path) -> None:
     corpus = exported(tmp_path, {"name": "meg", "format": "megatron"})
     first = encoded(corpus)["chunk-0000"][0]
