@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from corpus_assets.raw.losses import NOT_SAMPLED
@@ -21,12 +21,14 @@ class StageWork:
     not_sampled: rows that are left out because the corpus is a sample; they are not among those that came in.
     due: partitions to compute. left_bytes: of those that are not done. seconds: of work, of those that are done.
     before: seconds per byte when the stage ran before; None if it never did. alone: whether it runs on one worker.
+    moves: reasons of rows that went elsewhere, which are not dropped (`Stage.moves`).
     """
 
     due: int
     left_bytes: float
     alone: bool = False
     before: float | None = None
+    moves: Container[str] = ()
     done: int = 0
     failed: int = 0
     done_bytes: float = 0.0
@@ -49,7 +51,7 @@ class StageWork:
         self.seconds += numbers.get("seconds", 0.0)
         self.rows_out += numbers.get("rows_out") or 0
         if dropped := numbers.get("dropped"):
-            self.dropped.update(dropped)
+            self.dropped.update({reason: rows for reason, rows in dropped.items() if reason not in self.moves})
         left_out = self.dropped.pop(NOT_SAMPLED, 0)
         self.not_sampled += left_out
         self.rows_in += (numbers.get("rows_in") or 0) - left_out
@@ -82,7 +84,7 @@ class Work:
         seconds = sum(record.statistics.get("seconds", 0.0) for record in records)
         known = sum(self._size(stage, record.partition, parts) for record in records)
         before = seconds / known if known else None
-        return StageWork(len(keys), left, stage.partitioning is Partitioning.NONE, before)
+        return StageWork(len(keys), left, stage.partitioning is Partitioning.NONE, before, stage.moves)
 
     def _size(self, stage: Stage, key: str | None, parts: int) -> float:
         """Returns the raw bytes that a partition is made of; for one of many shards an equal part of all bytes."""

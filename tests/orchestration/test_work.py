@@ -98,6 +98,13 @@ def test_what_is_dropped_is_counted_by_stage_and_a_sample_drops_nothing(nothing_
     assert dropped_words(stage.dropped) == "2 dropped (short 2)"
 
 
+def test_rows_that_went_elsewhere_are_not_dropped(nothing_built: Planner) -> None:
+    found = Work(nothing_built, [nothing_built.graph["holdout"]], 2)
+    dropped = {"not_held_out": 90, "repeat_of_held_out": 2}
+    found.took(outcome("holdout", "chunk-0000", rows_in=100, rows_out=8, dropped=dropped))
+    assert dropped_words(found.stages["holdout"].dropped) == "2 dropped (repeat_of_held_out 2)"
+
+
 def test_a_failed_partition_and_one_made_again_are_counted(nothing_built: Planner) -> None:
     found = of_two(nothing_built, Clock())
     found.took(Outcome("minhashes/books--one", "minhashes", "books--one", error="it failed"))
