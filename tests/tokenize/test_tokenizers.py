@@ -230,6 +230,13 @@ def test_a_byte_level_round_trip(text: str) -> None:
         assert in_points[ids].sum() == len(text)
 
 
+@given(st.lists(st.integers(0, 299)))
+def test_byte_level_ids_are_decoded_as_the_library_does(ids: list[int]) -> None:
+    library = Encoder.from_str(trained().decode())
+    ids = [id_ for id_ in ids if id_ < bytewise()[0].size]
+    assert matching().decode(ids) == library.decode(ids, skip_special_tokens=False)
+
+
 @cache
 def matching() -> LoadedTokenizer:
     return loaded(TokenizerSpec("neox", match_special_tokens=True))

@@ -18,6 +18,7 @@ from corpus_assets.tokenize.modes.chat_alignment import Content, ControlTokens, 
 from corpus_assets.tokenize.modes.chat_template import TemplateFault
 from corpus_assets.tokenize.modes.limited_template import LimitedTemplate
 from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.token_starts import token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Messages
 
@@ -62,7 +63,6 @@ class ChatEncoder:
         self._tokenizer = tokenizer
         self._template = template
         self._tokens = ControlTokens(tokenizer.special_tokens)
-        self._bytes, self._points = tokenizer.text_sizes()
         self._roles = roles
         self._only_last = only_last
 
@@ -105,21 +105,12 @@ class ChatEncoder:
         covers = bool(inside) and inside[0][0] <= piece.start and piece.stop <= inside[0][1]
         flags = np.full(ids.size, covers)
         if inside and not covers:
-            starts = piece.start + self._starts(text[piece.start : piece.stop], ids)
+            starts = piece.start + token_starts(text[piece.start : piece.stop], ids, self._tokenizer)
             # Tokens that share a character start at the same place and stop where the next character's token starts.
             stops = np.append(starts, piece.stop)[np.searchsorted(starts, starts, side="right")]
             for start, stop in inside:
                 flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
         return flags
-
-    def _starts(self, text: str, ids: Ids) -> NDArray[np.int64]:
-        """Returns where tokens start in a text: counted if they have its bytes and code points, else asked for."""
-        points = self._points[ids].astype(np.int64)
-        if points.sum() != len(text) or self._bytes[ids].sum() != len(text.encode()):
-            return self._tokenizer.encode_offsets(text)[1]
-        starts = np.cumsum(points) - points
-        # A token without a code point goes on with the bytes of a character that an earlier one began.
-        return np.maximum.accumulate(np.where(points > 0, starts, 0))
 
     def _pieces(self, aligned: Conversation) -> Iterator[_Piece]:
         """Yields the control tokens of the template, and what lies between them."""

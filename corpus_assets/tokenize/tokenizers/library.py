@@ -16,7 +16,7 @@ from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, TOKENIZER_JSON, AddedToken, Json
 from corpus_assets.tokenize.tokenizers.special_tokens import plain_definition
-from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, text_sizes
+from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, byte_level_texts, text_sizes
 from resources.errors import BadFileError, ConfigError
 
 
@@ -116,7 +116,13 @@ class LibraryBackend(TokenizerBackend):
 
     @override
     def decode(self, ids: Sequence[int]) -> str:
+        if (texts := self._byte_level_texts) is not None:
+            return b"".join(map(texts.__getitem__, ids)).decode(errors="replace")
         return str(self._naming.decode(list(ids), skip_special_tokens=False))
+
+    @cached_property
+    def _byte_level_texts(self) -> list[bytes] | None:
+        return byte_level_texts(self.tokens, self.original.get("decoder"))
 
     @cached_property
     def _sizes(self) -> Sizes:

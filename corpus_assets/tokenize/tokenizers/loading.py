@@ -107,10 +107,10 @@ class LoadedTokenizer:
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
         """Returns the text of the ids, control tokens included. Raises ConfigError for an id outside the vocabulary."""
-        listed = [int(id_) for id_ in ids]
-        if listed and not 0 <= min(listed) <= max(listed) < self.vocab_size:
-            raise ConfigError(f"ids from {min(listed)} to {max(listed)}; valid: 0 to {self.vocab_size - 1}")
-        return self.backend.decode(listed)
+        array = np.asarray(ids, np.int64)
+        if array.size and not 0 <= array.min() <= array.max() < self.vocab_size:
+            raise ConfigError(f"ids from {array.min()} to {array.max()}; valid: 0 to {self.vocab_size - 1}")
+        return self.backend.decode(array.tolist())
 
     def with_token(self, token: str) -> "LoadedTokenizer":
         """Returns this tokenizer if it has the token, else one with it as a control token under the next free id."""

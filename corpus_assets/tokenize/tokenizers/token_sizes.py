@@ -26,23 +26,31 @@ def text_sizes(tokens: Sequence[str | None], decoder: Any, decode: Callable[[lis
     decoder that looks at more than one token or at the ends of a text: the space that Metaspace and SentencePiece
     decoders take off the first token counts, the one that a BPE word end puts before the next word does not.
     """
-    raw, kinds = [b""] * len(tokens), _kinds(decoder)
-    if kinds == {"ByteLevel"}:
-        alphabet = byte_level_alphabet()
-        for id_, token in enumerate(tokens):
-            raw[id_] = _byte_level(token, alphabet) if token else b""
-        return sizes_of(raw)
+    if (texts := byte_level_texts(tokens, decoder)) is not None:
+        return sizes_of(texts)
+    raw = [b""] * len(tokens)
     anchor = next((id_ for id_, token in enumerate(tokens) if token and token.isascii() and token.isalpha()), None)
     before = [] if anchor is None else [anchor]
     (start,) = decode([before])
     present = [id_ for id_, token in enumerate(tokens) if token]
     for id_, text in zip(present, decode([[*before, id_] for id_ in present]), strict=True):
         raw[id_] = text[len(start) :].encode()
-    if "ByteFallback" in kinds:
+    if "ByteFallback" in _kinds(decoder):
         for id_, token in enumerate(tokens):
             if token and BYTE_PIECE.fullmatch(token):
                 raw[id_] = bytes([int(token[3:5], 16)])
     return sizes_of(raw)
+
+
+def byte_level_texts(tokens: Sequence[str | None], decoder: Any) -> list[bytes] | None:
+    """Returns the bytes of every id's text, which one after another make up a decoded text; None if they do not.
+
+    decoder: the `decoder` object of a `tokenizer.json`.
+    """
+    if _kinds(decoder) != {"ByteLevel"}:
+        return None
+    alphabet = byte_level_alphabet()
+    return [_byte_level(token, alphabet) if token else b"" for token in tokens]
 
 
 def sizes_of(raw: Sequence[bytes]) -> Sizes:

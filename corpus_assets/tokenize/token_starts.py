@@ -1,0 +1,40 @@
+"""Where the tokens of a text start in it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+
+HEAD = 64
+
+
+def token_starts(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64]:
+    """Returns the code points (n,) of the text where the tokens of `encode_plain` start, ascending.
+
+    They are counted if that is possible, else asked for.
+    """
+    counted = counted_starts(text, ids, tokenizer)
+    return tokenizer.encode_offsets(text)[1] if counted is None else counted
+
+
+def counted_starts(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64] | None:
+    """Returns `token_starts` if the tokens' own texts make up the text, or the text with a space before it.
+
+    A token that goes on with the bytes of a character starts where that character does.
+    """
+    sizes = tokenizer.text_sizes()[0][ids].astype(np.int64)
+    stored = np.frombuffer(text.encode(), np.uint8)
+    more = int(sizes.sum()) - stored.size
+    if more not in (0, 1) or not sizes.all() or tokenizer.decode(ids) != text:
+        return None
+    places = np.maximum(np.cumsum(sizes) - sizes - more, 0)
+    starts: NDArray[np.int64] = (np.cumsum(stored & 0xC0 != 0x80, dtype=np.int64) - 1)[places]
+    return starts if not more or _begins_with_space(text, tokenizer) else None
+
+
+def _begins_with_space(text: str, tokenizer: Tokenizer) -> bool:
+    """Returns whether the space that tokens have more than the text is before it: others put one behind every word."""
+    ids, starts = tokenizer.encode_offsets(text[:HEAD])
+    first = text[: starts[1] if starts.size > 1 else HEAD]
+    return bool(ids.size) and int(tokenizer.text_sizes()[0][ids[0]]) == len(first.encode()) + 1
