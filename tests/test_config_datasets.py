@@ -182,6 +182,18 @@ def test_tokenizers_by_the_names_of_the_original(given: dict[str, Any], kind: st
         ({"mode": "summarization", "input": {**FILES, "prompt_key": "completion"}}, "keys are 'completion', 'comp"),
         ({"mode": "chat", "input": {**FILES, "messages_key": "id"}}, "keys are 'id', 'id'"),
         ({"mode": "dpo", "input": {**FILES, "prompt_key": ["a", "a"]}}, "keys are 'a', 'a', 'chosen', 'rejected'"),
+        ({"input": {**FILES, "prompt_key": "q"}}, "prompt_key is not read: the files hold texts; valid: text_key"),
+        ({"input": {**FILES, "role_key": "who"}}, "role_key is not read: the files hold texts"),
+        ({"format": "mds", "input": {**FILES, "chosen_key": "a"}}, "chosen_key is not read: the files hold texts"),
+        (
+            {"mode": "summarization", "input": {**FILES, "text_key": "t"}},
+            "text_key is not read: the files hold pairs, as messages_key is not given; valid: completion_key",
+        ),
+        (
+            {"mode": "chat", "input": {**FILES, "messages_key": "turns", "prompt_key": "q"}},
+            "prompt_key is not read: the files hold conversations; valid: content_key, messages_key, role_key",
+        ),
+        ({"mode": "dpo", "input": {**FILES, "messages_key": "m"}}, "messages_key is not read: the files hold pref"),
         ({"mode": "LM"}, "received 'LM' as 'mode'; valid: 'lm', 'lm_vsl', 'fim'"),
     ],
 )

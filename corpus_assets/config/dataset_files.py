@@ -1,6 +1,6 @@
 """Files that a dataset reads by itself, and the shape of the examples in them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -12,6 +12,20 @@ from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeE
 
 Shape = Literal["text", "pair", "conversation", "preference"]
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
+WORDS: Mapping[Shape, str] = {
+    "text": "texts",
+    "pair": "pairs, as messages_key is not given",
+    "conversation": "conversations",
+    "preference": "preferences",
+}
+_MESSAGES = frozenset({"role_key", "content_key"})
+KEYS: Mapping[Shape, frozenset[str]] = {
+    "text": frozenset({"text_key"}),
+    "pair": frozenset({"prompt_key", "completion_key"}),
+    "conversation": frozenset({"messages_key"}) | _MESSAGES,
+    "preference": frozenset({"prompt_key", "chosen_key", "rejected_key"}) | _MESSAGES,
+}
+"""The options that name keys of a row of the shape."""
 Key = Annotated[str, Field(min_length=1)]
 
 
@@ -76,11 +90,19 @@ class Files(Section):
             "preference": (*self.prompt_keys, self.chosen_key, self.rejected_key),
         }[shape]
 
-    def problems(self, shape: Shape) -> Iterator[str]:
-        """Yields which keys are empty or stand for two things in examples of the shape."""
+    def problems(self, shape: Shape, *, unread: bool = False) -> Iterator[str]:
+        """Yields which keys are empty or stand for two things in examples of the shape, or are none of its keys.
+
+        unread: keys of other shapes may be given.
+        """
         for keys in ([*self.keys(shape), self.id_key, "metadata"], [self.role_key, self.content_key]):
             if "" in keys or len(set(keys)) < len(keys):
                 yield f"keys are {', '.join(map(repr, keys))}; valid: non-empty, each one used once"
+        others = set().union(*KEYS.values()) & self.model_fields_set - KEYS[shape]
+        for name in sorted(() if unread else others):
+            if getattr(self, name) is not None:
+                valid = ", ".join(sorted(KEYS[shape]))
+                yield f"input: {name} is not read: the files hold {WORDS[shape]}; valid: {valid}"
 
 
 def _container(value: Any) -> str:

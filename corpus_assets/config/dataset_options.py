@@ -76,7 +76,8 @@ class DatasetSection(Cleaning, _Basics):
     def problems(self) -> Iterator[str]:
         """Yields what is wrong with options that are valid each by itself."""
         if isinstance(self.input, Files):
-            yield from self.input.problems(self.shape_in(self.input))
+            # Cerebras passes over keys of other modes.
+            yield from self.input.problems(self.shape_in(self.input), unread=self.compat is not None)
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
