@@ -20,7 +20,7 @@ class Site:
 
     ranges, lengths, etags: whether it gives them. fault: says what goes wrong with the n-th GET of a path: a status, or
     the number of bytes after which the connection breaks off; None if nothing. coding: what it says that contents are
-    packed with. redirects: paths that lead elsewhere.
+    packed with. redirects: paths that lead elsewhere. retry_after: what it asks for with a status that is a fault.
     """
 
     folder: Path
@@ -31,6 +31,7 @@ class Site:
     fault: Callable[[str, int], int | None] = lambda path, number: None
     coding: str = ""
     redirects: dict[str, str] = field(default_factory=dict)
+    retry_after: str = ""
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     sent: Counter[str] = field(default_factory=Counter)
@@ -65,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path in site.redirects:
             self._answer(302, b"", {"Location": site.redirects[path]})
         elif fault is not None and fault < BREAKS:
-            self._answer(fault, b"")
+            self._answer(fault, b"", {"Retry-After": site.retry_after} if site.retry_after else {})
         elif not (site.folder / path).is_file():
             self._answer(404, b"")
         else:

@@ -9,8 +9,10 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
+from typing_extensions import override
 from urllib3.exceptions import (
     HTTPError,
+    InvalidHeader,
     LocationValueError,
     MaxRetryError,
     NameResolutionError,
@@ -26,6 +28,7 @@ from resources.raw_places.remote import CutError
 TRIES = 5
 BACKOFF = 0.2
 _LONGEST_BACKOFF = 5
+LONGEST_ASKED_FOR = 60
 _REDIRECTS = 5
 _TIMEOUT = urllib3.Timeout(connect=10, read=60)
 _AGAIN = (408, 429, 500, 502, 503, 504)
@@ -149,8 +152,20 @@ def _is_open(url: str) -> bool:
     return url.lower().startswith("http:")
 
 
+class _Retries(urllib3.Retry):
+    """Waits as long as a busy server asks for (`Retry-After`), up to a limit, and else a little longer each time."""
+
+    @override
+    def get_retry_after(self, response: Any) -> float | None:
+        try:
+            asked_for = super().get_retry_after(response)
+        except InvalidHeader:
+            return None
+        return None if asked_for is None else min(asked_for, LONGEST_ASKED_FOR)
+
+
 def _retries() -> urllib3.Retry:
-    return urllib3.Retry(
+    return _Retries(
         total=None,
         connect=TRIES,
         read=TRIES,
@@ -161,7 +176,6 @@ def _retries() -> urllib3.Retry:
         backoff_factor=BACKOFF,
         backoff_max=_LONGEST_BACKOFF,
         raise_on_status=False,
-        respect_retry_after_header=False,
     )
 
 

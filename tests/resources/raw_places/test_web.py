@@ -198,6 +198,21 @@ def test_a_busy_server_is_asked_again(site: Site) -> None:
     assert shard_of(site).open().read() == CONTENT
 
 
+@pytest.mark.parametrize(
+    ("asked_for", "waited"), [("7", 7), ("86400", connection.LONGEST_ASKED_FOR), ("soon", 0), ("", 0)]
+)
+def test_a_busy_server_says_when_to_ask_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch, asked_for: str, waited: float
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
+    shard = shard_of(site)
+    asked = site.asked["data/deep/a.jsonl"]
+    site.fault, site.retry_after = (lambda path, number: 429 if number < asked + 3 else None), asked_for
+    assert shard.open().read() == CONTENT
+    assert [wait for wait in waits if wait >= 1] == [waited] * 2 * bool(waited)
+
+
 @pytest.mark.parametrize("options", [{}, {"ranges": False}, {"ranges": False, "lengths": False}])
 def test_a_connection_that_breaks_off_is_read_on(site: Site, options: dict[str, bool]) -> None:
     shard = shard_of(site)
