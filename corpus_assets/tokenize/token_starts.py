@@ -12,17 +12,14 @@ HEAD = 64
 def token_starts(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64]:
     """Returns the code points (n,) of the text where the tokens of `encode_plain` start, ascending.
 
-    They are counted if that is possible, else asked for.
+    They are counted if the tokens' own texts make up the text, or the text with a space before it, else asked for. A
+    token that goes on with the bytes of a character starts where that character does.
     """
-    counted = counted_starts(text, ids, tokenizer)
+    counted = _counted(text, ids, tokenizer)
     return tokenizer.encode_offsets(text)[1] if counted is None else counted
 
 
-def counted_starts(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64] | None:
-    """Returns `token_starts` if the tokens' own texts make up the text, or the text with a space before it.
-
-    A token that goes on with the bytes of a character starts where that character does.
-    """
+def _counted(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64] | None:
     sizes = tokenizer.text_sizes()[0][ids].astype(np.int64)
     stored = np.frombuffer(text.encode(), np.uint8)
     more = int(sizes.sum()) - stored.size

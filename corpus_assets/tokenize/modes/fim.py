@@ -22,6 +22,7 @@ from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.token_starts import token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
 BATCH_CHARACTERS = 1 << 20
@@ -95,7 +96,7 @@ class _DocumentTransform:
         tried = iter(self._encode([unit for unit in whole if self._may_fit(unit)]))
         results = [next(tried) if self._may_fit(unit) else None for unit in whole]
         long = [unit for unit, result in zip(whole, results, strict=True) if not self._fits(result)]
-        pieces = [self._pieces(unit) for unit in long]
+        pieces = self._pieces(long)
         encoded = iter(self._fitting([piece for group in pieces for piece in group]))
         groups = iter([[next(encoded) for _ in group] for group in pieces])
         kept = [[result] if result and self._fits(result) else next(groups) for result in results]
@@ -130,16 +131,27 @@ class _DocumentTransform:
         key = unit.key
         return cut_text(unit.text, key, self._decisions) if self._decisions.applies(key) else ("fim_none", [unit.text])
 
-    def _pieces(self, unit: _Unit) -> list[_Unit]:
-        text = unit.text
-        sections = (text[i : i + SECTION_CHARACTERS] for i in range(0, len(text), SECTION_CHARACTERS))
-        pieces = (piece for section in sections for piece in text_pieces(section, self._tokenizer, self._piece))
-        return [_Unit(unit.identity, number, piece) for number, piece in enumerate(pieces)]
+    def _pieces(self, units: Sequence[_Unit]) -> list[list[_Unit]]:
+        """Returns the pieces of each of the documents."""
+        sections = [_sections(unit.text) for unit in units]
+        encoded = iter(self._tokenizer.encode_plain([section for group in sections for section in group]))
+        pieces = [
+            [piece for section in group for piece in text_pieces(section, next(encoded), self._tokenizer, self._piece)]
+            for group in sections
+        ]
+        return [
+            [_Unit(unit.identity, number, piece) for number, piece in enumerate(group)]
+            for unit, group in zip(units, pieces, strict=True)
+        ]
 
 
-def text_pieces(text: str, tokenizer: Tokenizer, size: int) -> Iterator[str]:
-    """Yields pieces of the text of at most `size` ids each, as far as ids have borders between code points."""
-    _, starts = tokenizer.encode_offsets(text)
+def _sections(text: str) -> list[str]:
+    return [text[start : start + SECTION_CHARACTERS] for start in range(0, len(text), SECTION_CHARACTERS)]
+
+
+def text_pieces(text: str, ids: Ids, tokenizer: Tokenizer, size: int) -> Iterator[str]:
+    """Yields pieces of the text of at most `size` of its `ids` each, as far as ids have borders between code points."""
+    starts = token_starts(text, ids, tokenizer)
     begin = token = 0
     while token + size < len(starts):
         # One code point may have more ids than a piece has room for.
