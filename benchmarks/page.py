@@ -76,8 +76,8 @@ Other ways to check the same candidates, with their bytes per document (`--check
 
 `python -m benchmarks.tokenize`: `text to hdf5` is the whole way from `jsonl.gz` to packed, deflated HDF5 of 2,048
 tokens a row; it is compared with the same rows made with `tokenizers` and h5py's own gzip. `tokenize` is tokenization
-alone; it is compared with `tokenizers.encode_batch` and tiktoken on a twelfth of the same texts. `vsl` packs whole
-documents with best fit.
+alone; it is compared with `tokenizers.encode_batch` and tiktoken on a twelfth of the same texts. `fim` is text
+to rows with fill in the middle, by document and by row. `vsl` packs whole documents with best fit.
 
 {tokenize}
 

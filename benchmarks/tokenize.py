@@ -1,8 +1,9 @@
 """Text to token shards in MB of text per CPU-second: `python -m benchmarks.tokenize [--quick] [--json]`.
 
-Four questions on one core, contenders in turns, the best of their rounds counts:
+Five questions on one core, contenders in turns, the best of their rounds counts:
 - the whole step, `jsonl.gz` to packed, deflated HDF5, beside the same rows through `tokenizers` and h5py's own gzip;
 - the tokenization step alone beside `tokenizers.encode_batch` and tiktoken, ids compared token by token;
+- fill in the middle, from texts to rows, by document and by row;
 - how full best-fit packing leaves the rows on these documents;
 - what the layout of the HDF5 file costs: a single random row through plain h5py, all rows in order, and the size,
   beside Cerebras' layout (one row a chunk, gzip level 4) and chunks of 384 KiB, as version 0.1 wrote them.
@@ -14,8 +15,7 @@ import json
 import os
 import resource
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,16 +26,19 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import h5py
 import numpy as np
 import tiktoken
-from isal import isal_zlib
 from numpy.typing import NDArray
 from tokenizers import Tokenizer as Library
 
+from benchmarks.hdf5_layouts import layouts
 from benchmarks.minhash import load_texts
-from corpus_assets.config.datasets import LMDataset, VSLDataset
+from benchmarks.turns import best
+from corpus_assets.config.datasets import FIMDataset, LMDataset, VSLDataset
 from corpus_assets.tokenize.encode.backends import accelerate
 from corpus_assets.tokenize.encode.texts import encode_texts
+from corpus_assets.tokenize.modes.fim import FIM
 from corpus_assets.tokenize.modes.lm import lm_rows
 from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
@@ -46,7 +49,6 @@ from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document, encode_document
-from resources.formats.hdf5 import read_hdf5
 from resources.formats.hdf5_layout import LM_FEATURES
 from resources.formats.hdf5_writer import write_hdf5
 
@@ -60,8 +62,6 @@ MEGABYTES, QUICK_MEGABYTES = 64, 8
 SLOW_SHARE, QUICK_SLOW_SHARE = 12, 4
 BATCH = 1 << 20
 ROUNDS = 3
-RANDOM_ROWS = 400
-LARGE_CHUNK = 3 << 15
 
 
 def tokenizer_file(given: str | None, texts: Sequence[str]) -> tuple[bytes, str]:
@@ -106,17 +106,6 @@ def tiktoken_encoding(definition: bytes) -> tiktoken.Encoding:
     return tiktoken.Encoding("measured", pat_str=GPT2_PATTERN, mergeable_ranks=ranks, special_tokens={})
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-def best(contenders: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:
-    taken = [{name: seconds_of(work) for name, work in contenders.items()} for _ in range(rounds)]
-    return {name: min(turn[name] for turn in taken) for name in contenders}
-
-
 def texts_of(packed: bytes) -> Iterator[str]:
     with open_gzip(io.BytesIO(packed)) as lines:
         yield from (decode_document(line).text for line in lines)
@@ -146,6 +135,23 @@ def text_to_hdf5_plain(packed: bytes, tokenizer: Library, eos: int, folder: Path
         file.create_dataset("data", data=data, chunks=(1, 3, LENGTH), compression="gzip")
 
 
+def fim_rates(tokenizer: Tokenizer, texts: Sequence[str], rounds: int) -> dict[str, float]:
+    """MB of text per CPU-second from texts to rows with a middle that is moved, by level."""
+    sections = {level: FIMDataset(name="measured", mode="fim", fim_level=level) for level in ("document", "row")}
+    for name in ("prefix_token", "middle_token", "suffix_token"):
+        tokenizer = tokenizer.with_token(getattr(sections["row"], name))
+    fast = accelerate(tokenizer, "auto", texts[:100])
+
+    def rows(section: FIMDataset) -> None:
+        documents = (IdentifiedText(str(number), text) for number, text in enumerate(texts))
+        for _ in FIM.rows(section, documents, Tools(fast, Statistics())):
+            pass
+
+    rows(sections["row"])  # Word caches are warm.
+    seconds = best({level: partial(rows, section) for level, section in sections.items()}, rounds)
+    return {f"fim_{level}_mb_per_cpu_s": round(megabytes(texts) / taken, 1) for level, taken in seconds.items()}
+
+
 def vsl_fill(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[float, float]:
     """Percent of positions that hold tokens, and sequences per row, with best fit."""
     statistics = Statistics()
@@ -153,71 +159,6 @@ def vsl_fill(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[float, float]:
     for _ in lm_vsl_rows(encoded, PACKED, tokenizer.eos_id, tokenizer.pad_id, statistics):
         pass
     return round(100 * statistics.fill, 3), statistics.sequences_per_row
-
-
-def write_ours(rows: NDArray[np.int32], path: Path) -> None:
-    with path.open("w+b") as file:
-        write_hdf5(file, [rows], {}, features=LM_FEATURES, sequence_length=LENGTH)
-
-
-def write_like_cerebras(rows: NDArray[np.int32], path: Path) -> None:
-    with h5py.File(path, "w") as file:
-        file.create_dataset("data", data=rows, chunks=(1, 3, LENGTH), compression="gzip")
-        file.attrs["n_examples"] = len(rows)
-
-
-def write_like_version_0_1(rows: NDArray[np.int32], path: Path) -> None:
-    """Rows in chunks of 384 KiB, each a plain stream of ISA-L's first level."""
-    per_chunk = LARGE_CHUNK // rows[0].size
-    with h5py.File(path, "w") as file:
-        options = {"chunks": (per_chunk, *rows.shape[1:]), "shuffle": True, "compression": 1}
-        data = file.create_dataset("data", shape=rows.shape, dtype="<i4", **options)
-        for first in range(0, len(rows), per_chunk):
-            chunk = np.zeros(data.chunks, np.int32)
-            chunk[: len(rows) - first] = rows[first : first + per_chunk]
-            planes = np.ascontiguousarray(chunk.view(np.uint8).reshape(-1, 4).T)
-            data.id.write_direct_chunk((first, 0, 0), isal_zlib.compress(planes.data, 1))
-        file.attrs["n_examples"] = len(rows)
-
-
-def read_single_rows(path: Path, numbers: Sequence[int]) -> None:
-    with h5py.File(path) as file:
-        data = file["data"]
-        for number in numbers:
-            data[number]
-
-
-def read_in_order(path: Path) -> None:
-    with path.open("rb") as raw, read_hdf5(raw) as rows:
-        for _ in rows.blocks():
-            pass
-
-
-def read_in_order_by_h5py(path: Path) -> None:
-    with h5py.File(path) as file:
-        data = file["data"]
-        for first in range(0, len(data), 64):
-            data[first : first + 64]
-
-
-def layouts(rows: NDArray[np.int32], folder: Path, rounds: int) -> dict[str, float]:
-    """Time per random row, time of all rows in order and size, of three layouts in one run."""
-    files = {name: folder / f"{name}.h5" for name in ("ours", "cerebras", "version_0_1")}
-    write_ours(rows, files["ours"])
-    write_like_cerebras(rows, files["cerebras"])
-    write_like_version_0_1(rows, files["version_0_1"])
-    numbers = np.random.default_rng(0).permutation(len(rows))[:RANDOM_ROWS].tolist()
-    found: dict[str, float] = {}
-    for what, read in {
-        "random_row_us": lambda path: read_single_rows(path, numbers),
-        "in_order_ms": read_in_order,
-        "in_order_h5py_ms": read_in_order_by_h5py,
-    }.items():
-        read(files["ours"])  # Loads the compiled kernels.
-        per = len(numbers) / 1e6 if what == "random_row_us" else 1e-3
-        seconds = best({name: partial(read, path) for name, path in files.items()}, rounds)
-        found |= {f"hdf5_{what}_{name}": round(taken / per, 1) for name, taken in seconds.items()}
-    return found | {f"hdf5_mb_{name}": round(path.stat().st_size / 1e6, 2) for name, path in files.items()}
 
 
 def zipped(texts: Sequence[str]) -> bytes:
@@ -274,6 +215,7 @@ def measure(quick: bool, given: str | None = None) -> dict[str, Any]:
         "tiktoken_mb_per_cpu_s": round(rate["tiktoken"], 2),
         "ratio_vs_tokenizers": round(rate["ours"] / rate["tokenizers"], 1),
         "ratio_vs_tiktoken": round(rate["ours"] / rate["tiktoken"], 1),
+        **fim_rates(reference, texts, 1 if quick else ROUNDS),
         "documents_with_other_ids": differing(fast, slow, few),
         "tokens_compared": len(ids),
         "vsl_fill_percent": fill,
