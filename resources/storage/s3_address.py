@@ -31,8 +31,8 @@ def parse_address(url: str) -> Address:
         raise ValueError("valid: s3://bucket/prefix, without a port, and with credentials in the environment alone")
     if scheme != "s3" or not _BUCKET.fullmatch(bucket):
         raise ValueError("valid: s3://bucket/prefix, with a bucket of 3 to 63 small letters, digits, dots and hyphens")
-    if any(mark in prefix for mark in "?#\\") or any(
-        part in ("", ".", "..") for part in prefix.rstrip("/").split("/")[:-1]
-    ):
+    prefix = prefix.rstrip("/")
+    names = prefix.split("/") if prefix else []
+    if any(mark in prefix for mark in "?#\\") or any(name in ("", ".", "..") for name in names):
         raise ValueError("valid: s3://bucket/prefix, with a prefix of plain names between single '/'")
-    return Address(bucket, prefix.rstrip("/"))
+    return Address(bucket, prefix)

@@ -10,12 +10,13 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from resources.errors import ConfigError, StorageError, StoreAccessError
+from resources.errors import ConfigError, StorageError, StoreAccessError, is_of_the_file
 from resources.storage.s3_address import Address
 from resources.storage.s3_listing import read_page
 from resources.storage.s3_quick import quick_session, without_asking_first
@@ -129,6 +130,8 @@ def _client(settings: S3Settings) -> Any:
         region = session.region_name or ("us-east-1" if settings.endpoint else None)
         try:
             made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+        except JSONDecodeError:  # Of a program that is to say credentials.
+            raise
         except ValueError:
             raise ConfigError(f"s3.endpoint: {settings.endpoint!r} is no host with or without a port") from None
     without_allowance(made, attempts)
@@ -147,7 +150,7 @@ def translated(what: str) -> Iterator[None]:
     """Turns faults of the client library into ours; `what` names the object or the store.
 
     Raises `FileNotFoundError` for an absent object, `ConditionError` for a refused condition, `StoreAccessError` for
-    everything else: it is the store's fault or the network's, and says nothing about content.
+    everything else: it is the store's fault, the network's or that of the credentials, and says nothing about content.
     """
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
@@ -157,7 +160,22 @@ def translated(what: str) -> Iterator[None]:
     except ClientError as error:
         raise _fault(what, error.response) from None
     except (BotoCoreError, HTTPClientError, Boto3Error) as error:
-        raise StoreAccessError(f"{what}: {type(error).__name__}: {without_addresses(str(error))}") from None
+        raise StoreAccessError(f"{what}: {type(error).__name__}: {_words(error)}") from None
+    except (OSError, JSONDecodeError) as error:
+        if isinstance(error, OSError) and (error.errno is None or not is_of_the_file(error)):
+            raise
+        # Of this machine, as when a program is gone that the profile names for credentials: no object is absent.
+        why = error.strerror if isinstance(error, OSError) else "what a program says of credentials is no JSON"
+        raise StoreAccessError(f"{what}: cannot be asked: {type(error).__name__}: {why}") from None
+
+
+def _words(error: Any) -> str:
+    """Returns what the client library says, without what may be secret: a refused header may hold a token."""
+    from botocore.exceptions import HTTPClientError
+
+    if type(error) is HTTPClientError:
+        return f"the request cannot be sent ({type(error.kwargs.get('error')).__name__})"
+    return without_addresses(str(error))
 
 
 def _fault(what: str, response: Any) -> Exception:

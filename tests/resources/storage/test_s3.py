@@ -535,6 +535,44 @@ def test_faults_tell_no_credentials(bucket: S3Storage, nowhere: S3Storage) -> No
     assert KEY not in repr(bucket) and SECRET not in repr(bucket)
 
 
+def test_a_token_that_no_header_can_hold_is_in_no_error(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Secrets that come out of a file often end with a line end."""
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "not-to-be-shown\n")
+    monkeypatch.setattr(s3_client, "_CLIENTS", {})
+    with pytest.raises(StoreAccessError, match=r"HTTPClientError: the request cannot be sent \(ValueError\)") as found:
+        bucket.stat("one")
+    assert "not-to-be-shown" not in f"{found.value} {found.value!r}"
+
+
+_GIVES_CREDENTIALS = """#!/bin/sh
+echo '{"Version": 1, "AccessKeyId": "%s", "SecretAccessKey": "%s", "SessionToken": "t", "Expiration": "%s"}'
+"""
+
+
+@pytest.mark.parametrize("then", ["gone", "#!/bin/sh\necho no\n"])
+def test_an_object_is_not_absent_because_nobody_says_credentials(
+    then: str, bucket: S3Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket.write("one", b"content")
+    program, soon = tmp_path / "program", datetime.now(UTC) + timedelta(minutes=1)
+    program.write_text(_GIVES_CREDENTIALS % (KEY, SECRET, soon.isoformat()))
+    program.chmod(0o755)
+    (tmp_path / "config").write_text(f"[profile mine]\ncredential_process = {program}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    mine = replace(bucket, settings=msgspec.structs.replace(bucket.settings, profile="mine"))
+    monkeypatch.setattr(s3_client, "_CLIENTS", {})
+    assert mine.stat("one") is not None
+    if then == "gone":
+        program.unlink()
+    else:
+        program.write_text(then)
+    for used in (mine, replace(mine, settings=msgspec.structs.replace(mine.settings, concurrency=3))):
+        with pytest.raises(StoreAccessError, match="cannot be asked"):
+            used.stat("one")
+
+
 @pytest.mark.parametrize(
     ("address", "kept"),
     [
@@ -549,7 +587,11 @@ def test_addresses_in_messages_keep_host_and_port_at_most(address: str, kept: st
 
 
 @pytest.mark.parametrize(
-    "url", ["s3://", "s3://a", "s3://A-bucket", "s3://k:s@bucket/x", "s3://bucket/a//b", "s3://bucket/../b", "corpus"]
+    "url",
+    [
+        *("s3://", "s3://a", "s3://A-bucket", "s3://k:s@bucket/x", "corpus"),
+        *("s3://bucket/a//b", "s3://bucket/../b", "s3://bucket/..", "s3://bucket/a/../", "s3://bucket/."),
+    ],
 )
 def test_an_address_that_is_none_is_refused_without_being_shown(url: str) -> None:
     with pytest.raises(ValueError, match="valid: s3://bucket/prefix") as found:
