@@ -4,6 +4,7 @@ Credentials come from the usual chain of boto3 alone (environment, profile, role
 a setting, an error or a record, and neither are signed addresses.
 """
 
+import logging
 import os
 import re
 import secrets
@@ -122,6 +123,7 @@ def _client(settings: S3Settings) -> Any:
         user_agent="corpus-assets",
         parameter_validation=False,
     )
+    _without_details()
     with translated("the object store"):
         session = boto3.Session(
             profile_name=settings.profile, region_name=settings.region, botocore_session=quick_session()
@@ -139,6 +141,13 @@ def _client(settings: S3Settings) -> Any:
     made.meta.events.register("before-send.s3", _count)
     made.meta.events.register("before-parse.s3.ListObjectsV2", read_page)
     return made
+
+
+def _without_details() -> None:
+    """Has the client library log no details, unless it was asked to: it logs every header, and tokens are in them."""
+    log = logging.getLogger("botocore")
+    if log.level == logging.NOTSET:
+        log.setLevel(logging.INFO)
 
 
 class ConditionError(StorageError):

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import logging
 import os
 import signal
 import subprocess
@@ -542,6 +543,18 @@ def test_a_token_that_no_header_can_hold_is_in_no_error(bucket: S3Storage, monke
     with pytest.raises(StoreAccessError, match=r"HTTPClientError: the request cannot be sent \(ValueError\)") as found:
         bucket.stat("one")
     assert "not-to-be-shown" not in f"{found.value} {found.value!r}"
+
+
+def test_a_token_is_in_no_log_whatever_else_is_logged(
+    bucket: S3Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "not-to-be-shown")
+    monkeypatch.setattr(s3_client, "_CLIENTS", {})
+    logging.getLogger("botocore").setLevel(logging.NOTSET)
+    with caplog.at_level(logging.DEBUG):
+        bucket.write("one", b"content")
+        assert bucket.stat("one") is not None
+    assert "not-to-be-shown" not in caplog.text and SECRET not in caplog.text
 
 
 _GIVES_CREDENTIALS = """#!/bin/sh
