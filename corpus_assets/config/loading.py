@@ -102,17 +102,18 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
 
 
 def _check_places(config: CorpusConfig, file: Path) -> None:
-    """Raises `ConfigError` if the store lies below a folder of raw files, or such a folder below the store."""
+    """Raises `ConfigError` if the store holds a folder of raw files or a list, or lies below one."""
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {
         f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
     }
     given |= {f"benchmarks.{place}": benchmark.location for place, benchmark in enumerate(config.benchmarks)}
+    given |= {"remove": config.remove.location} if config.remove else {}
     for place, folder in given.items():
         if _overlap(file.parent, config.storage.root, folder):
             raise ConfigError(
                 f"{file}: cannot be used\n  {place}.location: received {folder!r}, which overlaps "
-                f"storage.root {config.storage.root!r}; valid are two folders of which neither holds the other"
+                f"storage.root {config.storage.root!r}; valid are two places of which neither holds the other"
             )
 
 

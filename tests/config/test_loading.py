@@ -287,6 +287,14 @@ def test_raw_files_and_corpus_must_lie_apart(tmp_path: Path, root: str, location
         load_config(written(tmp_path, yaml.safe_dump(values)))
 
 
+@pytest.mark.parametrize("lists", ["data/takedown/ids.txt", "data/lists/*.txt"])
+def test_lists_of_removed_documents_lie_outside_the_corpus(tmp_path: Path, lists: str) -> None:
+    """`corpus clean` removes files that no record names."""
+    values = {"sources": [SOURCE], "storage": {"root": "data"}, "remove": {"location": lists}}
+    with pytest.raises(ConfigError, match=r"remove\.location: received .* overlaps storage\.root"):
+        load_config(written(tmp_path, yaml.safe_dump(values)))
+
+
 def test_a_link_does_not_hide_an_overlap(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "link").symlink_to("data")
