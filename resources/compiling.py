@@ -132,7 +132,8 @@ def compile_now(names: Iterable[str]) -> dict[str, float]:
 
 
 def missing(names: Iterable[str]) -> list[str]:
-    """Returns those of the named kernels whose code is not on disk. Loads numba."""
+    """Returns those of the named kernels whose code is not on disk. Loads numba; raises `ImportError` without it."""
+    import_module("numba")
     kernels = {}
     for name in names:
         with suppress(ImportError):  # One beside corpus.yaml cannot be imported here: it compiles when it is called.
@@ -140,7 +141,7 @@ def missing(names: Iterable[str]) -> list[str]:
     return [
         name
         for name, kernel in kernels.items()
-        if not all(kernel._cache.file(_parsed(types)).exists() for types in kernel.ahead)
+        if not all(kernel._cache.holds(_parsed(types)) for types in kernel.ahead)
     ]
 
 

@@ -31,7 +31,7 @@ def kernel(function: F) -> F:
     def compile_once(signature: Any) -> Any:
         # The locks always in this order: a kernel that calls another compiles it in its own turn.
         with global_compiler_lock:
-            if dispatcher._cache.file(signature).exists():
+            if dispatcher._cache.holds(signature):
                 return compile_now(signature)
             with _waiting, turn(folder):
                 return compile_now(signature)

@@ -58,6 +58,12 @@ class KernelCache(_Cache):
         types = getattr(signature, "args", signature)
         return self._folder / f"{self._name}-{content_digest(repr(types).encode())[:16]}{_SUFFIX}"
 
+    def holds(self, signature: Any) -> bool:
+        """Returns whether there is a file of the code for these argument types, as far as anybody can see."""
+        with suppress(OSError):
+            return self.file(signature).exists()
+        return False
+
     @override
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Returns the compiled code for these argument types; None if it must be compiled."""

@@ -1,25 +1,22 @@
 """Finds out whether this machine can build a corpus, and about what a first build takes; changes nothing."""
 
 import os
-import platform
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 
-from corpus_assets.cli.packages import installed, locked
+from corpus_assets.cli.finding import Finding
 from corpus_assets.corpus import Corpus
 from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration import postgres
 from corpus_assets.orchestration.home import dagster_home
 from corpus_assets.tokenize.encode.fast_libraries import LIBRARIES, UnusableError, encoded_by
-from resources.cache_folder import cache_base
+from resources.cache_folder import VARIABLE, cache_base
 from resources.compiling import cpu_seconds, missing
 from resources.errors import CorpusError
 from resources.stage.declaration import kernels_of
@@ -30,16 +27,6 @@ SCARCE = 2_000_000_000
 """Bytes below which a disk is nearly full, for what does not grow with the raw files, or as long as nobody knows."""
 
 _TEXTS = ["the quick brown fox jumps over the lazy dog 12345", "Grüße, 世界!\n\tdef f(x): return x"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line. advice: what to do about it; nothing if all is well. broken: no build can succeed before that."""
-
-    subject: str
-    found: str
-    advice: str = ""
-    broken: bool = False
 
 
 class Need(NamedTuple):
@@ -54,8 +41,6 @@ _LITTLE = Need(SCARCE, "little is left")
 
 def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     """Yields what was found, subject by subject."""
-    yield _python()
-    yield _packages()
     yield from map(_library, LIBRARIES)
     yield _cores()
     try:
@@ -78,25 +63,6 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     if os.environ.get(postgres.VARIABLE):
         yield _database()
     yield _kernels(corpus)
-
-
-def _python() -> Finding:
-    return Finding("python", f"{platform.python_version()}, {sys.executable}")
-
-
-def _packages() -> Finding:
-    wanted = locked()
-    if wanted is None:
-        return Finding("packages", "installed without requirements.lock; versions are not compared")
-    there = {name: installed(name) for name in wanted}
-    absent = [name for name, found in there.items() if found is None]
-    other = [f"{name} {found} (locked: {wanted[name]})" for name, found in there.items() if found != wanted[name]]
-    how = "pip install --require-hashes -r requirements.lock"
-    if absent:
-        return Finding("packages", f"{len(absent)} are missing: {', '.join(absent[:5])}", how, broken=True)
-    if other:
-        return Finding("packages", f"{len(other)} have other versions: {', '.join(other[:5])}", how)
-    return Finding("packages", f"{len(wanted)}, all of the locked versions")
 
 
 def _library(name: str) -> Finding:
@@ -224,16 +190,21 @@ def _unknown(raw: int) -> Need:
 
 
 def _folder(subject: str, folder: Path, key: str, needed: Need = _LITTLE) -> Finding:
-    """Looks for room and the right to write, in the nearest folder that exists."""
-    place = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    """Looks for room and the right to write."""
     try:
-        with tempfile.TemporaryFile(dir=place) as file:
-            file.write(b"corpus doctor")
+        free = shutil.disk_usage(_writable(folder)).free
     except OSError as error:
         return Finding(subject, f"{folder}: {error.strerror}", f"make it writable, or set {key}", broken=True)
-    free = shutil.disk_usage(place).free
     advice = f"{needed.words}: make room, or set {key} to a larger disk" if free < needed.bytes else ""
     return Finding(subject, f"{folder}: {size(free)} free", advice)
+
+
+def _writable(folder: Path) -> Path:
+    """Returns the nearest folder that exists, if a file can be written there; raises `OSError` if not."""
+    place = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    with tempfile.TemporaryFile(dir=place) as file:
+        file.write(b"corpus doctor")
+    return place
 
 
 def _database() -> Finding:
@@ -245,12 +216,13 @@ def _database() -> Finding:
 
 def _kernels(corpus: Corpus) -> Finding:
     names = kernels_of(corpus.graph, corpus.settings.values)
-    left = missing(names)
+    left, place = missing(names), cache_base()
     if not left:
-        return Finding("kernels", f"all {len(names)} are compiled, in {cache_base()}")
-    cost = duration(cpu_seconds(left))
-    return Finding(
-        "kernels",
-        f"{len(left)} of {len(names)} are not compiled: about {cost} of CPU in the first build, beside its stages",
-        "nothing: a build compiles them once",
-    )
+        return Finding("kernels", f"all {len(names)} are compiled, in {place}")
+    said = f"{len(left)} of {len(names)} are not compiled: about {duration(cpu_seconds(left))} of CPU"
+    try:
+        _writable(place)
+    except OSError as error:
+        found = f"{said} for each worker of each build, since they cannot be kept in {place}: {error.strerror}"
+        return Finding("kernels", found, f"make it writable, or set {VARIABLE}")
+    return Finding("kernels", f"{said} in the first build, beside its stages", "nothing: a build compiles them once")

@@ -8,9 +8,27 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from corpus_assets.cli.finding import Finding
+
 FOLDER = Path(__file__).resolve().parents[2]
 LOCK, PROJECT = "requirements.lock", "pyproject.toml"
 _PINNED = re.compile(r"^([\w.-]+==[^\\\n]+)", re.MULTILINE)
+
+
+def compared() -> Finding:
+    """Says which packages are missing, or of another version than the locked one."""
+    wanted = locked()
+    if wanted is None:
+        return Finding("packages", "installed without requirements.lock; versions are not compared")
+    there = {name: installed(name) for name in wanted}
+    absent = [name for name, found in there.items() if found is None]
+    other = [f"{name} {found} (locked: {wanted[name]})" for name, found in there.items() if found != wanted[name]]
+    how = "pip install --require-hashes -r requirements.lock"
+    if absent:
+        return Finding("packages", f"{len(absent)} are missing: {', '.join(absent[:5])}", how, broken=True)
+    if other:
+        return Finding("packages", f"{len(other)} have other versions: {', '.join(other[:5])}", how)
+    return Finding("packages", f"{len(wanted)}, all of the locked versions")
 
 
 def locked() -> dict[str, str] | None:

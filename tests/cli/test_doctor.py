@@ -2,15 +2,20 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
+from errno import EACCES
 from importlib.metadata import PackageNotFoundError, version
+from os import strerror
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from corpus_assets.cli import doctor, health, packages
-from corpus_assets.cli.health import Finding, findings
+from corpus_assets.cli.finding import Finding
+from corpus_assets.cli.health import findings
 from corpus_assets.estimate.known import Cost, keep_estimate, known_cost, recorded
 from corpus_assets.numbers import duration, size
 from corpus_assets.tokenize.encode.fast_libraries import encoded_by
@@ -66,23 +71,35 @@ def test_a_wrong_configuration_is_a_finding(tmp_path: Path) -> None:
 
 
 def test_a_package_that_is_missing_breaks_one_of_another_version_does_not(
-    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packages, "FOLDER", tmp_path)
     lock, project = tmp_path / "requirements.lock", tmp_path / "pyproject.toml"
     lock.write_text("numpy==0.0.1 \\\n    --hash=sha256:0\nnever==1 ; sys_platform == 'other' \\\n")
-    assert "not compared" in found(work)["packages"].found
+    assert "not compared" in packages.compared().found
     project.write_text('[project]\ndependencies = ["numpy>=2", "never", "never-heard-of-it"]\n')
-    other = found(work)["packages"]
+    other = packages.compared()
     assert "numpy" in other.found
     assert "never" not in other.found
     assert other.advice
     assert not other.broken
     lock.write_text("never-heard-of-it==1\n")
-    assert found(work)["packages"].broken
+    assert packages.compared().broken
 
 
-def test_packages_that_only_tests_and_linters_need_may_be_missing(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", ["zstandard", "tokenizers", "numba"])
+def test_what_cannot_be_loaded_without_a_package_is_a_finding(work: Work, package: str) -> None:
+    without = f"import sys; sys.modules['{package}'] = None; from corpus_assets.cli.main import main; main()"
+    command = [sys.executable, "-P", "-c", without, "doctor", "--json"]
+    done = subprocess.run(command, cwd=work.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    said = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
+    assert {"python", "packages"} <= said.keys()
+    assert package in said["program"]["found"]
+    assert said["program"]["broken"]
+
+
+def test_packages_that_only_tests_and_linters_need_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     tools = {"pytest", "pytest-xdist", "iniconfig", "mypy", "mypy-extensions", "ruff", "hypothesis", "tiktoken"}
     of_product = {"numpy", "dagster", "msgspec", "starlette", "graphql-core"}
 
@@ -98,10 +115,10 @@ def test_packages_that_only_tests_and_linters_need_may_be_missing(work: Work, mo
     assert of_product <= wanted.keys()
     assert not tools & wanted.keys()
     monkeypatch.setattr(packages, "version", without(tools))
-    assert not found(work)["packages"].broken
+    assert not packages.compared().broken
     monkeypatch.setattr(packages, "version", without({"graphql-core"}))
-    assert "1 are missing: graphql-core" in found(work)["packages"].found
-    assert found(work)["packages"].broken
+    assert "1 are missing: graphql-core" in packages.compared().found
+    assert packages.compared().broken
 
 
 def cost_of(work: Work) -> Cost | None:
@@ -208,6 +225,32 @@ def test_a_folder_that_cannot_be_written_breaks(work: Work, tmp_path: Path, monk
     home = found(work)["dagster home"]
     assert home.broken
     assert "DAGSTER_HOME" in home.advice
+
+
+def test_a_folder_below_one_that_cannot_be_entered_breaks(
+    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "locked" / "home"))
+    there = Path.exists
+
+    def exists(path: Path) -> bool:  # as for a user who is not root
+        if path.is_relative_to(tmp_path / "locked" / "home"):
+            raise PermissionError(EACCES, strerror(EACCES), str(path))
+        return there(path)
+
+    monkeypatch.setattr(Path, "exists", exists)
+    home = found(work)["dagster home"]
+    assert home.broken
+    assert "Permission denied" in home.found
+
+
+def test_kernels_that_cannot_be_kept_are_said_to_cost_every_build(work: Work, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("in the way")
+    _, out, _ = run(work.folder, "doctor", "--json")
+    (kernels,) = (finding for finding in json.loads(out)["findings"] if finding["subject"] == "kernels")
+    assert "cannot be kept" in kernels["found"]
+    assert "NUMBA_CACHE_DIR" in kernels["advice"]
+    assert not kernels["broken"]
 
 
 def test_limits_of_a_container_count(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from resources.kernel_cache import KernelCache
 
 CODE = SimpleNamespace(lifted=(), library=SimpleNamespace(has_dynamic_globals=False), _reduce=lambda: ("code",))
@@ -16,3 +18,14 @@ def test_code_that_cannot_be_put_in_its_place_leaves_nothing(tmp_path: Path) -> 
     cache.file(()).rmdir()
     cache.save_overload((), CODE)
     assert [path.is_file() for path in tmp_path.iterdir()] == [True]
+
+
+def test_a_folder_that_cannot_be_entered_holds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exists(path: Path) -> bool:  # as for a user who is not root
+        raise PermissionError(path)
+
+    cache = KernelCache("one", tmp_path)
+    cache.save_overload((), CODE)
+    assert cache.holds(())
+    monkeypatch.setattr(Path, "exists", exists)
+    assert not cache.holds(())
