@@ -69,20 +69,22 @@ def _is_built(instance: dg.DagsterInstance, backfill: str) -> bool:
 def _stages(planner: Planner, instance: dg.DagsterInstance, backfill: str) -> list[Stage]:
     """Returns the stages that a backfill is over, if one build can do all of it; else none.
 
-    It can if the backfill is over all partitions of several assets that read nothing else that is not fresh.
+    It can if the backfill is over all partitions of several assets that read nothing else that is not fresh. Where
+    Dagster knows no shards yet, its target has no partition of assets by shard, and they are selected all the same.
     """
     found = instance.get_backfill(backfill)
     data = found.asset_backfill_data if found else None
-    if data is None:
+    if found is None or data is None:
         return []
     target = data.target_subset
-    stages = [stage for stage in planner.graph if asset_key(stage.name) in target.asset_keys]
+    selected = {*target.asset_keys, *(found.asset_selection or ())}
+    stages = [stage for stage in planner.graph if asset_key(stage.name) in selected]
     read = {edge.asset for stage in stages for edge in stage.inputs} - {stage.name for stage in stages}
     if len(stages) < 2 or not all(planner.all_fresh(planner.graph[name]) for name in read):
         return []
     for stage in stages:
         subset = target.partitions_subsets_by_asset_key.get(asset_key(stage.name))
-        if subset is not None and not _known(planner, stage, instance) <= set(subset.get_partition_keys()):
+        if not _known(planner, stage, instance) <= set(subset.get_partition_keys() if subset else ()):
             return []
     return stages
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.assets.graph.asset_graph_subset import AssetGraphSubset
@@ -86,6 +87,29 @@ def test_the_first_run_builds_and_reports_everything(empty: Runs, built: Runs) -
     assert found is not None
     assert found.tags[BUILT_TAG] == "yes"
     assert found.tags["corpus/why"] == "inventory: never built"
+
+
+def test_of_a_corpus_whose_shards_dagster_never_saw_all_is_built_too(empty: Runs) -> None:
+    assembly = assemble(empty.corpus)
+    graph = dg.Definitions(assets=assembly.assets, resources=assembly.resources).resolve_asset_graph()
+    chosen = [asset_key(asset) for asset in everything(empty)]
+    arguments: dict[str, Any] = dict.fromkeys(("partition_names", "title", "description", "run_config"))
+    empty.instance.add_backfill(
+        PartitionBackfill.from_asset_partitions(
+            backfill_id=BACKFILL,
+            asset_graph=graph,
+            asset_selection=chosen,
+            backfill_timestamp=time.time(),
+            tags={},
+            dynamic_partitions_store=empty.instance,
+            all_partitions=True,
+            **arguments,
+        )
+    )
+    first = run(empty, "inventory")
+    assert first.success
+    assert empty.not_fresh() == []
+    assert told(empty, first) == partitions(empty, everything(empty))
 
 
 def test_a_fresh_corpus_is_only_reported(built: Runs) -> None:
