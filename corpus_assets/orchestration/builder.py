@@ -126,10 +126,14 @@ class Builder:
         problems = [*self.report.failed, *self.report.failed_checks]
         more = f"\nand {len(problems) - 1} more" if len(problems) > 1 else ""
         found = self._fresh_now()
+        overcome = self._failures.overcome(self._planner)
+        if overcome:
+            self._dagster.do(lambda runner: runner.overcome(overcome))
         if self._dagster.used:
             self._dagster.do(lambda runner: runner.total())
             self._dagster.do(lambda runner: runner.tell(found))
         self._end(f"{problems[0]}{more}" if problems else None)
+        self._failures.forget(self._planner, overcome)
         return found
 
     def _fresh_now(self) -> Mapping[str, Freshness]:

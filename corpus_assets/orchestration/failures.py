@@ -3,7 +3,7 @@
 A failure is a small JSON file in `ledger/.failures`. It is no part of the ledger's truth: without it nothing is lost.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -13,7 +13,8 @@ from corpus_assets.corpus import Corpus
 from resources.errors import CorpusError
 from resources.hashing import content_digest
 from resources.ledger import FOLDER, partition_name, recipe_digest
-from resources.planning.planner import Planner
+from resources.planning.planner import Planner, Status
+from resources.records import Record
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 from resources.storage.interface import Storage
@@ -37,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class KeptFailures:
-    """Keeps the errors of partitions, and removes those of partitions that succeeded.
+    """Keeps the errors of partitions, and removes those of partitions that succeeded or are fresh without that.
 
     A store that cannot be written keeps nothing, and that is no fault of the build.
     """
@@ -55,9 +56,30 @@ class KeptFailures:
                 failure = Failure(stage.name, key, state(planner, stage, key), outcome.error, _now())
                 self._storage.write(path, msgspec.json.encode(failure))
                 self._paths.add(path)
-            elif path in self._paths:
-                self._storage.delete(path)
-                self._paths.discard(path)
+            else:
+                self._remove(path)
+
+    def overcome(self, planner: Planner) -> list[Record]:
+        """Returns the records of partitions that failed and are fresh all the same, since a change was taken back."""
+        found = []
+        for path in sorted(self._paths):
+            failure = _read(self._storage, path)
+            if failure is not None and failure.asset in planner.graph.stages:
+                decision = planner.decisions(planner.graph[failure.asset]).get(failure.partition)
+                if decision is not None and decision.status is Status.FRESH:
+                    found.append(planner.records(failure.asset)[failure.partition])
+        return found
+
+    def forget(self, planner: Planner, records: Iterable[Record]) -> None:
+        """Removes the failures of these partitions."""
+        with suppress(OSError, CorpusError):
+            for record in records:
+                self._remove(_path(planner.graph[record.asset], record.partition))
+
+    def _remove(self, path: str) -> None:
+        if path in self._paths:
+            self._storage.delete(path)
+            self._paths.discard(path)
 
 
 def note_outcomes(corpus: Corpus, stage: Stage, outcomes: Sequence[Outcome]) -> None:

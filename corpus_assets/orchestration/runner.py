@@ -37,6 +37,7 @@ from resources.stage.job import Outcome
 WHY_TAG = "corpus/why"
 BUILD_TAG = "corpus/build"
 LOST_WHY = "committed by a build that could not tell this Dagster"
+OVERCOME_WHY = "fresh, not computed again: what had changed when it failed was taken back"
 MAX_WHY = 200
 BATCH = 256
 BATCH_SECONDS = 5.0
@@ -134,8 +135,15 @@ class Runner:
 
     def _report_lost(self, committed: Mapping[str, list[Record]], since: float) -> None:
         """Reports what was committed since Dagster was last told of everything. since: when that was."""
-        for record in lost_records(self._instance, since, committed):
-            self._pending[record.asset].built.append((record, LOST_WHY, time.time()))
+        self._report_again(lost_records(self._instance, since, committed), LOST_WHY)
+
+    def overcome(self, records: Iterable[Record]) -> None:
+        """Reports partitions that failed and are fresh all the same: Dagster shows them as failed until then."""
+        self._report_again(records, OVERCOME_WHY)
+
+    def _report_again(self, records: Iterable[Record], why: str) -> None:
+        for record in records:
+            self._pending[record.asset].built.append((record, why, time.time()))
             self._waiting += 1
         self.store()
 

@@ -9,12 +9,17 @@ from pathlib import Path
 from sqlite3 import OperationalError
 from typing import Any, cast
 
+import dagster as dg
 import pytest
+from dagster._core.storage.partition_status_cache import AssetPartitionStatus
 from dagster_shared.error import SerializableErrorInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.causes import causes
 from corpus_assets.orchestration.failures import FAILURES, ago, failures, note_outcomes
 from corpus_assets.orchestration.instance import project_instance, usable
@@ -24,6 +29,7 @@ from resources.errors import ConfigError, StorageError
 from resources.stage.job import Outcome
 from resources.stage.run_job import run_job
 from tests.orchestration.runs import Runs
+from tests.orchestration.silent import Silent
 
 ASSET, KEY = "short_documents", "books--one"
 
@@ -63,6 +69,42 @@ def test_a_failure_is_a_cause_of_the_plan(built: Runs) -> None:
     now = datetime.now(UTC) + timedelta(hours=3, minutes=5)
     found = causes(built.corpus.planner(), built.corpus.graph, now)
     assert found.failed == {f"{ASSET}/{KEY}": "failed 3 hours ago: the stream is cut"}
+
+
+def build_again(runs: Runs) -> Report:
+    """What `corpus build` does."""
+    corpus = runs.corpus
+    return build(corpus, list(corpus.graph), Silent(), instance=runs.instance)
+
+
+@pytest.mark.parametrize("with_work", [False, True])
+def test_a_partition_whose_failure_was_taken_back_is_green_again(runs: Runs, with_work: bool) -> None:
+    def status() -> AssetPartitionStatus | None:
+        partitions = dg.DynamicPartitionsDefinition(name="shard")
+        found = runs.instance.get_status_by_partition(asset_key("normalized_documents"), ["books--two"], partitions)
+        return (found or {})["books--two"]
+
+    assert build_again(runs).ok
+    file = runs.folder / "raw/books/two.jsonl.gz"
+    content = file.read_bytes()
+    file.write_bytes(b"this is no gzip file")
+    assert not build_again(runs).ok
+    assert status() is AssetPartitionStatus.FAILED
+    file.write_bytes(content)
+    if not with_work:  # Only what lists the raw files is made again, by somebody who tells nobody.
+        corpus = runs.corpus
+        with corpus.building():
+            for name in ("inventory", "raw_source"):
+                corpus.step(corpus.graph[name]).run()
+    report = build_again(runs)
+    assert report.ok
+    assert bool(report.recomputed) is with_work
+    assert runs.not_fresh() == []
+    assert status() is AssetPartitionStatus.MATERIALIZED
+    assert list(runs.corpus.storage.entries(FAILURES)) == []
+    told = len(runs.events("normalized_documents"))
+    assert build_again(runs).ok
+    assert len(runs.events("normalized_documents")) == told, "said once"
 
 
 @given(st.integers(0, 10**9))
