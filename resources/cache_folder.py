@@ -3,6 +3,7 @@
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -16,9 +17,15 @@ def cache_base() -> Path:
 
 def own_folder() -> str:
     """Returns a folder that only this user can write to, since what lies in it is executed."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    places = [base / "corpus-assets" / "numba", Path(tempfile.gettempdir()) / f"corpus-assets-numba-{os.getuid()}"]
+    places = [*_at_home(), Path(tempfile.gettempdir()) / f"corpus-assets-numba-{os.getuid()}"]
     return next((str(folder) for folder in places if _is_own(folder)), None) or _of_this_process()
+
+
+def _at_home() -> list[Path]:
+    """Returns the folder in the cache folder of the user, if he has a home."""
+    with suppress(RuntimeError):
+        return [Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "corpus-assets" / "numba"]
+    return []
 
 
 @cache
@@ -32,6 +39,6 @@ def _is_own(folder: Path) -> bool:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
             found = folder.lstat()
-    except (OSError, RuntimeError):
+    except OSError:
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022

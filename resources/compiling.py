@@ -44,7 +44,7 @@ def load_early() -> None:
 
     For a command that will build, before it loads anything else, which keeps one core busy.
     """
-    with suppress(OSError, RuntimeError):  # RuntimeError: of a user without a home
+    with suppress(OSError):
         if not _EARLY and not any((cache_base() / _NOTES).glob("*")):
             _EARLY.append(_started())
 

@@ -59,6 +59,18 @@ def test_where_nothing_can_be_written_a_folder_is_made(monkeypatch: pytest.Monke
     assert cache_folder.own_folder() == str(folder), "every process of the user finds the same one"
 
 
+def test_a_user_without_a_home_has_a_folder_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def expanduser(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", expanduser)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = Path(cache_folder.own_folder())
+    assert folder.parent == tmp_path
+    assert cache_folder.own_folder() == str(folder), "every process of the user finds the same one"
+
+
 def test_a_folder_that_others_can_write_to_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
