@@ -116,9 +116,21 @@ def prepare(modules: Sequence[str] = ()) -> None:
     for name, value in WORKER_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     _CONTEXT.set_forkserver_preload([*PRELOADED, *modules])
-    from multiprocessing.forkserver import ensure_running
+    from multiprocessing import forkserver, resource_tracker
 
-    ensure_running()
+    resource_tracker.ensure_running()  # It ends the holding back of signals, so it comes before.
+    with _interrupts_held_back():
+        forkserver.ensure_running()
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Lets processes that are started begin with Ctrl-C held back: one that loads modules would show a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def new_pipe() -> tuple[Connection, Connection]:
@@ -143,6 +155,7 @@ def _serve(connection: Connection, interrupted: Connection) -> None:
         os._exit(INTERRUPTED)
 
     signal.signal(signal.SIGINT, leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     calm_collector()
     work: SimpleQueue[tuple[Callable[[Any], Any], Any, float] | None] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, work), daemon=True).start()

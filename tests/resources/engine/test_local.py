@@ -112,6 +112,40 @@ def test_a_worker_that_begins_after_an_interrupted_driver_ended_shows_no_traceba
     assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
 
 
+WHILE_LOADING = """
+import os, signal, time
+from pathlib import Path
+from tests.resources.engine.test_local import LocalEngine
+
+os.environ["DRIVER"] = str(os.getpid())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+LocalEngine(1).prepare(["says_that_it_loads"])
+try:
+    while not Path("loads").exists():
+        time.sleep(0.01)
+    os.killpg(0, signal.SIGINT)  # as Ctrl-C in a terminal
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_while_modules_are_loaded_for_workers_shows_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "says_that_it_loads.py").write_text(f"open('loads', 'w')\n{LOADS_LONG}")
+    paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
+    ended = subprocess.run(
+        [sys.executable, "-c", WHILE_LOADING],
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        start_new_session=True,
+    )
+    assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
+
+
 def test_a_worker_that_dies_otherwise_fails_its_job(tmp_path: Path) -> None:
     engine = LocalEngine(2, died)
     outcomes = list(engine.run(jobs(tmp_path, 2)))
