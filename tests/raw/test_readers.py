@@ -308,6 +308,24 @@ def test_a_json_string_is_a_text_in_json_gz_alone() -> None:
     assert reasons(read("a.jsonl.gz", gzip.compress(lines)))[0] == "not_an_object"
 
 
+@pytest.mark.parametrize("name", PACK)
+@pytest.mark.parametrize("dump", [b'[{"text":"a"},{"text":"b"}]', b'\xef\xbb\xbf\n [ {"text":"a"}, {"text":"b"}]\n'])
+@pytest.mark.parametrize("longest", [8, 1000])
+def test_a_dump_of_all_rows_as_one_array_is_no_single_bad_row(name: str, dump: bytes, longest: int) -> None:
+    """Counted as one row, it would hide how much is lost, and pass `max_bad_rows` beside any other file."""
+    with pytest.raises(BadFileError, match="one JSON array of objects; valid is one object per line"):
+        read(name, PACK[name](dump), limits=Limits(line_bytes=longest))
+
+
+@pytest.mark.parametrize("line", [b"[1,2]", b"[]", b'["a"]', b'[[{"text":"a"}]]'])
+def test_another_array_is_a_bad_row(line: bytes) -> None:
+    assert reasons(read("a.jsonl", line + b'\n{"text":"a"}\n[{"text":"b"}]\n')) == [
+        "not_an_object",
+        None,
+        "not_an_object",
+    ]
+
+
 def test_long_lines_are_passed_over_and_counted() -> None:
     good, long = b'{"text":"%s"}\n' % (b"a" * 88), b'{"text":"%s"}\n'
     lines = (
