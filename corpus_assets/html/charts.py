@@ -17,7 +17,7 @@ from corpus_assets import numbers
 COLOURS = 8
 """Colours of series, `--c1` to `--c8` of the style; further series begin anew."""
 
-_WIDTH, _ROW, _FONT = 520, 24, 12
+_WIDTH, _ROW, _FONT, _MARGIN = 520, 24, 12, 8
 _BINS = 64
 _SPOKEN = 12
 _DROPPED = ("x centered", "y centered", "x", "y", "x_label", "label")
@@ -35,14 +35,11 @@ def stacked_bars(
     """Returns a horizontal bar per label, made of a piece for each series; series have a value for every label."""
     import pygal
 
-    legend = len(series) > 1
-    rows = -(-len(series) // 2) if legend else 0
+    rows = -(-len(series) // 2) if len(series) > 1 else 0
     height = 56 + _ROW * max(len(labels), 1) + 26 * rows
     chart = pygal.HorizontalStackedBar(
         **_options(words, height, max((sum(row) for row in zip(*series.values(), strict=True)), default=0)),
-        show_legend=legend,
-        legend_at_bottom=legend,
-        legend_at_bottom_columns=2,
+        **_legend(len(series)),
     )
     chart.x_labels = [_short(label) for label in reversed(labels)]
     for name, values in series.items():
@@ -82,9 +79,7 @@ def histogram(
     bins = list(pairwise(edges))
     chart = pygal.Histogram(
         **_options(_of_bin, 250, max(counts, default=0)),
-        show_legend=bool(cuts),
-        legend_at_bottom=bool(cuts),
-        legend_at_bottom_columns=2,
+        **_legend(1 + len(cuts or {})),
         xrange=(0, len(counts)),
     )
     every = max(1, -(-len(edges) // 7))
@@ -159,7 +154,7 @@ def _options(words: Words, height: int, top: float) -> dict[str, Any]:
     return {
         "width": _WIDTH,
         "height": height,
-        "margin": 8,
+        "margin": _MARGIN,
         "margin_right": 24,
         "css": (),
         "js": (),
@@ -172,6 +167,18 @@ def _options(words: Words, height: int, top: float) -> dict[str, Any]:
         "y_labels": [{"value": tick, "label": words(tick)} for tick in ticks],
         "range": (0, ticks[-1]),
         "formatter": words,
+    }
+
+
+def _legend(series: int) -> dict[str, Any]:
+    """Returns where the names of series stand: in two columns below the bars."""
+    more = series > 1
+    half = round(1.5 * _FONT) if more and series % 2 else 0  # a last row of one name, which pygal leaves no room for
+    return {
+        "show_legend": more,
+        "legend_at_bottom": more,
+        "legend_at_bottom_columns": 2,
+        "margin_bottom": _MARGIN + half,
     }
 
 

@@ -63,3 +63,18 @@ def test_fewer_bars_hold_as_many_documents(counts: list[int]) -> None:
 @pytest.mark.parametrize(("value", "place"), [(-5, 0), (0, 0), (0.5, 0.5), (3, 2.5), (99, 3)])
 def test_a_cut_lies_between_the_edges_around_it(value: float, place: float) -> None:
     assert _position([0, 1, 2, 4], value) == place
+
+
+@pytest.mark.parametrize("series", range(2, 11))
+def test_a_legend_ends_inside_its_picture(series: int) -> None:
+    stacked = charts.stacked_bars("Title", ["a", "b"], {f"series {number}": [1, 2] for number in range(series)})
+    cut = charts.histogram("Title", [0, 1, 2], [3, 2], {f"cut {number}": 1.5 for number in range(1, series)})
+    for drawn in (stacked, cut):
+        figure = ElementTree.fromstring(str(drawn))
+        (svg,) = [child for child in figure if child.tag.endswith("svg")]
+        (legends,) = [node for node in svg.iter() if node.get("class") == "legends"]
+        (below,) = re.findall(r"translate\(\S+ (\S+)\)", legends.get("transform", ""))
+        boxes = [node for node in legends.iter() if node.tag.endswith("rect")]
+        assert len(boxes) == series
+        height = float(svg.get("viewBox", "").split()[3])
+        assert max(float(below) + float(box.get("y", 0)) + float(box.get("height", 0)) for box in boxes) <= height
