@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from corpus_assets import numbers
 from corpus_assets.corpus import Corpus
 from corpus_assets.report.assets import NAME
-from corpus_assets.report.model import VERSION, Model, decode
+from corpus_assets.report.model import VERSION, Model, Source, decode
 from corpus_assets.report.report import MODEL, PAGE
+from corpus_assets.report.sections.blocks import Tiles
+from corpus_assets.report.sections.summary import summary
 from resources.planning.planner import Status
 from tests.build.small import digests, opened, write_config, write_raw
 from tests.report.conftest import HOSTILE, build
@@ -73,6 +76,15 @@ def test_numbers_agree_with_the_records(folder: Path) -> None:
     assert {benchmark.name: benchmark.numbers["held"] for benchmark in found.benchmarks} == {"exam": 1}
 
 
+def test_the_tile_of_the_sources_counts_no_files_of_datasets(folder: Path) -> None:
+    ours = model(folder).sources
+    theirs = Source("pairs", None, "raw/pairs", dataset="pairs", files=2, raw_bytes=1_000_000)
+    (tiles,) = summary(msgspec.structs.replace(model(folder), sources=[*ours, theirs])).blocks
+    said = f"{sum(one.files for one in ours)} raw files, {numbers.size(sum(one.raw_bytes for one in ours))}"
+    assert isinstance(tiles, Tiles)
+    assert tiles.pairs[0] == ("Sources", "3", said)
+
+
 def test_every_step_keeps_what_it_does_not_lose(folder: Path) -> None:
     steps = model(folder).steps
     for before, after in pairwise(steps):
@@ -122,8 +134,8 @@ def test_a_folded_input_names_the_asset_in_the_record_and_in_the_reason(folder: 
 def test_the_page_holds_its_numbers_and_asks_for_nothing(folder: Path) -> None:
     content = page(folder)
     found = Elements(content)
-    (numbers,) = [text for text in found.scripts if text.lstrip().startswith("{")]
-    assert decode(numbers) == model(folder)
+    (written,) = [text for text in found.scripts if text.lstrip().startswith("{")]
+    assert decode(written) == model(folder)
     assert len(found.named("script")) == 2
     for _, attributes in found.found:
         assert not {"src", "srcset", "action", "onclick"} & attributes.keys()

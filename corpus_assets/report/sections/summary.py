@@ -25,8 +25,9 @@ def summary(model: Model) -> Section:
 
 
 def _documents(model: Model) -> list[tuple[str, str, str]]:
-    files, stored = sum(one.files for one in model.sources), sum(one.raw_bytes for one in model.sources)
     ours = [source for source in model.sources if source.dataset is None]
+    counted = ours or model.sources
+    files, stored = sum(one.files for one in counted), sum(one.raw_bytes for one in counted)
     tiles = [("Sources", numbers.count(len(ours)), f"{files:,} raw files, {numbers.size(stored)}")]
     tiles = tiles if ours else [("Raw files", numbers.count(files), numbers.size(stored))]
     if model.steps:
