@@ -15,7 +15,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.export.datasets import exported_datasets, streamed_datasets
 from corpus_assets.export.format import totals_of
 from corpus_assets.export.token_stream import sums_by_source
-from corpus_assets.tokenize.statistics import H5_DATASET_STATS
+from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics
 from resources.planning.planner import Planner
 from resources.stage.partition import Partition
 
@@ -45,9 +45,9 @@ class OfSource(msgspec.Struct):
 class Dataset(msgspec.Struct):
     """The tokens of a dataset.
 
-    rows: of HDF5 files, else windows or documents. tokens: with separators. partitions: how many of `of` are built; the
-    numbers are theirs. by_source: of a dataset in HDF5; None if a partition was made before sources were counted. The
-    other datasets are made of the streams.
+    rows: of HDF5 files, else windows or documents. tokens: with separators, without padding. partitions: how many of
+    `of` are built; the numbers are theirs. by_source: of a dataset in HDF5; None if a partition was made before sources
+    were counted. The other datasets are made of the streams.
     """
 
     name: str
@@ -97,8 +97,11 @@ def _datasets(corpus: Corpus, planner: Planner) -> Iterator[Dataset]:
         name: str = entry["name"]
         made, expected = _built(corpus, planner, names.tokens(name))
         given = entry["input"] if isinstance(entry["input"], str) else "files"
-        count = _of_export if name in exported else _of_rows
-        counted = {**count(made), "by_source": None if name in exported else _by_source(corpus, planner, entry)}
+        if name in exported:
+            counted = _of_export(made)
+        else:
+            sequences, _ = _built(corpus, planner, names.sequences(name)) if entry["shuffle"] else (made, 0)
+            counted = {**_of_rows(made, sequences), "by_source": _by_source(sequences)}
         yield Dataset(name, entry.get("format", HDF5), given, **counted, partitions=len(made), of=expected)
 
 
@@ -107,16 +110,17 @@ def _of_export(made: list[Partition]) -> Mapping[str, Any]:
     return {"rows": totals.get("units", 0), "tokens": totals.get("ids", 0)}
 
 
-def _of_rows(made: list[Partition]) -> Mapping[str, Any]:
+def _of_rows(made: list[Partition], sequences: list[Partition]) -> Mapping[str, Any]:
+    """Returns the numbers of files. sequences: the partitions that counted their tokens when they made rows of texts."""
     counted = [partition.counters(H5_DATASET_STATS) for partition in made]
-    keys = {"rows": "num_sequences", "tokens": "num_tokens", "loss_tokens": "loss_valid_tokens"}
-    return {ours: sum(int(one[theirs]) for one in counted) for ours, theirs in keys.items()}
+    keys = {"rows": "num_sequences", "loss_tokens": "loss_valid_tokens"}
+    found = {ours: sum(int(one[theirs]) for one in counted) for ours, theirs in keys.items()}
+    tokens = sum(Statistics.from_dict(one.counters(COUNTERS)).non_pad_tokens for one in sequences if made)
+    return {**found, "tokens": tokens}
 
 
-def _by_source(corpus: Corpus, planner: Planner, entry: Mapping[str, Any]) -> dict[str, OfSource] | None:
+def _by_source(made: list[Partition]) -> dict[str, OfSource] | None:
     """Returns what was made of the documents of each source, in the order of names."""
-    name: str = entry["name"]
-    made, _ = _built(corpus, planner, names.sequences(name) if entry["shuffle"] else names.tokens(name))
     total: dict[str, Counter[str]] = {}
     for partition in made:
         if (found := partition.record.statistics.get("by_source")) is None:
@@ -145,7 +149,7 @@ def _stream_table(streams: list[Counted]) -> Table:
 
 def _source_table(datasets: list[Dataset]) -> Table:
     words, numbers = ["dataset", "source"], ["documents", "text bytes", "tokens", "in the loss", "bytes/token"]
-    table = _table("tokens by source, with separators", words, numbers)
+    table = _table("tokens of the texts by source, with separators, cut and discarded ones included", words, numbers)
     for dataset in datasets:
         for source, one in (dataset.by_source or {}).items():
             ratio = f"{one.text_bytes / one.tokens:.2f}" if one.tokens else "-"

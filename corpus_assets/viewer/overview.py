@@ -105,19 +105,18 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     name = entry["name"]
     records = list(view.records(names.tokens(name)).values())
     stats = [record.numbers.get("h5_dataset_stats", {}) for record in records]
-
     hdf5 = any(stats)
     positions = sum(one.get("num_tokens", 0) for one in stats)
-    real = sum(one.get("non_pad_tokens", 0) for one in stats)
+    tokens = _tokens(view, name, records)
     return {
         "name": name,
         "href": link("tokens", name),
         "input": entry["input"] if isinstance(entry["input"], str) else "files of its own",
         "written": entry.get("mode") if hdf5 else entry.get("format", entry.get("mode", "")),
         "rows": _sum(records, "rows_out"),
-        "tokens": _tokens(view, name, records),
+        "tokens": tokens,
         "loss": sum(one.get("loss_valid_tokens", 0) for one in stats) if hdf5 else None,
-        "fill": real / positions if hdf5 and positions else None,
+        "fill": tokens / positions if tokens and positions else None,
         "stored": sum(file.bytes for file in _files(records)),
         "by_source": _tokens_of_sources(records) or _tokens_of_sources(_built(view, names.sequences(name))),
         "built": bool(records),

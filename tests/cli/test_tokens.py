@@ -65,6 +65,13 @@ def test_sources_add_up(corpus: Corpus, capsys: pytest.CaptureFixture[str]) -> N
     assert pairs[1]["loss_tokens"] == datasets["pairs"]["loss_tokens"]
 
 
+def test_padding_is_no_token(corpus: Corpus, capsys: pytest.CaptureFixture[str]) -> None:
+    datasets = shown(corpus, capsys)
+    for name in ("rows", "packed", "pairs"):
+        params = json.loads((corpus.folder / "corpus" / "tokens" / name / "data_params.json").read_text())
+        assert datasets[name]["tokens"] == params["post-process"]["non_pad_tokens"] < 32 * datasets[name]["rows"]
+
+
 def test_lengths_of_documents_are_counted(corpus: Corpus) -> None:
     records = {asset: record for (asset, _), record in live_records(corpus).items()}
     for asset in ("rows_sequences", "packed_tokens", "pairs_tokens", "train_token_stream"):

@@ -1,12 +1,14 @@
 """Every page of a built corpus is shown, its links lead somewhere, and what it says is what the ledger says."""
 
 import html
+import json
 import re
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from corpus_assets import numbers
 from corpus_assets.viewer.opened import ReadOnly
 from resources.records import partition_name
 from resources.stage.partition import Partition
@@ -29,6 +31,14 @@ def test_the_overview_has_every_source_dataset_and_stage(pages: TestClient, buil
     for dataset in corpus.config.datasets:
         assert f'href="/corpus/tokens/{dataset.name}"' in shown
     assert "<td>fresh</td>" in shown
+
+
+def test_the_overview_says_how_full_rows_are_as_data_params_does(pages: TestClient, built_once: Path) -> None:
+    shown = re.sub(r"<[^>]+>", " ", pages.get("/corpus/").text)
+    for params in sorted((built_once / "corpus" / "tokens").glob("*/data_params.json")):
+        found = json.loads(params.read_bytes())["post-process"]
+        wanted = [params.parent.name, ".*?", numbers.count(found["non_pad_tokens"]), r"\s+", r"[\d,]+", r"\s+"]
+        assert re.search("".join(wanted) + re.escape(numbers.share(found["fill"])), shown), (params.parent.name, found)
 
 
 def test_every_link_of_every_page_leads_to_a_page(pages: TestClient) -> None:
