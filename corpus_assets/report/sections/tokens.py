@@ -72,7 +72,9 @@ def _by_source(model: Model) -> Block:
     if others:
         rest = [sum(found.get(name, 0) for name in others) if found else None for found in counts[:MOST_COLUMNS]]
         rows.append([f"{len(others):,} other sources", *rest])
-    title = "Tokens by source and dataset; those in HDF5 count the end of each text too"
+    title = (
+        "Tokens of the texts by source and dataset, cut and discarded ones included; in HDF5 with the end of each text"
+    )
     title += f"; {len(more)} more datasets are not shown" if more else ""
     return Table(title, [("source", "text"), *((one.name, "count") for one in shown_datasets)], rows)
 
