@@ -111,7 +111,7 @@ def _of_export(made: list[Partition]) -> Mapping[str, Any]:
 
 
 def _of_rows(made: list[Partition], sequences: list[Partition]) -> Mapping[str, Any]:
-    """Returns the numbers of files. sequences: the partitions that counted their tokens when they made rows of texts."""
+    """Returns the numbers of files. sequences: the partitions that counted the tokens, as they made rows of texts."""
     counted = [partition.counters(H5_DATASET_STATS) for partition in made]
     keys = {"rows": "num_sequences", "loss_tokens": "loss_valid_tokens"}
     found = {ours: sum(int(one[theirs]) for one in counted) for ours, theirs in keys.items()}

@@ -42,7 +42,7 @@ def recorded(name: str, assets: Iterable[str], records_of: Callable[[str], Recor
             continue
         found.assets[asset] = _asset(records)
         found.made = max(found.made, *(record.created for record in records.values()))
-        found.configuration |= dict(_configuration(records))
+        found.configuration |= dict(_configuration(asset, records))
         _add_sources(found, asset, records)
         if asset not in _ELSEWHERE:
             _add_dropped(found, asset, records)
@@ -71,8 +71,13 @@ def source_of(key: str | None) -> str | None:
     return source if dashes else None
 
 
-def _configuration(records: Records) -> Iterator[tuple[str, Any]]:
-    """Yields the parameters with which the newest partition of each source was made, by dotted key."""
+def _configuration(asset: str, records: Records) -> Iterator[tuple[str, Any]]:
+    """Yields the parameters with which the newest partition of each source was made, by dotted key.
+
+    A dataset's own tokenizer records its section under the key that the tokenizer of the corpus has, too.
+    """
+    dataset = asset.removesuffix(f"_{names.SHARED_TOKENIZER}")
+    own = f"datasets.{dataset}." if asset == names.tokenizer(dataset) else ""
     newest: dict[str | None, Record] = {}
     for key, record in records.items():
         known = newest.get(source_of(key))
@@ -82,7 +87,7 @@ def _configuration(records: Records) -> Iterator[tuple[str, Any]]:
         for key, value in record.parameters.items():
             if key in _WHOLE:
                 continue
-            name = f"sources.{source}{key.removeprefix('source')}" if key.startswith("source.") else key
+            name = f"sources.{source}{key.removeprefix('source')}" if key.startswith("source.") else f"{own}{key}"
             yield from flattened(value, name).items()
 
 

@@ -4,7 +4,9 @@ import re
 from typing import Any
 
 import msgspec
+from pydantic import ValidationError
 
+from corpus_assets.config.contamination import Contamination
 from corpus_assets.diff.numbers import FILE_BYTES, Asset, Measures, Numbers, flattened
 from corpus_assets.diff.recorded import MIXED, READ
 from resources.errors import BadFileError
@@ -95,8 +97,18 @@ def reported(content: bytes, where: str) -> Numbers:
     return _numbers(report)
 
 
+def _as_recorded(configuration: dict[str, Any]) -> dict[str, Any]:
+    """Returns a configuration with numbers for what it says of n-grams in words or not at all, as records have it."""
+    try:
+        section = Contamination.model_validate(configuration.get("contamination"))
+    except ValidationError:
+        return configuration
+    numbers = {"words": section.ngram, "shortest_item": section.shortest}
+    return {**configuration, "contamination": {**configuration["contamination"], **numbers}}
+
+
 def _numbers(report: _Report) -> Numbers:
-    found = Numbers(report.name, "report", configuration=flattened(report.configuration))
+    found = Numbers(report.name, "report", configuration=flattened(_as_recorded(report.configuration)))
     found.assets = {name: Asset(stage.code_version, stage.partitions) for name, stage in report.stages.items()}
     found.sources = {
         source.name: {"raw_files": source.files, "raw_bytes": source.raw_bytes}

@@ -208,3 +208,27 @@ def test_the_report_of_a_store_counts_what_its_records_count(pair: tuple[Path, P
     found = compared_sides(kept, open_side(pair[1]), READ, 5)
     assert found.is_empty, found
     assert compared_sides(kept, open_side(pair[0]), READ, 5).sources
+
+
+def test_a_tokenizer_of_a_dataset_is_not_taken_for_that_of_the_corpus(built_once: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    shutil.copytree(built_once, folder)
+    (folder / "tokenizer.json").write_bytes(next((folder / "corpus" / "tokenizer").glob("tokenizer.json")).read_bytes())
+    own = {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"}
+    (folder / "raw" / "exam").mkdir()
+    (folder / "raw" / "exam" / "items.jsonl").write_text('{"id": "1", "text": "' + "any words " * 10 + '"}\n')
+    changes = {
+        "datasets": [
+            {"name": "train", "sequence_length": 32},
+            {"name": "other", "sequence_length": 32, "tokenizer": own},
+        ],
+        "benchmarks": [{"name": "exam", "location": "raw/exam"}],
+    }
+    write_config(folder, changes)
+    corpus = opened(folder)
+    assert not drive(corpus, list(corpus.graph)).failed
+    side = open_side(folder)
+    assert side.numbers.configuration["tokenizer.kind"] == "train"
+    assert side.numbers.configuration["datasets.other.tokenizer.kind"] == "tokenizer_json"
+    found = compared_sides(open_side(folder / "corpus" / "report" / "report.json"), side, READ, 5)
+    assert [(one.key, one.old, one.new) for one in found.configuration] == []
