@@ -155,6 +155,8 @@ def _lines(way: Way) -> Iterator[str]:
         return
     for end in dict.fromkeys((end.stage, end.reason) for end in way.ends()):
         yield f"ended     in {end[0]}" + (f": {end[1]}" if end[1] else "")
+    if reached := way.reached():
+        yield f"reached   {', '.join(reached)}"
 
 
 def _further(step: Step) -> Iterator[str]:

@@ -49,3 +49,9 @@ class Way:
     def ends(self) -> Iterator[Step]:
         """Yields the steps at which a document, or a use of it, was dropped."""
         return (step for step in self.steps if step.status == "dropped")
+
+    def reached(self) -> list[str]:
+        """Returns the assets whose token files hold the document, or a use of it."""
+        return list(
+            dict.fromkeys(step.stage for step in self.steps if step.status == "here" and step.stage.endswith("_tokens"))
+        )

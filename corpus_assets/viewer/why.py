@@ -129,19 +129,13 @@ def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
         "row": way.origin.row,
         "href": link("documents", asset, shard, row=number) if shard and number is not None else "",
         "ends": [(end.stage, plain(end.reason or ""), seen(end.words)) for end in ends],
-        "reached": _reached(way),
+        "reached": [stage.removesuffix("_tokens") for stage in way.reached()],
         "steps": [_step(view, step, _several(way)) for step in way.steps],
     }
 
 
 def _several(way: Way) -> bool:
     return len({step.copy for step in way.steps if step.copy is not None}) > 1
-
-
-def _reached(way: Way) -> list[str]:
-    """Returns the datasets whose token rows hold the document."""
-    stages = [step.stage for step in way.steps if step.status == "here" and step.stage.endswith("_tokens")]
-    return list(dict.fromkeys(stage.removesuffix("_tokens") for stage in stages))
 
 
 def _step(view: View, step: Step, several: bool) -> dict[str, Any]:

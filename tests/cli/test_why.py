@@ -18,7 +18,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_small(tmp_path_factory.mktemp("why"))
     write_raw(folder, "web/twin.jsonl", [{"id": ROWS["books/one.jsonl"][2]["id"], "text": "Other words. " * 20}])
     hdf5 = {"name": "rows", "input": "decontaminated_train", "sequence_length": 64}
-    write_config(folder, {"datasets": [{"name": "meg", "format": "megatron"}, hdf5]})
+    web = {"name": "web", "format": "megatron", "weights": {"shares": {"web": 1}}}
+    write_config(folder, {"datasets": [{"name": "meg", "format": "megatron"}, web, hdf5]})
     assert not drive(opened(folder)).failed
     return folder
 
@@ -63,6 +64,13 @@ def test_the_words_name_every_stage_and_where_it_ended(folder: Path) -> None:
     assert "ended     in duplicates: duplicate" in printed
     assert f"kept: books/{ROWS['books/one.jsonl'][2]['id']}" in printed
     assert f"raw file  {folder}/raw/web/deep/a.parquet, row 3 from 0" in printed
+
+
+def test_where_one_dataset_leaves_it_out_the_words_name_those_that_have_it(folder: Path) -> None:
+    code, printed = asked(folder, ROWS["books/three.jsonl"][2]["id"])
+    assert code == 0
+    assert printed.splitlines()[-2:] == ["ended     in web_tokens: not_in_mixture", "reached   meg_tokens, rows_tokens"]
+    assert "reached" not in asked(folder, ROWS["web/deep/a.parquet"][3]["id"])[1]
 
 
 def test_an_id_of_two_sources_needs_the_source(folder: Path) -> None:
