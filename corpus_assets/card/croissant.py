@@ -54,8 +54,8 @@ _MEDIA = {
     "hdf5": "application/x-hdf5",
     "parquet": "application/vnd.apache.parquet",
 }
-_COLUMNS = (
-    ("id", "sc:Text", "Identifier of the document, unique in its source."),
+COLUMNS = (
+    ("id", "sc:Text", "Identifier of the document in its source; given ones may repeat."),
     ("text", "sc:Text", "The text."),
     ("source", "sc:Text", "Name of the source it comes from."),
 )
@@ -134,6 +134,6 @@ def _record_set(files: FileFacts) -> dict[str, Any]:
                 "dataType": kind,
                 "source": {"fileSet": {"@id": f"{files.name}-files"}, "extract": {"column": name}},
             }
-            for name, kind, words in _COLUMNS
+            for name, kind, words in COLUMNS
         ],
     }

@@ -32,7 +32,7 @@ ROWS = "rows"
 """The segment with all rows of a file in zstd."""
 
 COLUMNS = {
-    "id": "string: unique in its source",
+    "id": "string: that of the document in its source; given ones may repeat",
     "text": "string: as the rules of the stream leave it",
     "source": "string: the source, as corpus.yaml names it",
     "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",

@@ -5,7 +5,7 @@ import hashlib
 import msgspec
 
 DOCUMENT_COLUMNS = {
-    "id": "string: as given, or made from source, file and row; unique in its source",
+    "id": "string: as given, or made from source, file and row; given ones may repeat",
     "text": "string: the text, as this asset leaves it",
     "source": "string: the source, as corpus.yaml names it",
     "added": "string: when it was added to the raw data, if that is given",

@@ -13,10 +13,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_assets.card import croissant
 from corpus_assets.raw.formats import FORMATS, resolve_format
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, listed_members, read_documents
+from corpus_assets.streams.assets import COLUMNS as STREAM_COLUMNS
 from resources.errors import BadFileError, StorageError
-from resources.formats.documents import Document, decode_document, encode_document
+from resources.formats.documents import DOCUMENT_COLUMNS, Document, decode_document, encode_document
 
 RULES = RowRules("s")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -315,6 +317,14 @@ def test_a_dump_of_all_rows_as_one_array_is_no_single_bad_row(name: str, dump: b
     """Counted as one row, it would hide how much is lost, and pass `max_bad_rows` beside any other file."""
     with pytest.raises(BadFileError, match="one JSON array of objects; valid is one object per line"):
         read(name, PACK[name](dump), limits=Limits(line_bytes=longest))
+
+
+def test_a_given_id_may_be_that_of_several_documents_and_nothing_says_otherwise() -> None:
+    found = read("a.jsonl", b'{"id":"1","text":"a"}\n{"id":"1","text":"b"}\n{"id":1,"text":"c"}\n')
+    assert [row.id for row in found if isinstance(row, Document)] == ["1", "1", "1"]
+    written = [words for name, _, words in croissant.COLUMNS if name == "id"]
+    for words in (DOCUMENT_COLUMNS["id"], STREAM_COLUMNS["id"], *written):
+        assert "given ones may repeat" in words
 
 
 @pytest.mark.parametrize("line", [b"[1,2]", b"[]", b'["a"]', b'[[{"text":"a"}]]'])
