@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from posixpath import commonpath
+from posixpath import commonpath, commonprefix
 from typing import Any
 
 from corpus_assets.card.facts import Facts, FileFacts, SourceFacts
@@ -128,22 +128,35 @@ def _datasets(task: Task) -> Iterator[FileFacts]:
 
 
 def _token_count(partition: Partition) -> int:
+    """Returns the tokens in the files of a partition: without padding, and without what was dropped."""
     counters = partition.record.counters
-    stats = counters.get("h5_dataset_stats") or {}
-    return int(stats.get("non_pad_tokens") or (counters.get("totals") or {}).get("ids") or 0)
+    rows, totals = counters.get("h5_dataset_stats") or {}, counters.get("totals") or {}
+    in_rows = (counters.get("counters") or rows).get("non_pad_tokens")
+    dropped = sum(lost["ids"] for lost in totals.get("dropped", {}).values())
+    return int(in_rows or totals.get("ids", 0) - dropped)
 
 
 def _files(name: str, kind: str, split: str, made: Sequence[Partition], suffix: str = "") -> Iterator[FileFacts]:
-    """Yields the set of the content files of partitions, if they have any. suffix: of those that count."""
+    """Yields the set of the content files of partitions, if they have any. suffix: of those that count.
+
+    Of a trainer's format those count that hold ids; what lies beside them is not theirs, or an index.
+    """
+    places = [one.record.counters.get("places", {}).get("files", ()) for one in made]
+    with_ids = {place["path"] for of_partition in places for place in of_partition}
     files = [one for partition in made for one in partition.record.files if not one.derived]
-    files = [one for one in files if one.path.endswith(suffix)]
+    files = [one for one in files if one.path.endswith(suffix) and (not with_ids or one.path in with_ids)]
     if files:
         folders = {one.path.rpartition("/")[0] for one in files}
-        last = files[0].path.rpartition("/")[2]
-        ending = suffix or (last[last.rfind(".") :] if "." in last else "")
+        ending = suffix or _ending([one.path.rpartition("/")[2] for one in files])
         pattern = f"{commonpath(folders)}/{'*' if len(folders) == 1 else '**/*'}{ending}"
         rows = sum(one.record.statistics.get("rows_out") or 0 for one in made)
         yield FileFacts(name, kind, split, pattern, len(files), rows)
+
+
+def _ending(names: Sequence[str]) -> str:
+    """Returns what names have in common at their ends, from a dot on."""
+    common = commonprefix([name[::-1] for name in names])[::-1]
+    return common[common.find(".") :] if "." in common else ""
 
 
 def _tokenizer(task: Task) -> str:

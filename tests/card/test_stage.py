@@ -1,6 +1,7 @@
 """The asset `data_card`, through corpora that are really built."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,23 @@ def test_numbers_are_those_of_the_splits_and_of_the_dataset(tmp_path: Path) -> N
     (corpus_size,) = (one["dataset_datasetSize"] for one in graph if one.get("spdxId", "").endswith("#corpus"))
     assert corpus_size == sum(record.statistics["text_bytes"] for record in splits)
     assert len(json.loads(text(made, "to-be-written.json"))) == made.record.statistics["to_be_written"] > 0
+
+
+def test_patterns_of_files_match_as_many_as_are_said_and_tokens_are_those_in_them(tmp_path: Path) -> None:
+    of_windows = {"mds": {"sequence_length": 64}, "amber": {"window": 65, "chunks": 4, "validation": 1}}
+    formats = ("megatron", "ragged", "olmo", "llmc", "torchtitan", "datatrove", "parquet", *of_windows)
+    written = [{"name": one, "format": one, "input": "train", **of_windows.get(one, {})} for one in formats]
+    made = built(papers(tmp_path, {}, datasets=[{"name": "rows", "input": "train", "sequence_length": 64}, *written]))
+    table = re.findall(r"\| `(.+)` \| (\S+) \| \S+ \| ([\d,]+) \| [\d,]+ \| ([\d,]+|–) \|", text(made, "README.md"))
+    assert {format_ for _, format_, _, _ in table} == {"documents", "hdf5", *formats}
+    for pattern, format_, files, tokens in table:
+        assert len(list((tmp_path / "corpus").glob(pattern))) == int(files.replace(",", "")), (pattern, files)
+        if format_ in formats:
+            manifest = json.loads((tmp_path / "corpus" / "exports" / format_ / "manifest.json").read_text())
+            assert int(tokens.replace(",", "")) == sum(one.get("ids", 0) for one in manifest["files"]), format_
+    params = json.loads((tmp_path / "corpus" / "tokens" / "rows" / "data_params.json").read_text())
+    (of_rows,) = (tokens for _, format_, _, tokens in table if format_ == "hdf5")
+    assert int(of_rows.replace(",", "")) == params["post-process"]["non_pad_tokens"]
 
 
 def test_a_change_of_the_card_remakes_the_papers_and_the_report_alone(tmp_path: Path) -> None:
