@@ -28,7 +28,7 @@ def _steps(settings: Values) -> Iterator[str]:
         threshold = settings["dedup"]["threshold"]
         yield (
             f"Of documents with equal texts, and of near-duplicates (Jaccard similarity of {threshold} or more by "
-            "MinHash), one was kept: that of the earliest source."
+            f"MinHash), one was kept: {_kept(settings['dedup'])}."
         )
     for name in settings["mix"]["leave_out"]:
         if name not in ("short_documents", "duplicates"):
@@ -53,6 +53,7 @@ def _filtered(settings: Values) -> Iterator[str]:
         rules = settings["filter"].get("rules") or {}
         named = f": {', '.join(map(str, rules))}" if isinstance(rules, Mapping) and rules else ""
         yield f"Documents, and pieces of them, were removed by rules on these descriptions{named}."
+        yield from _more_filtered(settings["filter"])
     for entry in settings["dedupers"]:
         known = entry.get("against")
         what = "Repetitions" if known is None else f"Repetitions of what {', '.join(known)} have,"
@@ -65,3 +66,22 @@ def _filtered(settings: Values) -> Iterator[str]:
             "remove_span": "cut out of their documents",
         }
         yield f"Items of the benchmarks {names} were looked for, and {done[settings['on_contamination']]}."
+
+
+def _more_filtered(section: Values) -> Iterator[str]:
+    """Yields what a filter does beside its rules."""
+    if section.get("include"):
+        yield f"Documents stayed only if one of these expressions matches them: {', '.join(section['include'])}."
+    if section.get("exclude"):
+        yield f"Documents were removed if one of these expressions matches them: {', '.join(section['exclude'])}."
+    if section.get("min_text_length"):
+        unit = "bytes" if section.get("compat") == "dolma" else "characters"
+        yield f"Documents with texts of fewer than {section['min_text_length']:,} {unit} were removed."
+
+
+def _kept(dedup: Values) -> str:
+    """Returns which of equal documents stays, rule by rule."""
+    first = f" ({', '.join(dedup['priority'])} first)" if dedup["priority"] else ""
+    earliest = "that of the earliest source"
+    words = {"source": f"{earliest}{first}", "longest": "the longest", "newest": "the newest", "first": earliest}
+    return ", of several ".join(words[rule] for rule in dedup["keep"])

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from corpus_assets.card.steps import steps
 from corpus_assets.corpus import Corpus
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened, write_config, write_small
@@ -69,6 +70,24 @@ def test_patterns_of_files_match_as_many_as_are_said_and_tokens_are_those_in_the
     params = json.loads((tmp_path / "corpus" / "tokens" / "rows" / "data_params.json").read_text())
     (of_rows,) = (tokens for _, format_, _, tokens in table if format_ == "hdf5")
     assert int(of_rows.replace(",", "")) == params["post-process"]["non_pad_tokens"]
+
+
+def test_the_steps_name_expressions_and_the_rules_by_which_a_copy_stays(tmp_path: Path) -> None:
+    changes = {
+        "filter": {"include": ["$.text"], "exclude": ["$.metadata.bad"], "min_text_length": 5},
+        "dedup.keep": ["source", "newest", "longest"],
+        "dedup.priority": ["web"],
+    }
+    said = steps(papers(tmp_path, {}, **changes).settings.values)
+    assert "Documents stayed only if one of these expressions matches them: $.text." in said
+    assert "Documents were removed if one of these expressions matches them: $.metadata.bad." in said
+    assert "Documents with texts of fewer than 5 characters were removed." in said
+    (kept,) = (one for one in said if "near-duplicates" in one)
+    assert kept.endswith(
+        "one was kept: that of the earliest source (web first), of several the newest, of several the longest."
+    )
+    (kept,) = (one for one in steps(papers(tmp_path, {}).settings.values) if "near-duplicates" in one)
+    assert kept.endswith("one was kept: that of the earliest source.")
 
 
 def test_a_change_of_the_card_remakes_the_papers_and_the_report_alone(tmp_path: Path) -> None:
