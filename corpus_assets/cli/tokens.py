@@ -13,7 +13,7 @@ from corpus_assets.cli.console import output, print_json
 from corpus_assets.config.exports import HDF5
 from corpus_assets.corpus import Corpus
 from corpus_assets.export.datasets import exported_datasets, streamed_datasets
-from corpus_assets.export.format import totals_of
+from corpus_assets.export.format import ids_in_files, totals_of
 from corpus_assets.export.token_stream import sums_by_source
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics
 from resources.planning.planner import Planner
@@ -107,7 +107,7 @@ def _datasets(corpus: Corpus, planner: Planner) -> Iterator[Dataset]:
 
 def _of_export(made: list[Partition]) -> Mapping[str, Any]:
     totals = totals_of(made)
-    return {"rows": totals.get("units", 0), "tokens": totals.get("ids", 0)}
+    return {"rows": totals.get("units", 0), "tokens": ids_in_files(totals, totals["dropped"])}
 
 
 def _of_rows(made: list[Partition], sequences: list[Partition]) -> Mapping[str, Any]:

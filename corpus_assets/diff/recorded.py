@@ -53,9 +53,10 @@ def recorded(name: str, assets: Iterable[str], records_of: Callable[[str], Recor
         if asset == names.tokens(dataset := asset.removesuffix("_tokens")):
             found.datasets[dataset] = _dataset(records)
     for dataset, measures in found.datasets.items():
-        for whole in (names.params(dataset), names.manifest(dataset)):
-            if whole in found.assets:
-                measures.update(_sums(records_of(whole), documents="documents", tokens="tokens"))
+        if (params := names.params(dataset)) in found.assets:
+            measures.update(_sums(records_of(params), documents="documents", tokens="tokens"))
+        if (manifest := names.manifest(dataset)) in found.assets:
+            measures.update(_sums(records_of(manifest), documents="documents"))
     return found
 
 
@@ -142,4 +143,5 @@ def _dataset(records: Records) -> Measures:
     if totals and all(one is not None for one in totals):
         wanted = {"rows": "units", "tokens": "ids", "documents": "documents"}
         found |= {ours: sum(int(one.get(theirs, 0)) for one in totals if one) for ours, theirs in wanted.items()}
+        found["tokens"] -= sum(lost["ids"] for one in totals if one for lost in one.get("dropped", {}).values())
     return found

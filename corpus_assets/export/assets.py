@@ -14,7 +14,7 @@ from corpus_assets.config.weights import Weights
 from corpus_assets.export import manifest, token_stream
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings, streamed_datasets
 from corpus_assets.export.documents import Parts
-from corpus_assets.export.format import PLACES, TOTALS, Build, Files
+from corpus_assets.export.format import PLACES, TOTALS, Build, Files, ids_in_files
 from corpus_assets.export.mixture import MIXTURE, Mix, mix_of, mixture, shares_of
 from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
@@ -64,7 +64,8 @@ def _files(task: Task, dataset: ExportedDataset) -> None:
     task.save_counters(PLACES, {"files": [msgspec.to_builtins(place) for place in files.places]})
     task.save_counters(TOTALS, {**files.totals, "dropped": files.dropped})
     task.save_counters(BY_SOURCE, {source: files.by_source[source] for source in sorted(files.by_source)})
-    task.count(rows_in=files.totals.get("documents", 0), rows_out=files.units, tokens=files.totals.get("ids", 0))
+    tokens = ids_in_files(files.totals, files.dropped)
+    task.count(rows_in=files.totals.get("documents", 0), rows_out=files.units, tokens=tokens)
 
 
 def _mixture(task: Task, dataset: ExportedDataset) -> None:

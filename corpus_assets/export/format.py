@@ -212,6 +212,11 @@ def places_of(partition: Partition) -> list[Place]:
     return msgspec.convert(partition.counters(PLACES)["files"], list[Place])
 
 
+def ids_in_files(totals: Mapping[str, Any], dropped: Mapping[str, Mapping[str, int]]) -> int:
+    """Returns how many ids files hold: those given, without those that are in no unit."""
+    return int(totals.get("ids", 0)) - sum(lost["ids"] for lost in dropped.values())
+
+
 def totals_of(partitions: Sequence[Partition]) -> Mapping[str, Any]:
     """Returns the totals of all partitions, with what was dropped by reason under `dropped`."""
     total = Files()

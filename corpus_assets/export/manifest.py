@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from corpus_assets.config.exports import format_name
-from corpus_assets.export.format import Build, Format, places_of, totals_of
+from corpus_assets.export.format import Build, Format, ids_in_files, places_of, totals_of
 from corpus_assets.export.token_stream import sums_by_source
 from corpus_assets.tokenize.manifest import MANIFEST, VERSION, described, told
 from resources.stage.partition import Partition
@@ -37,7 +37,8 @@ def write_manifest(
         "files": [*_files(made, build), *({**entry} for entry in _own_files(task, build))],
     }
     task.save_json(build.path(MANIFEST), value, rows=1)
-    task.count(rows_out=totals.get("units", 0), tokens=totals.get("ids", 0), documents=totals.get("documents", 0))
+    tokens = ids_in_files(totals, totals["dropped"])
+    task.count(rows_out=totals.get("units", 0), tokens=tokens, documents=totals.get("documents", 0))
     task.count(discarded={reason: lost["documents"] for reason, lost in totals["dropped"].items()})
 
 

@@ -74,7 +74,9 @@ def _add_units(found: Dataset, built: Built, name: str, made: Sequence[Partition
         {key: value for key, value in partition.record.counters_of(_TOTALS).items() if isinstance(value, int)}
         for partition in made
     )
-    found.rows, found.tokens, found.documents = (totals.get(key, 0) for key in ("units", "ids", "documents"))
+    dropped = (partition.record.counters_of(_TOTALS).get("dropped", {}).values() for partition in made)
+    found.rows, found.documents = totals.get("units", 0), totals.get("documents", 0)
+    found.tokens = totals.get("ids", 0) - sum(lost["ids"] for reasons in dropped for lost in reasons)
     for record in records(built, names.manifest(name)):
         found.discarded = {reason: count for reason, count in record.statistics.get("discarded", {}).items() if count}
 

@@ -9,6 +9,8 @@ import pytest
 
 from corpus_assets.cli import tokens
 from corpus_assets.corpus import Corpus
+from corpus_assets.diff.recorded import numbers_of
+from corpus_assets.report.datasets import datasets as report_of
 from resources.ledger import Record
 from resources.stage.partition import Partition
 from tests.build.small import drive, live_records, opened, prose, statuses, write_config
@@ -17,6 +19,7 @@ COUNTED = [
     {"name": "rows", "input": "train", "sequence_length": 32, "shuffle": True},
     {"name": "packed", "mode": "lm_vsl", "input": "train", "sequence_length": 32},
     {"name": "stream", "format": "megatron", "input": "train"},
+    {"name": "windows", "format": "mds", "input": "train", "sequence_length": 64},
     {"name": "pairs", "mode": "summarization", "input": {"location": "raw/pairs"}, "sequence_length": 32},
 ]
 
@@ -70,6 +73,21 @@ def test_padding_is_no_token(corpus: Corpus, capsys: pytest.CaptureFixture[str])
     for name in ("rows", "packed", "pairs"):
         params = json.loads((corpus.folder / "corpus" / "tokens" / name / "data_params.json").read_text())
         assert datasets[name]["tokens"] == params["post-process"]["non_pad_tokens"] < 32 * datasets[name]["rows"]
+
+
+def test_what_is_in_no_window_is_no_token_of_the_dataset(corpus: Corpus, capsys: pytest.CaptureFixture[str]) -> None:
+    found = shown(corpus, capsys)["windows"]
+    manifest = json.loads((corpus.folder / "corpus" / "exports" / "windows" / "manifest.json").read_text())
+    assert manifest["dropped"]["tail"]["ids"] > 0
+    assert found["tokens"] == 64 * found["rows"] == sum(file.get("ids", 0) for file in manifest["files"])
+    for asset in ("windows_tokens", "windows_manifest"):
+        records = corpus.ledger.records(asset).values()
+        assert sum(record.statistics["tokens"] for record in records) == found["tokens"]
+    counted = numbers_of(corpus.planner()).datasets["windows"]
+    assert counted["tokens"] == found["tokens"]
+    made = [Partition(corpus.storage, record) for record in corpus.ledger.records("windows_tokens").values()]
+    (drawn,) = report_of({"windows_tokens": made}, {"datasets": [COUNTED[3]]})
+    assert drawn.tokens == found["tokens"]
 
 
 def test_lengths_of_documents_are_counted(corpus: Corpus) -> None:
