@@ -242,6 +242,12 @@ def publish(tables: str) -> None:
     TARGET.write_text(f"{before}{BEGIN}\n{tables}\n\n{END}{after}", encoding="utf-8")
 
 
+def publish_defaults() -> None:
+    """Put what the published figures give, without any option, into docs/scale.md."""
+    costs = Costs.published()
+    publish(page(figures(arguments([]), costs), costs))
+
+
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """What the command line says, or these words in its stead."""
     parser = argparse.ArgumentParser(description=__doc__)

@@ -1,4 +1,7 @@
-"""Runs every benchmark and writes `docs/benchmarks.md`: `python -m benchmarks.publish [--quick] [--only NAME ...]`."""
+"""Runs every benchmark and writes `docs/benchmarks.md`: `python -m benchmarks.publish [--quick] [--only NAME ...]`.
+
+The simulated clusters of `docs/scale.md` follow from its figures, and are written with them.
+"""
 
 import argparse
 import json
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    cluster,
     command,
     contamination,
     dedup_check,
@@ -142,6 +146,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
 }
 """What each section shows, by the name of its script; in the order of the page."""
 
+READ_BY_CLUSTER = ("stages", "driver")
+"""Sections whose figures the simulation of clusters reads: docs/scale.md follows them."""
+
 
 def sections(page: str) -> list[str]:
     """The head of a page, then its sections, each with its title."""
@@ -174,7 +181,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=MEASURES, help="make these sections anew and keep the others")
     given = parser.parse_args()
     os.environ.update(ENVIRONMENT)  # The credentials of the servers on loopback that some of them start.
-    _published(given.only or list(MEASURES), given.quick)
+    chosen = given.only or list(MEASURES)
+    _published(chosen, given.quick)
+    if set(chosen) & set(READ_BY_CLUSTER):
+        cluster.publish_defaults()
 
 
 if __name__ == "__main__":
