@@ -4,13 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from corpus_assets.config.datasets import dataset_section
 from corpus_assets.faults import UNREADABLE
 from corpus_assets.tokenize.modes.registry import mode_of
-from corpus_assets.tokenize.rows.recount import count
+from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -38,40 +35,39 @@ def _files(tokens: Partition) -> list[FileRecord]:
     return [file for file in tokens.record.files if file.path.endswith(".h5")]
 
 
-def _blocks(tokens: Partition) -> Iterator[NDArray[np.int32]]:
-    for file in _files(tokens):
-        with tokens.open(file.path) as raw, read_hdf5(raw, file.path) as rows:
-            yield from rows.blocks()
-
-
-def _file_faults(tokens: Partition, channels: int, length: int) -> Iterator[str]:
-    """Yields where files are not what their record says."""
-    made, expected = tokens.record.statistics["rows_out"], sum(file.rows or 0 for file in _files(tokens))
-    if made != expected:
-        yield f"{made} rows were made, {expected} are recorded in files"
+def _shape_faults(tokens: Partition, channels: int, length: int) -> Iterator[str]:
+    """Yields where files have other rows than their record says."""
     for file in _files(tokens):
         with tokens.open(file.path) as raw, read_hdf5(raw, file.path) as rows:
             shape = (rows.n, len(rows.features), rows.sequence_length)
             if shape != (file.rows, channels, length):
                 yield f"shape {shape}, expected {(file.rows, channels, length)}"
-            elif rows.digest() != file.digest:
+
+
+def _content_faults(tokens: Partition, counted: ArrayStatistics) -> Iterator[str]:
+    """Yields where content is not what the record says; counts it too, so that a row is decompressed once."""
+    for file in _files(tokens):
+        with tokens.open(file.path) as raw, read_hdf5(raw, file.path) as rows:
+            if rows.digest(counted.watch) != file.digest:
                 yield "content differs from what was recorded"
 
 
 def _faults(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> Iterator[str]:
     mode, recorded = mode_of(dataset_section(dataset)), tokens.record
-    of_files = list(_file_faults(tokens, mode.layout.channels, dataset["sequence_length"]))
-    yield from of_files
-    if any(fault.startswith("shape") for fault in of_files):
+    made, expected = recorded.statistics["rows_out"], sum(file.rows or 0 for file in _files(tokens))
+    if made != expected:
+        yield f"{made} rows were made, {expected} are recorded in files"
+    if misshapen := list(_shape_faults(tokens, mode.layout.channels, dataset["sequence_length"])):
+        yield from misshapen
         return
-    found = count(
-        _blocks(tokens),
+    found = ArrayStatistics(
         mode.layout,
         eos_id=tokenizer.eos_id,
         pad_id=tokenizer.pad_id,
         sizes=tokenizer.text_sizes(),
         inverted_mask=dataset.get("inverted_mask", False),
     )
+    yield from _content_faults(tokens, found)
     yield from found.faults
     yield from _differences(found.h5_dataset_stats(), recorded.counters_of(H5_DATASET_STATS))
     if COUNTERS in recorded.segments:

@@ -13,8 +13,8 @@ from corpus_assets.config.datasets import LMDataset
 from corpus_assets.tokenize.modes.lm import RowBuilder, lm_rows
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
-from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics
+from tests.tokenize.counting import count
 from tests.tokenize.sections import lm
 
 EOS, PAD = 1000, 1001

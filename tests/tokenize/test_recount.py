@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.modes.registry import MODES
 from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS, PACKED_TEXTS, PREFERENCES, TEXTS, Layout
-from corpus_assets.tokenize.rows.recount import FAULTS, ArrayStatistics, count
+from corpus_assets.tokenize.rows.recount import FAULTS, ArrayStatistics
 from tests.golden import shared
+from tests.tokenize.counting import count
 from tests.tokenize.reference_reading import case, cases
 
 EOS, PAD, VOCABULARY = 8, 9, 10

@@ -10,9 +10,9 @@ from corpus_assets.tokenize.modes.lm import lm_rows, lm_rows_over_files
 from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import PACKED_TEXTS, TEXTS
-from corpus_assets.tokenize.rows.recount import count
 from corpus_assets.tokenize.statistics import Statistics
 from tests.tokenize.byte_tokenizer import ByteTokenizer
+from tests.tokenize.counting import count
 from tests.tokenize.sections import lm, lm_vsl
 
 TOKENIZER = ByteTokenizer()

@@ -125,20 +125,3 @@ class ArrayStatistics:
     def h5_dataset_stats(self) -> dict[str, int]:
         """Returns the counts by their documented names."""
         return asdict(self.counts)
-
-
-def count(
-    blocks: Iterable[NDArray[np.int32]],
-    layout: Layout,
-    *,
-    eos_id: int | None,
-    pad_id: int,
-    vocab_size: int | None = None,
-    sizes: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
-    inverted_mask: bool = False,
-) -> ArrayStatistics:
-    """Returns the statistics of all blocks of a dataset, each int32 (rows, channels, L); see `ArrayStatistics`."""
-    statistics = ArrayStatistics(layout, eos_id, pad_id, vocab_size, sizes, inverted_mask)
-    for _ in statistics.watch(blocks):
-        pass
-    return statistics
