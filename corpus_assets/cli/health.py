@@ -145,10 +145,11 @@ def _on_cluster(corpus: Corpus, said: str) -> Finding:
 
 
 def _bucket(storage: s3.S3Storage) -> Finding:
-    """Writes and removes a small object, and looks whether the store can tell two builders apart."""
+    """Does what a build does first: writes and removes a small object under conditions, and lists old uploads."""
     try:
         next(storage.folders("ledger"), None)  # Some stores make a bucket that is not there when it is written to.
         holds = storage.holds_conditions
+        storage.abandoned()
     except (CorpusError, OSError) as error:
         return Finding("storage", str(error), "make the bucket readable and writable (docs/stores.md)", broken=True)
     found = f"{storage.place}: can be written, conditional writes: {'yes' if holds else 'no'}"

@@ -11,6 +11,8 @@ from resources.storage.s3_client import S3Settings, client, translated
 from resources.storage.s3_paths import may_be_ours
 
 _MAY_TAKE = timedelta(days=1)
+_NO_LIST = {405, 501}
+"""How stores answer, beside 404, that they know no such request."""
 
 
 def old_uploads(settings: S3Settings, address: Address) -> list[tuple[str, str]]:
@@ -18,10 +20,15 @@ def old_uploads(settings: S3Settings, address: Address) -> list[tuple[str, str]]
 
     None where a store keeps no list of uploads, as some compatible ones do.
     """
-    try:
-        return list(_old_uploads(settings, address))
-    except FileNotFoundError:
-        return []
+    from botocore.exceptions import ClientError
+
+    with suppress(FileNotFoundError), translated(f"{address}: listing uploads that nobody completed"):
+        try:
+            return list(_old_uploads(settings, address))
+        except ClientError as error:
+            if error.response["ResponseMetadata"].get("HTTPStatusCode") not in _NO_LIST:
+                raise
+    return []
 
 
 def abort_old_uploads(settings: S3Settings, address: Address) -> int:
@@ -38,16 +45,15 @@ def _old_uploads(settings: S3Settings, address: Address) -> Iterator[tuple[str, 
 
     top = len(address.key(""))
     given = {"Bucket": address.bucket, "Prefix": address.key("")}
-    with translated(str(address)):
-        while True:
-            reply = client(settings).list_multipart_uploads(**given)
-            for item in reply.get("Uploads", ()):
-                old = _time_of(reply) - parse_timestamp(item["Initiated"]) > _MAY_TAKE
-                if old and may_be_ours(item["Key"][top:]):
-                    yield item["Key"], item["UploadId"]
-            if not reply.get("IsTruncated"):
-                return
-            given |= {"KeyMarker": reply["NextKeyMarker"], "UploadIdMarker": reply["NextUploadIdMarker"]}
+    while True:
+        reply = client(settings).list_multipart_uploads(**given)
+        for item in reply.get("Uploads", ()):
+            old = _time_of(reply) - parse_timestamp(item["Initiated"]) > _MAY_TAKE
+            if old and may_be_ours(item["Key"][top:]):
+                yield item["Key"], item["UploadId"]
+        if not reply.get("IsTruncated"):
+            return
+        given |= {"KeyMarker": reply["NextKeyMarker"], "UploadIdMarker": reply["NextUploadIdMarker"]}
 
 
 def _time_of(reply: Mapping[str, Any]) -> datetime:

@@ -265,6 +265,15 @@ def test_doctor_finds_that_there_is_no_such_bucket_and_makes_none(folder: Path, 
     assert [bucket["Name"] for bucket in buckets] == [server.bucket]
 
 
+def test_doctor_finds_what_a_build_may_not_do(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise StoreAccessError("the store refuses to list uploads")
+
+    monkeypatch.setattr("resources.storage.s3.old_uploads", refused)
+    (found,) = (finding for finding in findings(lambda: opened(folder)) if finding.subject == "storage")
+    assert found.broken and found.found == "the store refuses to list uploads"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("server", ["real_server"], indirect=True)
 def test_the_command_works_and_tells_no_credentials(folder: Path, server: Server) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from botocore.exceptions import ClientError
 
 from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
 from resources.ledger import Ledger, Record
@@ -296,6 +297,32 @@ def test_uploads_of_other_programs_are_left_alone(simulation: Server, tmp_path: 
     assert {item["Key"] for item in left} >= set(theirs)
     for item in left:
         connection.abort_multipart_upload(Bucket=simulation.bucket, Key=item["Key"], UploadId=item["UploadId"])
+
+
+def refusing(status: int) -> Any:
+    """A connection that refuses to list uploads with some status."""
+
+    class Refusing:
+        def list_multipart_uploads(self, **_: Any) -> Any:
+            reply = {"Error": {"Code": "Refused"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+            raise ClientError(reply, "ListMultipartUploads")
+
+    return Refusing()
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_store_that_lists_no_uploads_has_none(
+    bucket: S3Storage, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(s3_old_uploads, "client", lambda settings: refusing(status))
+    assert bucket.abandoned() == []
+    assert bucket.remove_abandoned() == 0
+
+
+def test_who_may_not_list_uploads_is_told_what_was_refused(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(s3_old_uploads, "client", lambda settings: refusing(403))
+    with pytest.raises(StoreAccessError, match="listing uploads that nobody completed: the store refuses access"):
+        bucket.remove_abandoned()
 
 
 def test_the_age_of_an_upload_is_by_the_clock_of_the_store(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
