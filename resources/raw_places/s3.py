@@ -16,6 +16,7 @@ from resources.storage.s3_client import (
     ConditionError,
     S3Settings,
     client,
+    of_bucket,
     received,
     translated,
 )
@@ -37,7 +38,7 @@ class S3Folder:
         patterns = [glob_pattern(glob) for glob in folder.globs]
         try:
             below = list(self._below(folder, ignored))
-        except (StorageError, FileNotFoundError) as error:
+        except StorageError as error:
             raise StorageError(f"{where}.location: {self.location!r} cannot be listed: {error}") from None
         if not below and not self._holds_any():
             raise ConfigError(f"{where}.location: no object lies below {self.location!r}; valid: a prefix of some")
@@ -46,13 +47,13 @@ class S3Folder:
     def _holds_any(self) -> bool:
         """Returns whether anything lies below the prefix, also where no glob can want it."""
         top = parse_address(self.location)
-        with translated(str(top)):
+        with of_bucket(str(top)):
             return any(True for _ in listed(client(self.settings), top.bucket, top.key("")))
 
     def _below(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
         top = parse_address(self.location)
         cut = len(top.key(""))
-        with translated(str(top)):
+        with of_bucket(str(top)):
             prefix = top.key(fixed_prefix(folder.globs))
             for key, size, version in listed(client(self.settings), top.bucket, prefix):
                 if not (path := key[cut:]).endswith("/") and path:

@@ -28,7 +28,9 @@ from resources.storage.s3_client import (
     S3Settings,
     client,
     holds_conditions,
+    of_bucket,
     translated,
+    version_of,
 )
 from resources.storage.s3_listing import folders, listed
 from resources.storage.s3_objects import S3Objects
@@ -194,14 +196,14 @@ class S3Storage(Storage):
             require_relative(prefix)
         below = f"{prefix.rstrip('/')}/" if prefix else ""
         top = len(self.address.key("")) if self.address.prefix else 0
-        with translated(self.place):
+        with of_bucket(self.place):
             found = listed(client(self.settings), self.address.bucket, self.address.key(below))
             yield from (Entry(key[top:], size, version) for key, size, version in found)
 
     @override
     def folders(self, prefix: str) -> Iterator[str]:
         require_relative(prefix)
-        with translated(self.place):
+        with of_bucket(self.place):
             yield from folders(client(self.settings), self.address.bucket, self.address.key(f"{prefix}/"))
 
     @override
@@ -211,7 +213,8 @@ class S3Storage(Storage):
                 reply = client(self.settings).head_object(**self._where(path))
         except FileNotFoundError:
             return None
-        return Entry(path, reply["ContentLength"], reply["ETag"].strip('"'))
+        version = version_of(reply, f"{self.place}/{path}")
+        return Entry(path, reply["ContentLength"], version)
 
     @override
     def delete(self, path: str) -> None:

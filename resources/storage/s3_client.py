@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from json import JSONDecodeError
 from threading import Lock
@@ -33,6 +33,7 @@ _REFUSED = {"401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNo
 _URL = re.compile(r"(\w+://)([^\s'\"/?#@]*)([^\s'\"]*)")
 _IMPOSSIBLE = ({"IfNoneMatch": "*"}, {"IfMatch": f'"{"0" * 32}"'})
 _NOT_IMPLEMENTED = 501
+_NO_STORE = "does s3.endpoint name an object store, and not its web console or a login page?"
 
 
 class S3Settings(msgspec.Struct, frozen=True):
@@ -170,12 +171,31 @@ def translated(what: str) -> Iterator[None]:
         raise _fault(what, error.response) from None
     except (BotoCoreError, HTTPClientError, Boto3Error) as error:
         raise StoreAccessError(f"{what}: {type(error).__name__}: {_words(error)}") from None
+    except RecursionError:  # The client library follows redirects to other regions, however many there are.
+        raise StoreAccessError(f"{what}: every answer leads elsewhere; {_NO_STORE}") from None
     except (OSError, JSONDecodeError) as error:
         if isinstance(error, OSError) and (error.errno is None or not is_of_the_file(error)):
             raise
         # Of this machine, as when a program is gone that the profile names for credentials: no object is absent.
         why = error.strerror if isinstance(error, OSError) else "what a program says of credentials is no JSON"
         raise StoreAccessError(f"{what}: cannot be asked: {type(error).__name__}: {why}") from None
+
+
+@contextmanager
+def of_bucket(what: str) -> Iterator[None]:
+    """Does as `translated` for requests of which none asks for an object that may be absent."""
+    try:
+        with translated(what):
+            yield
+    except FileNotFoundError:
+        raise StoreAccessError(f"{what}: the answer is 404; {_NO_STORE}") from None
+
+
+def version_of(reply: Mapping[str, Any], what: str) -> str:
+    """Returns the version of an object that a reply tells, without quotes; `StoreAccessError` if it tells none."""
+    if "ETag" not in reply:
+        raise StoreAccessError(f"{what}: the answer has no ETag; {_NO_STORE}")
+    return str(reply["ETag"]).strip('"')
 
 
 def _words(error: Any) -> str:
@@ -218,7 +238,7 @@ def holds_conditions(settings: S3Settings, address: Address) -> bool:
     """
     known = settings, address
     if known not in _CONDITIONS:
-        with translated(f"{address}: trying conditional writes"):
+        with of_bucket(f"{address}: trying conditional writes"):
             _CONDITIONS[known] = _probe(client(settings), address)
     return _CONDITIONS[known]
 

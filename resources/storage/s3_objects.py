@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from resources.storage.conditional import ChangedError, Found, Objects
 from resources.storage.s3_address import Address
-from resources.storage.s3_client import ConditionError, S3Settings, client, translated
+from resources.storage.s3_client import ConditionError, S3Settings, client, of_bucket, translated, version_of
 from resources.storage.s3_listing import listed
 from resources.storage.s3_ranges import Object, get
 
@@ -53,7 +53,7 @@ class S3Objects(Objects):
                 reply = client(self.settings).put_object(**self._place(name), Body=content, **condition)
         except (ConditionError, FileNotFoundError) as error:  # The answer to `IfMatch` for an absent object is 404.
             raise ChangedError(str(error)) from None
-        return str(reply["ETag"]).strip('"')
+        return version_of(reply, f"{self.address}/{name}")
 
     @override
     def delete(self, name: str) -> None:
@@ -63,6 +63,6 @@ class S3Objects(Objects):
     @override
     def names(self, folder: str) -> Iterator[str]:
         top = len(self.address.key(""))
-        with translated(f"{self.address}/{folder}"):
+        with of_bucket(f"{self.address}/{folder}"):
             found = listed(client(self.settings), self.address.bucket, self.address.key(f"{folder}/"))
             yield from (key[top:] for key, _, _ in found)

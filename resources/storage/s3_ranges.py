@@ -20,7 +20,7 @@ from typing_extensions import Buffer, override
 
 from resources.errors import StoreAccessError
 from resources.seekable import Seekable
-from resources.storage.s3_client import ATTEMPTS, ConditionError, S3Settings, client, received, translated
+from resources.storage.s3_client import ATTEMPTS, ConditionError, S3Settings, client, received, translated, version_of
 
 FIRST = 1 << 20
 """Bytes of the first request of a stream; an object of at most as many costs one request."""
@@ -104,7 +104,7 @@ def _attempt(source: Object, start: int, stop: int, etag: str | None) -> tuple[b
             if error.response["ResponseMetadata"].get("HTTPStatusCode") == _OUT_OF_RANGE:
                 return b"", 0, etag or ""  # Nothing lies there: an empty object, or the end was reached.
             raise
-    total, version = _total(source, reply, start), reply["ETag"].strip('"')
+    version, total = version_of(reply, source.name), _total(source, reply, start)
     return _body(reply["Body"], min(stop, total) - start), total, version
 
 

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import msgspec
@@ -547,6 +549,48 @@ def nowhere(environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_an_endpoint_that_is_no_host(endpoint: str, environment: None) -> None:
     with pytest.raises(ConfigError, match=f"s3.endpoint: '{endpoint}' is no host"):
         client(S3Settings(endpoint=endpoint))
+
+
+class _WebPage(BaseHTTPRequestHandler):
+    """Answers everything with the same page, as a web console or a page to log in at."""
+
+    status = 200
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(b"" if self.command == "HEAD" else b"<!doctype html><html><link rel=x></html>")
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_PUT(self) -> None:
+        self.do_GET()
+
+    def do_DELETE(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [(200, "the answer has no ETag"), (302, "every answer leads elsewhere"), (404, "the answer is 404")],
+)
+def test_what_is_no_object_store_is_an_error_that_asks_for_the_endpoint(
+    status: int, why: str, environment: None, tmp_path: Path
+) -> None:
+    handler = type("_Handler", (_WebPage,), {"status": status})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        storage = in_bucket(Server(f"http://127.0.0.1:{server.server_port}"), tmp_path)
+        uses: list[Callable[[], object]] = [lambda: list(storage.entries("")), lambda: storage.holds_conditions]
+        for use in uses if status != 200 else [lambda: storage.open("a"), lambda: storage.stat("a")]:
+            with pytest.raises(StoreAccessError, match=f"{why}; does s3.endpoint name an object store"):
+                use()
+        server.shutdown()
 
 
 def test_faults_tell_no_credentials(bucket: S3Storage, nowhere: S3Storage) -> None:
