@@ -16,6 +16,7 @@ from resources.errors import ConfigError
 INSTALL = "pip install 'corpus-assets[ray]'"
 LOCAL = "local"
 _SECONDS = 10.0
+_VARIABLE = "RAY_ADDRESS"
 _PORT = 6379  # Where the head of a cluster listens unless it is told otherwise.
 
 
@@ -48,12 +49,14 @@ def connect(address: str) -> bool:
     if ray.is_initialized():
         return False
     address = _with_port(address)
+    asked = os.environ.get(_VARIABLE, address) if address == "auto" else address
     try:
-        _require_answer(os.environ.get("RAY_ADDRESS", address) if address == "auto" else address)
+        _require_answer(asked)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         why = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise ConfigError(f"engine.address: no Ray cluster can be reached at {address!r}: {why}") from None
+        place = repr(asked) if asked == address else f"{asked!r}, which ${_VARIABLE} names"
+        raise ConfigError(f"engine.address: no Ray cluster can be reached at {place}: {why}") from None
     # Else Ray prints on standard output what its processes say of each machine that is lost.
     setattr(import_module("ray._private.worker"), "_worker_logs_enabled", False)  # noqa: B010  # known at run time alone
     return True
