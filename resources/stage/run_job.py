@@ -95,7 +95,7 @@ def _leased(job: Job) -> Outcome:
             return Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
         return Outcome(job.name, job.stage.name, job.partition, record=found, entry=before, elsewhere=True)
     except LeaseLostError as error:
-        return Outcome(job.name, job.stage.name, job.partition, error=str(error), held=Held(str(error)))
+        return Outcome(job.name, job.stage.name, job.partition, error=str(error), held=Held("another builder"))
     finally:
         lease.release()
 

@@ -13,7 +13,9 @@ import psutil
 import pytest
 
 from corpus_assets.cli.verify import verify
-from resources.errors import BuilderLostError
+from corpus_assets.elsewhere import Elsewhere
+from resources.errors import BuilderLostError, LeaseLostError
+from resources.stage import run_job
 from tests.build.small import contents, digests, opened, write_small
 from tests.faults.command import last_json, run, start
 from tests.faults.held_builder import stopping, waiting
@@ -157,6 +159,23 @@ def test_a_builder_that_was_given_up_computes_no_more_and_ends(tmp_path: Path, s
     assert step.outcomes == []
     assert records(tmp_path) == 0
     assert names(tmp_path, ".builders") == []
+
+
+def test_who_lost_a_lease_says_that_another_builder_has_the_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: object) -> None:
+        raise LeaseLostError(".leases/inventory/-.json: another builder has taken over this partition")
+
+    write_small(tmp_path)
+    corpus = opened(tmp_path)
+    planner = corpus.planner()
+    elsewhere = Elsewhere(planner)
+    monkeypatch.setattr(run_job, "_compute", lost)
+    with corpus.building():
+        outcome = run_job.run_job(corpus.jobs(planner).job(corpus.graph["inventory"], None))
+    assert elsewhere.takes(outcome)
+    assert elsewhere.words() == "waiting for inventory, which another builder has"
 
 
 def test_a_store_that_ignores_conditions_has_one_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
