@@ -262,7 +262,7 @@ def main() -> None:
         # Typer makes an exit code of Ctrl-C, and says nothing.
         if isinstance(leaving, SystemExit) and leaving.code != INTERRUPTED:
             raise
-        print_line(errors(), "interrupted; finished partitions are kept, and the next build continues from there")
+        print_line(errors(), "interrupted; finished partitions are kept, and the same command continues from there")
         sys.exit(INTERRUPTED)
     except (CorpusError, OSError) as error:
         print_line(errors(), str(error))

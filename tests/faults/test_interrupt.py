@@ -43,7 +43,7 @@ def test_ctrl_c_between_stages_ends_the_build(tmp_path: Path, command: str) -> N
     folder = write_small(tmp_path, {"engine.workers": 0})
     code, _, err = run(folder, "build", "--json", code=command)
     assert code == INTERRUPTED, err
-    assert "interrupted; finished partitions are kept" in err
+    assert "interrupted; finished partitions are kept, and the same command continues from there" in err
     assert "Traceback" not in err
     assert "inventory" in opened(folder).ledger.assets()
     assert "mixed_pass1" not in opened(folder).ledger.assets()
