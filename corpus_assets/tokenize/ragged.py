@@ -33,6 +33,10 @@ class Ragged:
         """Number of ids of each list."""
         return np.diff(self.offsets)
 
+    def without_firsts(self) -> "Ragged":
+        """Returns the lists without the first id of each; none may be empty."""
+        return Ragged(np.delete(self.ids, self.offsets[:-1]), self.offsets - np.arange(len(self.offsets)))
+
     @classmethod
     def of(cls, lists: Iterable[Sequence[int] | NDArray[np.integer]]) -> "Ragged":
         """Returns the lists one after another."""

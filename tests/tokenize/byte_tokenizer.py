@@ -23,7 +23,7 @@ class ByteTokenizer:
         self.eos_id: int | None = self.special_tokens["<eos>"]
         self.pad_id = self.special_tokens[pad]
         self.bos_id: int | None = self.special_tokens["<bos>"] if adds_bos else None
-        self.adds_bos = adds_bos
+        self.adds_bos = self.bos_by_setting = adds_bos
         self.digest = "0" * 32
         self.chat_template: str | None = None
         self.template_values: Mapping[str, Any] = {}

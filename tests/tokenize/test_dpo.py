@@ -79,6 +79,14 @@ def test_begin_of_text_id_stands_once() -> None:
         assert np.count_nonzero(rows == bos) == 2
 
 
+def test_reference_adds_a_begin_of_text_id_unless_a_setting_says_that_texts_have_one() -> None:
+    tokenizer = ByteTokenizer(adds_bos=True)
+    for by_setting, begins in ((True, "<bos>[INST]"), (False, "<bos><bos>[INST]")):
+        tokenizer.bos_by_setting = by_setting
+        rows, _ = run(pair(), tokenizer=tokenizer, reference=True)
+        assert tokenizer.decode(rows[0, 0]).startswith(begins)
+
+
 def test_template_that_ends_with_the_end_of_text_gets_no_second_one() -> None:
     rows, _ = run(pair(), formatter=chat())
     assert side(rows) == ("<eos><|user|>ask<eos>", "<|assistant|>good<eos>")

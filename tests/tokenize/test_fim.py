@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import FIMDataset
 from corpus_assets.tokenize.modes import fim as fim_mode
-from corpus_assets.tokenize.modes.fim import fim_documents, text_pieces
+from corpus_assets.tokenize.modes.fim import FIM, fim_documents, text_pieces
 from corpus_assets.tokenize.modes.fim_rows import fim_rows, trimmed
 from corpus_assets.tokenize.modes.fim_transform import KeyedDecisions
 from corpus_assets.tokenize.modes.lm import lm_rows
-from corpus_assets.tokenize.modes.mode import IdentifiedText
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -360,6 +360,28 @@ def test_reference_takes_padding_for_a_border() -> None:
     _, rows, statistics = rows_of(["abcd"], fim(24, reference=True), tokenizer, pack=False, decisions=Always(False))
     assert [tokenizer.decode(ids) for ids in windows(rows)] == ["<pre>a<suf>cd<mid>b<eos><pre><suf><mid><eos>"]
     assert statistics.kinds == {"fim_psm": 2}
+
+
+@pytest.mark.parametrize(
+    ("kind", "by_setting", "expected"),
+    [
+        ("huggingface", True, "<bos><pre>a<suf>cd<mid>b<eos><bos><pre><suf><mid><eos>"),
+        ("huggingface", False, "<pre><bos><b<suf><bos>>abcd<mid><bos>os<eos><pre><bos><suf><bos><mid><bos><eos>"),
+        ("neox", True, "<bos><pre><bos><b<suf><bos>>abcd<mid><bos>os<eos><bos><pre><bos><suf><bos><mid><bos><eos>"),
+    ],
+)
+def test_reference_puts_the_begin_of_text_where_a_setting_or_the_file_says(
+    kind: str, by_setting: bool, expected: str
+) -> None:
+    """Cerebras turns the setting off, before it encodes anything, and writes the id itself."""
+    tokenizer = ByteTokenizer(adds_bos=True, pad="<eos>")
+    tokenizer.kind, tokenizer.bos_by_setting = kind, by_setting
+    section = fim(60, reference=True, fim_level="row", pack=False, minimum_length=2, fim_rate=1.0)
+    tools = Tools(tokenizer, Statistics())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KeyedDecisions, "of", lambda _: Always(False))
+        (rows,) = FIM.rows(section, [IdentifiedText("0", "abcd")], tools)
+    assert [tokenizer.decode(ids) for ids in windows(rows)] == [expected]
 
 
 def test_turns_of_cutting() -> None:

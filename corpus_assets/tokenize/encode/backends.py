@@ -249,6 +249,11 @@ class Accelerated(Tokenizer):
 
     @property
     @override
+    def bos_by_setting(self) -> bool:
+        return self.reference.bos_by_setting
+
+    @property
+    @override
     def digest(self) -> str:
         return self.reference.digest
 

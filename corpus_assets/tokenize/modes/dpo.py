@@ -211,7 +211,7 @@ class _Builder:
 
     def _reference_split(self, prompt: Ids, chosen: Ids, rejected: Ids) -> tuple[Side, Side]:
         """Returns both sides by Cerebras' border: one token may differ where the prompt ends, else it raises."""
-        begin = self._begin[: 0 if self._tokenizer.adds_bos else 1]
+        begin = self._begin[: 0 if self._tokenizer.bos_by_setting else 1]
         sides = []
         for ids in (chosen, rejected):
             if ids.size < prompt.size:
@@ -291,4 +291,11 @@ def _common_prefix(left: Ids, right: Ids) -> int:
     return int(different[0]) if different.size else size
 
 
-DPO = Mode(section=DPODataset, words="Preference pairs", layout=PREFERENCES, rows=dpo_rows, reasons=REASONS)
+DPO = Mode(
+    section=DPODataset,
+    words="Preference pairs",
+    layout=PREFERENCES,
+    rows=dpo_rows,
+    reasons=REASONS,
+    code_version="3",
+)

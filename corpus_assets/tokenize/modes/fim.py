@@ -16,7 +16,14 @@ from corpus_assets.config.datasets import FIMDataset
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
-from corpus_assets.tokenize.modes.fim_transform import ControlIds, Decisions, KeyedDecisions, Kind, cut_text
+from corpus_assets.tokenize.modes.fim_transform import (
+    ControlIds,
+    Decisions,
+    KeyedDecisions,
+    Kind,
+    cut_text,
+    turns_bos_off,
+)
 from corpus_assets.tokenize.modes.lm import LM_REASONS, lm_rows_over_files
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import Ids, Ragged
@@ -174,13 +181,23 @@ def _rows_over_files(
     def lists(documents: Iterable[IdentifiedText]) -> Iterator[Ragged]:
         if section.fim_level == "document":
             return fim_documents(documents, tokenizer, section, statistics)
-        return encode_texts(texts_of(documents, statistics), tokenizer, section, statistics)
+        return _for_rows(documents, section, tools)
 
     rows = lm_rows_over_files(map(lists, files), section, tokenizer.eos_id, tokenizer.pad_id, statistics)
     if section.fim_level == "document":
         return rows
     statistics.sources.loss_known = False  # Rows hold documents of several sources, and lose some of their ids.
     return (fim_rows(blocks, tokenizer, section, statistics) for blocks in rows)
+
+
+def _for_rows(documents: Iterable[IdentifiedText], section: FIMDataset, tools: Tools) -> Iterator[Ragged]:
+    """Yields the ids of documents for rows that are transformed afterwards."""
+    tokenizer, statistics = tools.tokenizer, tools.statistics
+    bare = section.reference and turns_bos_off(tokenizer)
+    if bare:
+        section = section.model_copy(update={"remove_bos_in_pieces": True})
+    for batch in encode_texts(texts_of(documents, statistics), tokenizer, section, statistics):
+        yield batch.without_firsts() if bare else batch
 
 
 FIM = Mode(
@@ -190,4 +207,5 @@ FIM = Mode(
     rows=_rows,
     rows_over_files=_rows_over_files,
     reasons=LM_REASONS,
+    code_version="3",
 )

@@ -6,7 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from corpus_assets.config.datasets import FIMDataset
-from corpus_assets.tokenize.modes.fim_transform import ControlIds, Decisions, KeyedDecisions, Kind, cut_text
+from corpus_assets.tokenize.modes.fim_transform import (
+    ControlIds,
+    Decisions,
+    KeyedDecisions,
+    Kind,
+    cut_text,
+    encode_for_rows,
+)
 from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -75,7 +82,8 @@ def fim_rows(
 
     `reference` does as Cerebras' Model Zoo instead: an end-of-text id replaces the last label, padding counts as
     document border and must equal that id, a row that ends with it gets an empty passage more, halves of characters
-    become replacement characters, and every passage and part begins as the tokenizer begins a text.
+    become replacement characters, every passage begins with the begin-of-text id if a setting of the tokenizer says so,
+    and every part as `encode_for_rows` begins it.
     """
     transform = _RowTransform(tokenizer, section, statistics, decisions or KeyedDecisions.of(section))
     for block in blocks:
@@ -149,7 +157,9 @@ class _RowTransform:
         return ids[:first], text, ids[last:]
 
     def _encode(self, texts: Sequence[str]) -> Iterator[Ids]:
-        return iter(self._tokenizer.encode_batch(texts) if self._reference else self._tokenizer.encode_plain(texts))
+        if self._reference:
+            return iter(encode_for_rows(texts, self._tokenizer))
+        return iter(self._tokenizer.encode_plain(texts))
 
     def _with_parts(self, passage: Passage, encoded: Iterator[Ids]) -> Passage:
         if passage.kind == "fim_none":

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from corpus_assets.config.datasets import FIMDataset
-from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 from resources.hashing import keyed_hash
@@ -70,7 +70,8 @@ class ControlIds:
         """Raises ConfigError for a token that the vocabulary does not have, or without an end-of-text id."""
         if tokenizer.eos_id is None:
             raise ConfigError("the tokenizer has no end-of-text id; valid with FIM: one that has, or a given eos")
-        begin = [tokenizer.bos_id] if tokenizer.adds_bos and tokenizer.bos_id is not None else []
+        begins = tokenizer.bos_by_setting if section.reference else tokenizer.adds_bos
+        begin = [tokenizer.bos_id] if begins and tokenizer.bos_id is not None else []
         names = ("prefix_token", "middle_token", "suffix_token")
         parts = (_control_id(tokenizer, name, getattr(section, name)) for name in names)
         return cls(*(np.array(ids, np.int32) for ids in (begin, *parts, [tokenizer.eos_id])))
@@ -83,6 +84,20 @@ class ControlIds:
         if kind == "fim_psm":
             return np.concatenate([self.prefix, prefix, self.suffix, suffix, self.middle, middle])
         return np.concatenate([self.prefix, self.suffix, suffix, self.middle, prefix, middle])
+
+
+def encode_for_rows(texts: Sequence[str], tokenizer: Tokenizer) -> Ragged:
+    """Returns the ids of parts of texts as Cerebras' Model Zoo encodes them."""
+    ids = tokenizer.encode_batch(texts)
+    return ids.without_firsts() if turns_bos_off(tokenizer) else ids
+
+
+def turns_bos_off(tokenizer: Tokenizer) -> bool:
+    """Returns whether Cerebras' Model Zoo has the tokenizer put no begin-of-text id before a text in FIM.
+
+    It turns the setting off; a tokenizer of the tokenizers library goes by its file alone, and puts the id there still.
+    """
+    return tokenizer.bos_by_setting and tokenizer.adds_bos and tokenizer.kind == "huggingface"
 
 
 def _control_id(tokenizer: Tokenizer, name: str, token: str) -> list[int]:

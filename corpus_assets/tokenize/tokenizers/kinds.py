@@ -50,6 +50,15 @@ def control_tokens(backend: TokenizerBackend, config: Json) -> dict[str, str]:
     return own | declared_tokens(config)
 
 
+def bos_setting(kind: str, config: Json) -> bool:
+    """Returns whether the settings say that every text begins with the begin-of-text id.
+
+    transformers has this setting in some of its classes only; Cerebras' Model Zoo reads it beside a NeoX file too.
+    """
+    by_class = kind != "huggingface" or config.get("tokenizer_class") in _BY_SETTINGS
+    return by_class and bool(config.get("add_bos_token", kind == "huggingface"))
+
+
 def _folder(files: Mapping[str, bytes], config: Json) -> TokenizerBackend:
     """Returns the backend of the first form of a transformers tokenizer that is there."""
     if TOKENIZER_JSON in files:

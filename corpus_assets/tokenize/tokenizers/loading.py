@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import AddedToken, chat_template, settings
-from corpus_assets.tokenize.tokenizers.kinds import control_tokens, make_backend
+from corpus_assets.tokenize.tokenizers.kinds import bos_setting, control_tokens, make_backend
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING
 from resources.errors import ConfigError
 from resources.hashing import content_digest
@@ -42,7 +42,7 @@ class TokenizerSpec:
 class LoadedTokenizer:
     """`Tokenizer` of the protocol, over one of the backends. Results do not depend on a number of threads.
 
-    template_values: contents of `bos_token`, `eos_token`, ... for chat templates.
+    template_values: contents of `bos_token`, `eos_token`, ... for chat templates. bos_by_setting: see the protocol.
     """
 
     backend: TokenizerBackend
@@ -55,6 +55,7 @@ class LoadedTokenizer:
     chat_template: str | None = None
     template_values: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "tokenizer_json"
+    bos_by_setting: bool = False
 
     @property
     def vocab_size(self) -> int:
@@ -152,6 +153,7 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
         add_special_tokens=spec.add_special_tokens,
         chat_template=chat_template(files, config),
         kind=spec.kind,
+        bos_by_setting=spec.add_special_tokens and bos_setting(spec.kind, config),
         template_values=({} if eos_id is None else {"eos_token": backend.tokens[eos_id]}) | tokens,
     )
 

@@ -37,6 +37,10 @@ class Tokenizer(Protocol):
         """True if `encode_batch` puts a begin-of-text id before every text."""
 
     @property
+    def bos_by_setting(self) -> bool:
+        """True if a setting says that texts begin with the begin-of-text id: `add_bos_token` of transformers."""
+
+    @property
     def digest(self) -> str:
         """32 hex digits; equal digests give equal ids."""
 
