@@ -122,6 +122,22 @@ def test_reference_follows_the_last_delimiter_and_repeats_a_found_prompt() -> No
     )
 
 
+def test_reference_knows_roles_as_cerebras_does() -> None:
+    """The `[INST]` style has names of its own, and the last speaker is looked for in lower case."""
+    named: dict[str, Any] = {"user_role": "human", "assistant_role": "bot", "length": 96}
+    assert len(run(pair(), **named)[0]) == 1
+    assert run(pair(), reference=True, **named)[1].discarded_documents == {"no_delimiter": 1}
+    dialogue = [turn("user", "ask"), turn("assistant", "good")]
+    rows, _ = run(pair("", dialogue, dialogue), reference=True, **named)
+    assert side(rows) == ("<eos>[INST] ask", " [/INST] good<eos>")
+    upper = pair(None, "Q: a\nBOT: yes", "Q: a\nBOT: no")
+    for role, reason in (("bot", "no_delimiter"), ("BOT", "no_prompt")):
+        counted = run(upper, reference=True, assistant_role=role, user_role="human", length=96)[1]
+        assert counted.discarded_documents == {reason: 1}
+    longer = pair(None, "\u0130: a\nAssistant: yes", "\u0130: a\nAssistant: no")
+    assert side(run(longer, reference=True, length=96)[0])[0] == "<eos>[INST] \u0130: a\nAssistant:  "
+
+
 def test_prompt_of_two_texts_ends_with_the_last_speaker_of_their_common_beginning() -> None:
     rows, _ = run(pair(None, "Q: a\nASSISTANT: he said assistant: ok", "Q: a\nASSISTANT: she"), length=96)
     assert side(rows) == ("<eos>[INST] Q: a\nASSISTANT:", " [/INST] he said assistant: ok<eos>")

@@ -89,8 +89,9 @@ def formatted_rows(
     `reference` does as Cerebras, defects included (docs/formats/cerebras-rows.md "Defect: DPO rows"): a prompt found in
     the chosen text stands there twice; the last delimiter counts, wherever it is; a prompt that is too long keeps
     `prompt_limit` ids and no begin-of-text id; a response that is cut is cut to L - `prompt_limit` ids, and its last
-    loss position has padding as label. Control tokens in contents are then matched. Otherwise the delimiter is looked
-    for where the template puts it, never in what somebody wrote.
+    loss position has padding as label. Control tokens in contents are then matched, and the `[INST]` style knows the
+    roles `user` and `assistant` alone. Otherwise the delimiter is looked for where the template puts it, never in what
+    somebody wrote.
 
     A pair that cannot be used is counted in `discarded_documents`: empty_response, no_prompt, no_response (the
     last message is not the assistant's), different_prompts, odd_messages, template_changes_prompt,
@@ -99,7 +100,8 @@ def formatted_rows(
     In `statistics` every row has 2 L positions (Cerebras counts all six channels), and `document_tokens` =
     `non_pad_tokens` + `dropped_tokens` (prompt_cut, response_cut).
     """
-    one = formatter or instruction_formatter(Roles(section.user_role, section.assistant_role))
+    roles = Roles() if section.reference else Roles(section.user_role, section.assistant_role)
+    one = formatter or instruction_formatter(roles)
     return _rows(section, examples, tokenizer, statistics, one_by_one(one))
 
 

@@ -87,7 +87,7 @@ def reference_pair_of(example: Example, roles: Roles) -> Pair:
     if not isinstance(chosen, str) or not isinstance(rejected, str):
         raise UnusablePairError("odd_messages")
     if not prompt:
-        prompt = chosen[: _speaker_end(chosen, roles.assistant)]
+        prompt = chosen[: _reference_speaker_end(chosen, roles.assistant)]
     opening = _messages(prompt, roles.user)
     return Pair(*(opening + _messages(answer, roles.assistant) for answer in (chosen, rejected)))
 
@@ -109,6 +109,14 @@ def _speaker_end(text: str, assistant: str) -> int:
     if not ends:
         raise UnusablePairError("no_prompt")
     return ends[-1]
+
+
+def _reference_speaker_end(text: str, assistant: str) -> int:
+    """Returns the same by the lower case of the text alone, in which a code point may be two."""
+    found = text.lower().rfind(f"{assistant}:")
+    if found < 0:
+        raise UnusablePairError("no_prompt")
+    return found + len(assistant) + 1
 
 
 def _dialogue(opening: Messages, answer: str | Messages, roles: Roles) -> Messages:
