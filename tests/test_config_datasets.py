@@ -8,6 +8,7 @@ from corpus_assets.config.datasets import (
     SECTIONS,
     DatasetSection,
     DPODataset,
+    Files,
     FIMDataset,
     LMDataset,
     SummarizationVSLDataset,
@@ -219,6 +220,11 @@ def test_what_cerebras_sets_is_set_unless_given(section: type[DatasetSection]) -
     assert type(found) is section
     assert {name: getattr(found, name) for name in section.cerebras_values} == section.cerebras_values
     assert not parsed(mode=section.cerebras_name, compat="cerebras", input=FILES, ftfy=False).ftfy
+    assert isinstance(found.input, Files)
+    assert found.input.ids == "optional"
+    given = parsed(mode=section.cerebras_name, compat="cerebras", input={**FILES, "ids": "given"})
+    assert isinstance(given.input, Files)
+    assert given.input.ids == "given"
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,10 @@ class Files(Section):
     csv: Csv = Csv()
     extractor: Extractor = None
     id_key: str = Field("id", description="key or column that holds the id")
-    ids: Literal["auto", "given", "derived"] = Field(
-        "auto", description="`given`: a row without an id is bad; `derived`: from file and row; `auto`: by file"
+    ids: Literal["auto", "given", "derived", "optional"] = Field(
+        "auto",
+        description="`given`: a row without an id is bad; `derived`: from file and row; `optional`: so where a row has "
+        "none; `auto`: by file",
     )
     text_key: Key = Field("text", description="texts: key that holds the text")
     prompt_key: PromptKey = Field(

@@ -47,6 +47,7 @@ class DatasetSection(Cleaning, _Basics):
 
     cerebras_name: what Cerebras' Model Zoo calls the mode, None for a mode that it does not have.
     cerebras_values: what `compat: cerebras` sets; values that are given win.
+    cerebras_files: what it sets in `input`, if that is files.
     cerebras_ignores: options, beside those that are no fields here, that Cerebras does not read in this mode.
     shape: of the examples in files of the dataset's own; None: pairs, or conversations if `messages_key` is given.
     roles_by_turn: messages may have no role; then user and assistant take turns.
@@ -54,6 +55,7 @@ class DatasetSection(Cleaning, _Basics):
 
     cerebras_name: ClassVar[str | None] = None
     cerebras_values: ClassVar[Mapping[str, Any]] = {}
+    cerebras_files: ClassVar[Mapping[str, Any]] = {"ids": "optional"}
     cerebras_ignores: ClassVar[Set[str]] = frozenset()
     shape: ClassVar[Shape | None] = None
     roles_by_turn: ClassVar[bool] = False

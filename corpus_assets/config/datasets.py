@@ -226,7 +226,10 @@ def _named(entry: Any) -> Any:
     if section is None or section.cerebras_name is None or entry.get("compat") != "cerebras":
         return {"mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
     entry = without_unread(entry, section.model_fields.keys() - section.cerebras_ignores)
-    return {**section.cerebras_values, "mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
+    named = {**section.cerebras_values, "mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
+    if isinstance(named.get("input"), dict):
+        named["input"] = {**section.cerebras_files, **named["input"]}
+    return named
 
 
 def _family(value: Any) -> str:

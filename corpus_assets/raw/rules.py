@@ -12,7 +12,7 @@ from corpus_assets.raw.json_values import OBJECT, STRING, Fields, free_key, kind
 from resources.errors import ConfigError
 from resources.formats.documents import NO_METADATA
 
-Ids = Literal["auto", "given", "derived"]
+Ids = Literal["auto", "given", "derived", "optional"]
 Extractor = Literal["resiliparse", "trafilatura"]
 Built_co = TypeVar("Built_co", covariant=True)
 
@@ -38,9 +38,10 @@ class FormatOptions:
 class SourceRules:
     """The rules for ids and metadata of the rows of one source.
 
-    `ids`: `given` requires an id in every row; `derived` makes one from file and row for every row; `auto`
-    follows the first good row of each file: if it has an id, rows without one are bad; if not, rows without one
-    get a derived id. `metadata_key` None means `metadata`, or `meta` if a row has no `metadata`.
+    `ids`: `given` requires an id in every row; `derived` makes one from file and row for every row; `optional` for
+    every row without one, and no row is bad for what it has there; `auto` follows the first good row of each file: if
+    it has an id, rows without one are bad; if not, rows without one get a derived id. `metadata_key` None means
+    `metadata`, or `meta` if a row has no `metadata`.
     """
 
     source: str
@@ -112,7 +113,7 @@ class RowNames:
         self.part = 0
         self._row = -1
         self._first = self._good = 0  # first row of the part, and its good rows
-        self._id_required: bool | None = {"auto": None, "given": True, "derived": False}[rules.ids]
+        self._id_required: bool | None = {"auto": None, "given": True, "derived": False, "optional": False}[rules.ids]
 
     def begin_part(self, number: int) -> None:
         """Says that the rows that follow lie in part `number` of the file."""
@@ -148,7 +149,10 @@ class RowNames:
             values[self._rules.id_key] = utf8(given)
 
     def take_id(self, fields: Fields) -> str | None:
-        """Removes the row's own id from `fields` and returns it; None if an id has to be derived."""
+        """Removes the row's own id from `fields` and returns it; None if an id has to be derived.
+
+        With `optional`, what is no id stays.
+        """
         if self._rules.ids == "derived":
             return None
         raw = fields.pop(self._rules.id_key, None)
@@ -163,6 +167,9 @@ class RowNames:
             kind = "an empty string"
         elif kind == "number" and _INTEGER.fullmatch(raw):
             return bytes(raw).decode()
+        if self._rules.ids == "optional":
+            fields[self._rules.id_key] = raw
+            return None
         raise RowError("bad_id", f"key {self._rules.id_key!r} holds {kind}; valid: non-empty string, integer")
 
     def settle(self, given: str | None, place: str) -> str:

@@ -363,6 +363,7 @@ def test_a_preference_needs_no_prompt_and_responses_of_one_form() -> None:
         ("auto", ["x", "7", "no_id", "bad_id"]),
         ("given", ["x", "7", "no_id", "bad_id"]),
         ("derived", ["f/a.jsonl:0", "f/a.jsonl:1", "f/a.jsonl:2", "f/a.jsonl:3"]),
+        ("optional", ["x", "7", "f/a.jsonl:2", "f/a.jsonl:3"]),
     ],
 )
 def test_ids_are_those_of_documents(ids: Any, outcome: list[str]) -> None:
@@ -372,6 +373,11 @@ def test_ids_are_those_of_documents(ids: Any, outcome: list[str]) -> None:
     file = RawFile("f/a.jsonl", lambda: io.BytesIO(content))
     documents = read_documents(file, RowRules("s", ids=ids))
     assert [row.reason if isinstance(row, BadRow) else row.id for row in documents] == outcome
+
+
+def test_what_is_no_id_is_metadata_where_ids_are_optional() -> None:
+    found = example({"text": "t", "id": [1.5]}, rules_for(ids="optional"))
+    assert metadata(found) == {"id": [1.5]}
 
 
 def test_a_null_id_of_a_table_is_none() -> None:
