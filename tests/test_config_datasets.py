@@ -16,6 +16,7 @@ from corpus_assets.config.datasets import (
     dataset_section,
 )
 from corpus_assets.config.loading import parse_config
+from corpus_assets.tokenize.datasets import dataset_parameters
 from resources.errors import ConfigError
 
 FILES = {"location": "own"}
@@ -225,6 +226,15 @@ def test_what_cerebras_sets_is_set_unless_given(section: type[DatasetSection]) -
     given = parsed(mode=section.cerebras_name, compat="cerebras", input={**FILES, "ids": "given"})
     assert isinstance(given.input, Files)
     assert given.input.ids == "given"
+
+
+def test_rows_depend_on_kept_empty_texts_only_where_they_are_kept() -> None:
+    """So the recipes of datasets without the option stay as they were before there was one."""
+    for values, found in (({}, None), ({"keep_empty": True}, True), ({"compat": "cerebras"}, True)):
+        entry = parsed(mode="lm", input=FILES, **values).model_dump()
+        settings = {"datasets": [entry], "mix": {"chunks": 1}}
+        name = f"datasets.{entry['name']}.keep_empty"
+        assert dataset_parameters(settings, entry["name"]).get(name) is found
 
 
 @pytest.mark.parametrize(

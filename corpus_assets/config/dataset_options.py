@@ -127,6 +127,11 @@ class Texts(Learned):
         None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
     )
     remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
+    keep_empty: bool = Field(
+        False,
+        description="a text of which cleaning leaves nothing is a document all the same: its end-of-text token stands "
+        "among packed documents (`fim` does so with `fim_level: row` only)",
+    )
 
     @override
     def problems(self) -> Iterator[str]:

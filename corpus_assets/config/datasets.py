@@ -29,6 +29,7 @@ class LMDataset(Windows):
     cerebras_name = "LMData"
     cerebras_values: ClassVar[Mapping[str, Any]] = {
         "ftfy": True,
+        "keep_empty": True,
         "keep_tail": False,
         "pack_over_files": True,
         "short_sequence_draws": "reference",
@@ -79,6 +80,7 @@ class VSLDataset(Texts, Packed):
     cerebras_ignores = frozenset({"split_text", "remove_bos_in_pieces"})
     cerebras_values: ClassVar[Mapping[str, Any]] = {
         "ftfy": True,
+        "keep_empty": True,
         "short_sequence_draws": "reference",
         "packing": "nearest_previous",
         "packing_text": 1 << 20,

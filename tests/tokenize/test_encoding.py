@@ -93,6 +93,14 @@ def test_encoding_counts_texts_and_leaves_empty_ones_out() -> None:
     assert list(encode_texts([""], letters(False), lm(), Statistics())) == []
 
 
+def test_texts_that_cleaning_empties_are_documents_if_they_are_kept() -> None:
+    statistics = Statistics()
+    section = lm(ftfy=True, keep_empty=True)
+    (batch,) = encode_texts(["ab", "\x00", "c"], letters(False), section, statistics)
+    assert [ids.tolist() for ids in batch] == [[97, 98], [], [99]]
+    assert (statistics.processed_files, statistics.discarded_files) == (3, 0)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(["the cat", " ", "\n", "naïve", "12", "'s", ".", "e\u0301", "<|padding|>"]), min_size=1),

@@ -25,12 +25,12 @@ def encode_texts(
     `split_text`: texts are encoded in pieces of about so many characters. `remove_bos_in_pieces`: then a
     tokenizer that adds a begin-of-text id leaves it on the first piece only; no other tokenizer is affected.
 
-    Empty texts are counted as discarded (`empty_text`). A long text is encoded in parts that give the ids of the
-    whole (`cuts`), so it takes the memory of its characters and ids alone, and that of a text is given back before the
-    next is read. Where more than `cuts.LONGEST_PIECE` characters have no safe place to cut (one letter or white space
-    alone; with byte-level BPE also digits, emoji or combining marks alone), or the tokenizer has none at all, the
-    document is discarded (`no_place_to_cut`) and the others go on; `split_text` is the way to keep it, if it holds
-    spaces.
+    Empty texts are counted as discarded (`empty_text`), unless `keep_empty`. A long text is encoded in parts that give
+    the ids of the whole (`cuts`), so it takes the memory of its characters and ids alone, and that of a text is given
+    back before the next is read. Where more than `cuts.LONGEST_PIECE` characters have no safe place to cut (one letter
+    or white space alone; with byte-level BPE also digits, emoji or combining marks alone), or the tokenizer has none at
+    all, the document is discarded (`no_place_to_cut`) and the others go on; `split_text` is the way to keep it, if it
+    holds spaces.
     """
     skip = int(section.remove_bos_in_pieces and tokenizer.adds_bos)
     split_length = section.split_text
@@ -41,7 +41,7 @@ def encode_texts(
         text = raw if untouched else clean(raw, section)
         _count(raw, text, statistics)
         size = len(text)
-        if not text:
+        if not text and not section.keep_empty:
             statistics.discard_document("empty_text")
             statistics.sources.skip()
         elif size <= BATCH_CHARACTERS:
