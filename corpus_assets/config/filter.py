@@ -106,7 +106,8 @@ class RowRules(Section):
     )
     compat: Literal["dolma"] | None = Field(
         None,
-        description="as Dolma 1.2.1: overlapping spans are not united, and `min_text_length` counts UTF-8 bytes",
+        description="as Dolma 1.2.1: overlapping spans are not united, `min_text_length` counts UTF-8 bytes, and to "
+        "JSONPath 1 is not 1.0",
     )
 
 

@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from resources.formats.lines import LineWriter
 
-Span = tuple[int, int, float]
-"""Beginning and end in code points of the text, and a score."""
+Span = tuple[int, int, int | float]
+"""Beginning and end in code points of the text, and a score.
+
+A score that is written without a decimal point stays so: to Dolma's JSONPath 1 is not 1.0.
+"""
 
 Item = dict[str, str | int | float]
 

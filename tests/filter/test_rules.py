@@ -105,6 +105,37 @@ def test_conditions(tmp_path: Path, section: Mapping[str, Any], ids: list[str]) 
     assert kept(tmp_path, section, **{f"sources.{n}.may_be_empty": True for n in range(3)}) == ids
 
 
+@pytest.mark.parametrize(
+    ("test", "by_value", "as_dolma"),
+    [
+        (f"$.attributes[?(@.{WORDS}[0][2] >= 2)]", ["long", "lines", "two"], ["long", "lines"]),
+        (f"$.attributes[?(2 <= @.{WORDS}[0][2])]", ["long", "lines", "two"], ["long", "lines"]),
+        (f"$.attributes[?(@.{WORDS}[0][2] >= 2.0)]", ["long", "lines", "two"], ["long", "lines", "two"]),
+        (f"$.attributes[?(@.{WORDS}[0][2] > 1)]", ["long", "lines", "two"], ["long", "lines", "two"]),
+        (f"$.attributes[?(@.{WORDS}[0][2] != 2)]", ["long", "lines", "blank"], ALL),
+        ("$.metadata[?(@.year == 2020)]", ["long"], ["long"]),
+        ("$.metadata[?(@.year <= 2020.0)]", ["long"], []),
+        ("$.metadata[?(@.list == @.floats)]", ["long", "lines", "two"], ["lines", "two"]),
+        ("$.metadata[?(@.lang < 'ex')]", ["long", "lines"], []),
+        ("$.metadata[?(@.flag < 2)]", ["long"], []),
+    ],
+)
+def test_compat_compares_json_not_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, test: str, by_value: list[str], as_dolma: list[str]
+) -> None:
+    more = {"flag": True, "list": [{"a": 1}], "floats": [{"a": 1.0}]}
+    monkeypatch.setitem(ROWS[0], "metadata", {**ROWS[0]["metadata"], **more})
+    empty = {f"sources.{n}.may_be_empty": True for n in range(3)}
+    assert kept(tmp_path / "value", {"include": [test]}, **empty) == by_value
+    assert kept(tmp_path / "dolma", {"include": [test], "compat": "dolma"}, **empty) == as_dolma
+
+
+def test_compat_compares_scores_of_spans_as_json(tmp_path: Path) -> None:
+    section = {"span_replacement": [{"span": f"$.attributes.{WORDS}[?(@[2] == 2)]", "replacement": "-"}]}
+    assert left(one_shard(tmp_path / "value", section))["two"] == "-"
+    assert left(one_shard(tmp_path / "dolma", {**section, "compat": "dolma"}))["two"] == "Two words"
+
+
 def test_what_conditions_dropped_is_counted_one_by_one(tmp_path: Path) -> None:
     expressions = [f"$.attributes[?(@.{WORDS}[0][2] == 2)]", "$.added"]
     corpus = one_shard(tmp_path, {"include": ["$.added", "$.metadata"], "exclude": expressions})
@@ -342,3 +373,22 @@ def test_documents_are_filtered_anew_where_filters_of_values_selected_nothing_on
     corpus = small(tmp_path, {"include": [expression]})
     parameters = corpus.planner().parameters(corpus.graph["filtered_documents"], "books--one")
     assert ("filter.filters of values" in parameters) == of_values
+
+
+@pytest.mark.parametrize(
+    ("section", "compare"),
+    [
+        ({"include": ["$.metadata[?(@.year >= 2020)]"]}, True),
+        ({"include": ["$.metadata[?(@.year >= 2020)]"], "compat": None}, False),
+        ({"include": ["$.metadata[?(@.year)]"]}, False),
+        ({"include": [".metadata.year >= 2020"], "syntax": "jq"}, False),
+        ({"span_replacement": [{"span": f"$.attributes.{KEY}[?(@[2] == 1)]"}]}, True),
+        ({"span_replacement": [{"span": f"$.attributes.{KEY}"}]}, False),
+    ],
+)
+def test_documents_are_filtered_anew_where_compat_compared_by_value_once(
+    tmp_path: Path, section: dict[str, Any], compare: bool
+) -> None:
+    corpus = small(tmp_path, {"compat": "dolma", **section})
+    parameters = corpus.planner().parameters(corpus.graph["filtered_documents"], "books--one")
+    assert ("filter.comparisons of JSON" in parameters) == compare

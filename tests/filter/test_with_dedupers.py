@@ -26,3 +26,13 @@ def test_a_rule_drops_what_was_there_before(tmp_path: Path) -> None:
     assert len(found) == len(set(found))
     assert found.count("the same words") == 1
     assert len(documents(corpus, "normalized_documents")) > len(found)
+
+
+def test_the_mark_of_a_whole_document_is_an_integer_with_compat(tmp_path: Path) -> None:
+    for name, whole in (("as_dolma", "dolma"), ("ours", None)):
+        deduper = {**TEXT, "compat": whole, "attribute": "again"}
+        section = {"exclude": ["$.attributes[?(@.again[0][2] >= 1)]"], "attributes": ["same"], "compat": "dolma"}
+        corpus = small(tmp_path / name, section, dedupers=[deduper])
+        write_texts(tmp_path / name, ["the same words", "the same words"])
+        left = [document.text for document in documents(filtered(corpus), "filtered_documents")]
+        assert left.count("the same words") == (1 if whole else 2)

@@ -7,7 +7,7 @@ from typing import Any
 from corpus_assets.attributes.dedupers import compiled
 from corpus_assets.attributes.dedupers.earlier import seen
 from corpus_assets.attributes.dedupers.hashes import HASHES, hashes
-from corpus_assets.attributes.dedupers.marks import marks
+from corpus_assets.attributes.dedupers.marks import is_scored_in_integers, marks
 from corpus_assets.attributes.dedupers.subjects import PARTS
 from corpus_assets.config.dedupers import Deduper
 from resources.formats.row_tables import NAMES, TEXTS
@@ -121,6 +121,8 @@ def marked_values(rule: Deduper) -> dict[str, Any]:
         found["flag_share"] = rule.flag_share
     if rule.by == "ngrams":
         found["ngram.threshold"] = rule.ngram.threshold
+    if is_scored_in_integers(rule):
+        found["score"] = "integer"
     return found
 
 

@@ -31,7 +31,7 @@ class _Scored(NamedTuple):
 
     parts: NDArray[np.void]
     marked: NDArray[np.bool_]
-    scores: NDArray[np.float64]
+    scores: NDArray[np.float64] | NDArray[np.int64]
 
 
 def marks(task: Task, rule: Deduper) -> None:
@@ -105,8 +105,16 @@ def _scored(hashes: Partition, bits: NDArray[np.uint8], rule: Deduper) -> Iterat
         kind = np.float32 if rule.compat else np.float64
         scores = seen.astype(kind) / counted.astype(kind)
         least = kind(rule.ngram.threshold) if rule.by == "ngrams" else kind(1)
-        given = scores.astype(np.float64) if rule.compat else np.round(scores, DIGITS)
+        if is_scored_in_integers(rule):
+            given = seen.astype(np.int64)
+        else:
+            given = scores.astype(np.float64) if rule.compat else np.round(scores, DIGITS)
         yield _Scored(block, scores >= least, given)
+
+
+def is_scored_in_integers(rule: Deduper) -> bool:
+    """Returns whether scores are written without a decimal point, as Dolma 1.2.1 writes those of whole documents."""
+    return rule.compat is not None and rule.by not in PARTS
 
 
 class _Spans:

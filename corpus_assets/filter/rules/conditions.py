@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in
-from corpus_assets.filter.rules.expressions import Merged, Syntax, compiled, is_true, merged
+from corpus_assets.filter.rules.expressions import Merged, Syntax, comparisons, compiled, is_dolma, is_true, merged
 from corpus_assets.filter.rules.section import RuleSection
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
@@ -31,8 +31,10 @@ def conditions(section: RuleSection) -> RuleSet:
 
 def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
     """Returns what the result depends on: once, filters in JSONPath selected nothing of what is no object or list."""
-    values = section["syntax"] == "jsonpath" and any(map(_OF_VALUES.search, _expressions(section)))
-    return {**given(settings), **({f"{section.where}.filters of values": True} if values else {})}
+    paths = _expressions(section) if section["syntax"] == "jsonpath" else []
+    values = any(map(_OF_VALUES.search, paths))
+    since = {f"{section.where}.filters of values": True} if values else {}
+    return {**given(settings), **since, **comparisons(section, paths)}
 
 
 _OF_VALUES = re.compile(r"^(?!\$@?(?:\.attributes|\.metadata)?\[\?).*\[\?|\[\?.*\[\?")
@@ -57,11 +59,11 @@ def _check(_: Values, section: Values, where: str) -> None:
 
 
 def _made(_: Task, section: Values, where: str) -> list[RowRule]:
-    syntax: Syntax = section["syntax"]
-    wanted = [_test(text, syntax, all, f"{where}.include.{n}") for n, text in enumerate(section["include"])]
+    made = partial(_test, syntax=section["syntax"], dolma=is_dolma(section))
+    wanted = [made(text, of=all, where=f"{where}.include.{n}") for n, text in enumerate(section["include"])]
     rules = [RowRule(INCLUDE, partial(_included, wanted))] if wanted else []
     for place, expression in enumerate(section["exclude"]):
-        unwanted = _test(expression, syntax, any, f"{where}.exclude.{place}")
+        unwanted = made(expression, of=any, where=f"{where}.exclude.{place}")
         rules.append(RowRule(f"{EXCLUDE}.{place}", partial(_excluded, unwanted, expression)))
     return rules
 
@@ -75,13 +77,13 @@ def _excluded(unwanted: Test, expression: str, row: Row) -> Verdict:
     return Drop(f"{expression} matches") if unwanted(merged(row)) else None
 
 
-def _test(expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str) -> Test:
+def _test(expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool) -> Test:
     """Returns what says whether an expression matches.
 
     JSONPath matches if it selects anything, also null. jq matches if it gives values, and all of them (to include), or
     any (to exclude) are true.
     """
-    select = compiled(expression, syntax, where)
+    select = compiled(expression, syntax, where, dolma=dolma)
     if syntax == "jsonpath":
         return lambda document: bool(select(document))
 

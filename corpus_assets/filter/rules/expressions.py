@@ -4,14 +4,17 @@ A document is what the mixer of the Dolma toolkit sees (docs/filter.md "Expressi
 the spans of all attributes by key.
 """
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
 
+from corpus_assets.filter.rules.section import RuleSection
 from resources.errors import ConfigError
 from resources.row_rule import Row
+from resources.stage.declaration import Values
 
 Syntax = Literal["jsonpath", "jq"]
 Select = Callable[["Merged"], list[Any]]
@@ -41,10 +44,13 @@ def merged(row: Row) -> Merged:
     return Merged({**value, "attributes": {**(held if isinstance(held, dict) else {}), **row.attributes}})
 
 
-def compiled(expression: str, syntax: Syntax, where: str) -> Select:
-    """Returns what evaluates an expression; `ConfigError`, with `where`, if it cannot be read."""
+def compiled(expression: str, syntax: Syntax, where: str, *, dolma: bool = False) -> Select:
+    """Returns what evaluates an expression; `ConfigError`, with `where`, if it cannot be read.
+
+    dolma: whether JSONPath compares as in Dolma 1.2.1.
+    """
     try:
-        return _jq(expression) if syntax == "jq" else _jsonpath(expression)
+        return _jq(expression) if syntax == "jq" else _jsonpath(expression, dolma)
     except Exception as error:
         words = " ".join(str(error).split())
         raise ConfigError(f"{where}: {expression!r} is no expression in {syntax}: {words}") from None
@@ -59,17 +65,18 @@ def _jq(expression: str) -> Select:
 
 
 @cache
-def _jsonpath(expression: str) -> Select:
-    path = _environment().compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
+def _jsonpath(expression: str, dolma: bool) -> Select:
+    path = _environment(dolma).compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
     return lambda document: list(path.findall(document.value))
 
 
 @cache
-def _environment() -> Any:
+def _environment(dolma: bool) -> Any:
     """Returns the reader of JSONPath (RFC 9535), in which a filter `[?(...)]` on an object or value tests that itself.
 
     So does the toolkit's, and it is the only way to test an attribute by its key; by the RFC the filter would test each
-    value of the object, and select nothing of what is neither object nor list.
+    value of the object, and select nothing of what is neither object nor list. dolma: whether it compares as the
+    toolkit's.
     """
     from jsonpath import JSONPathEnvironment
     from jsonpath.match import JSONPathMatch
@@ -96,7 +103,54 @@ def _environment() -> Any:
     class Environment(JSONPathEnvironment):
         parser_class = Reader
 
-    return Environment()
+    class AsDolma(Environment):
+        def compare(self, left: object, operator: str, right: object) -> bool:
+            compare = _AS_DOLMA.get(operator)
+            return super().compare(left, operator, right) if compare is None else compare(left, right)
+
+    return AsDolma() if dolma else Environment()
+
+
+def _alike(left: Any, right: Any) -> bool:
+    """Returns whether two values of a JSONPath comparison are the same JSON: 1 is not 1.0."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_alike(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):  # What is selected nowhere is an empty list of nodes.
+        return type(left) is type(right) and len(left) == len(right) and all(map(_alike, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def _less(left: Any, right: Any) -> bool:
+    """Returns whether one number is less than another; nothing else has an order, truth values neither."""
+    return type(left) in (int, float) and type(right) in (int, float) and left < right
+
+
+_AS_DOLMA: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": _alike,
+    "!=": lambda left, right: not _alike(left, right),
+    "<": _less,
+    "<=": lambda left, right: _less(left, right) or _alike(left, right),
+    ">": lambda left, right: _less(right, left),
+    ">=": lambda left, right: _less(right, left) or _alike(left, right),
+}
+"""Comparisons of the toolkit's JSONPath, by operator."""
+
+
+_COMPARES = re.compile(r"\[\?.*[<>=]")
+
+
+def comparisons(section: RuleSection, expressions: Iterable[str]) -> dict[str, bool]:
+    """Returns a parameter for a stage with such expressions in JSONPath that compare as Dolma 1.2.1.
+
+    Once, they compared by value with `compat: dolma` too.
+    """
+    compare = is_dolma(section) and any(map(_COMPARES.search, expressions))
+    return {f"{section.where}.comparisons of JSON": True} if compare else {}
+
+
+def is_dolma(section: Values | RuleSection) -> bool:
+    """Returns whether the rules of a section are to do what Dolma 1.2.1 does."""
+    return bool(section["compat"] == "dolma")
 
 
 def is_true(value: Any) -> bool:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in, source_of
-from corpus_assets.filter.rules.expressions import compiled, merged
+from corpus_assets.filter.rules.expressions import comparisons, compiled, is_dolma, merged
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.filter.spans import replaced_as_dolma
 from resources.errors import CorpusError
@@ -37,15 +37,21 @@ def replacements(section: RuleSection) -> RuleSet:
             keys.append(None)
             expressions.append(wanted["span"])
         assets += assets_named_in(expressions, section["attributes"], section.entries, section.where)
-    dolma = section["compat"] == "dolma"
+    dolma = is_dolma(section)
     return RuleSet(
         "span_replacement",
         partial(_made, wanted=section["span_replacement"], keys=tuple(keys), where=where, dolma=dolma),
         attributes=tuple(dict.fromkeys(assets)),
-        derived_parameters=section.parameters("span_replacement", "compat"),
+        derived_parameters=partial(_recipe, given=section.parameters("span_replacement", "compat"), section=section),
         check_before=partial(_check, wanted=section["span_replacement"], where=where),
         replaced=replaced_as_dolma if dolma else None,
     )
+
+
+def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
+    """Returns what the result depends on."""
+    paths = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jsonpath"]
+    return {**given(settings), **comparisons(section, paths)}
 
 
 def _is_computed(text: str) -> bool:
@@ -64,7 +70,7 @@ def _check(_: Values, wanted: Sequence[Values], where: str) -> None:
 def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: str, dolma: bool) -> list[RowRule]:
     rules = []
     for place, (one, key) in enumerate(zip(wanted, keys, strict=True)):
-        found = _selected(one["span"], one["syntax"], f"{where}.{place}") if key is None else partial(_beside, key)
+        found = _selected(one, f"{where}.{place}", dolma=dolma) if key is None else partial(_beside, key)
         fill = _filled(one["replacement"], f"{where}.{place}", dolma=dolma)
         least = float("-inf") if one["min_score"] is None else one["min_score"]
         under = float("inf") if one["max_score"] is None else one["max_score"]
@@ -85,9 +91,9 @@ def _beside(key: str, row: Row) -> Sequence[Sequence[Any]]:
     return row.attributes.get(key, ())
 
 
-def _selected(expression: str, syntax: Any, where: str) -> Found:
-    """Returns what finds the spans of a row by an expression, each value of which is a list of spans, one, or null."""
-    select = compiled(expression, syntax, f"{where}.span")
+def _selected(one: Values, where: str, *, dolma: bool) -> Found:
+    """Returns what finds the spans of a row by a rule's expression, each value a list of spans, one, or null."""
+    select = compiled(one["span"], one["syntax"], f"{where}.span", dolma=dolma)
 
     def found(row: Row) -> list[Sequence[Any]]:
         return [span for value in select(merged(row)) if value is not None for span in _spans(value)]
