@@ -23,6 +23,7 @@ from resources.row_rule import Row, RuleSet
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, Values, every, same
 from resources.stage.partition import Partition
+from resources.stage.partitions import in_order_of_paths
 from resources.stage.task import Task
 
 SIZE = "size"
@@ -98,10 +99,15 @@ def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence
     return as_raw(rows, lines, shard.label, same_texts=stream.replaces)
 
 
-def stream(task: Task, name: str, max_size: int, codec: str) -> None:
-    """Puts the rows of shards one after another into files, by the bytes of their raw files."""
+def stream(task: Task, name: str, max_size: int, codec: str, *, by_paths: bool) -> None:
+    """Puts the rows of shards one after another into files, by the bytes of their raw files.
+
+    by_paths: whether in the order of their paths, as Dolma 1.2.1, and not of their keys.
+    """
     write = {"gz": _put_together, "zst": _put_together_as_zstd}[codec]
-    shards = {shard.name: shard for shard in task.inputs(documents_asset(name)) if shard.has(".jsonl.gz")}
+    given = task.inputs(documents_asset(name))
+    ordered = in_order_of_paths(given) if by_paths else given
+    shards = {shard.name: shard for shard in ordered if shard.has(".jsonl.gz")}
     sizes = {key: shard.counters(SIZE)["bytes"] for key, shard in shards.items()}
     rows = 0
     for number, together in enumerate(packed(sizes, max_size)):
@@ -155,7 +161,7 @@ def stream_stages(sections: Iterable[Mapping[str, Any]], entries: Entries, sourc
         )
         yield with_rules(_documents_stage(chosen, section), chosen.sets)
         if values["max_size"] is not None:
-            yield _packed_stage(chosen.name, values["max_size"], values["codec"])
+            yield _packed_stage(chosen, values["max_size"], values["codec"])
 
 
 def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
@@ -178,7 +184,8 @@ def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
     )
 
 
-def _packed_stage(name: str, max_size: int, codec: str) -> Stage:
+def _packed_stage(chosen: Stream, max_size: int, codec: str) -> Stage:
+    name, by_paths = chosen.name, chosen.raw
     return Stage(
         name=f"{name}_stream",
         group="streams",
@@ -186,16 +193,23 @@ def _packed_stage(name: str, max_size: int, codec: str) -> Stage:
         unit_out="documents",
         description=f"Files of stream {name}: the rows of several shards one after another.",
         partitioning=Partitioning.NONE,
-        compute=partial(stream, name=name, max_size=max_size, codec=codec),
+        compute=partial(stream, name=name, max_size=max_size, codec=codec, by_paths=by_paths),
         code_version="1",
         io="records",
         inputs=(every(documents_asset(name)),),
-        derived_parameters=partial(_packed_parameters, key=f"streams.{name}", max_size=max_size, codec=codec),
+        derived_parameters=partial(
+            _packed_parameters, key=f"streams.{name}", max_size=max_size, codec=codec, by_paths=by_paths
+        ),
         columns=COLUMNS,
         kinds=("jsonl", "dolma"),
     )
 
 
-def _packed_parameters(_: Values, key: str, max_size: int, codec: str) -> dict[str, Any]:
-    """Returns the size, and the codec if it is another than there was before there was a choice."""
-    return {f"{key}.max_size": max_size, **({f"{key}.codec": codec} if codec != "gz" else {})}
+def _packed_parameters(_: Values, key: str, max_size: int, codec: str, *, by_paths: bool) -> dict[str, Any]:
+    """Returns the size, and codec and order if they are others than there were before there was a choice."""
+    found: dict[str, Any] = {f"{key}.max_size": max_size}
+    if codec != "gz":
+        found[f"{key}.codec"] = codec
+    if by_paths:
+        found[f"{key}.order of shards"] = "paths"
+    return found

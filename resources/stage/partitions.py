@@ -1,8 +1,10 @@
 """Upstream partitions as a worker keeps them from job to job, with what was found out about all of them together."""
 
+import os
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
+from resources.shards import Shard
 from resources.stage.partition import Partition
 
 T = TypeVar("T")
@@ -30,3 +32,20 @@ class Partitions(list[Partition]):
             self._found[known] = find(self, *given)
         found: T = self._found[known]
         return found
+
+
+def in_order_of_paths(partitions: Iterable[Partition]) -> list[Partition]:
+    """Returns partitions of shards: the sources as they come, the shards of each in the order of their files' paths.
+
+    So the toolkit of Dolma reads them: folder by folder, names compared by their bytes. The order of keys is another
+    one where names have capitals, or one name is the beginning of another.
+    """
+    given = list(partitions)
+    sources = {source: place for place, source in enumerate(dict.fromkeys(_shard(one).source for one in given))}
+    return sorted(given, key=lambda one: (sources[_shard(one).source], os.fsencode(_shard(one).path).split(b"/")))
+
+
+def _shard(partition: Partition) -> Shard:
+    if partition.shard is None:
+        raise ValueError(f"{partition.name} is not of a shard")
+    return partition.shard

@@ -163,6 +163,20 @@ def test_compat_keeps_the_rows_as_they_were_given(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("compat", ["dolma", None])
+def test_compat_puts_files_together_in_the_order_of_their_paths(tmp_path: Path, compat: str | None) -> None:
+    write_small(tmp_path)
+    by_path = ["B/x", "a/B", "a/b", "a-b/x", "part-1", "part"]
+    for name in by_path:
+        write_raw(tmp_path, f"odd/{name}.jsonl", [{"id": name, "text": prose(name)}])
+    stream = {"name": "all", "sources": ["odd"], "attributes": ["quality"], "min_text_length": 1, "max_size": "1 MiB"}
+    corpus, _ = written(tmp_path, {**stream, "compat": compat}, sources=[{"name": "odd", "location": "raw/odd"}])
+    (found,) = rows(corpus, "all_stream")
+    by_key = [shard.path.removesuffix(".jsonl") for shard in corpus.listing().shards]
+    assert [row["id"] for row in found] == (by_path if compat else by_key)
+    assert by_key != by_path
+
+
 @pytest.mark.parametrize(
     ("path", "lines", "message"),
     [

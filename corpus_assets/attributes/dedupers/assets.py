@@ -131,12 +131,13 @@ def _named(_: _Values, values: Callable[[Deduper], dict[str, Any]], rule: Dedupe
 
 
 def _compared(settings: _Values, rule: Deduper) -> dict[str, Any]:
-    """Returns the order of sources, which decides which copy is the first, the Bloom filter, and what is known."""
+    """Returns the orders, which decide which copy is the first, the Bloom filter, and what is known."""
     size, functions = (rule.bloom.bytes, rule.bloom.functions) if rule.bloom else (None, None)
     key = f"dedupers.{rule.name}.bloom"
     order = [source["name"] for source in settings["sources"]]
     against = {} if rule.against is None else {f"dedupers.{rule.name}.against": sorted(rule.against)}
-    return {"order of sources": order, f"{key}.bytes": size, f"{key}.functions": functions, **against}
+    paths = {f"dedupers.{rule.name}.order of shards": "paths"} if rule.compat and rule.against is None else {}
+    return {"order of sources": order, f"{key}.bytes": size, f"{key}.functions": functions, **against, **paths}
 
 
 def _kernels(_: _Values, of: Callable[[Deduper], tuple[str, ...]], rule: Deduper) -> tuple[str, ...]:

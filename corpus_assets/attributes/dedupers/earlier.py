@@ -14,6 +14,7 @@ from corpus_assets.attributes.dedupers.first_seen import Hashes, SeenHashes, See
 from corpus_assets.config.dedupers import Deduper
 from resources.errors import LedgerError
 from resources.stage.partition import Partition
+from resources.stage.partitions import in_order_of_paths
 from resources.stage.task import Task
 
 Flags = NDArray[np.bool_]
@@ -27,7 +28,8 @@ def seen(task: Task, rule: Deduper) -> None:
     With `against`, whether a shard of those sources has it, wherever that shard stands.
     The bits of each shard are a segment of its own, so that a shard whose bits stay does not depend on the others.
     """
-    shards = task.inputs(f"{rule.name}_hashes")
+    given = task.inputs(f"{rule.name}_hashes")
+    shards = in_order_of_paths(given) if rule.compat else given
     rows = [shard.file(".hashes.npy").rows or 0 for shard in shards]
     flags = _by_filter(shards, rows, rule) if rule.bloom else _exactly(task, shards, rows, rule.against)
     total = 0

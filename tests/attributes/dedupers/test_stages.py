@@ -157,6 +157,20 @@ def test_words_as_dolma_has_them(tmp_path: Path, length: int, skip_short: bool, 
     assert [row.attributes for row in rows(corpus, "n_attributes")] == [{"x": spans} for spans in expected]
 
 
+@pytest.mark.parametrize("compat", ["dolma", None])
+def test_the_first_copy_is_that_of_the_first_path_with_compat(tmp_path: Path, compat: str | None) -> None:
+    write_small(tmp_path)
+    by_path = ["B/x", "a/B", "a/b", "a-b/x", "part-1", "part"]
+    for name in by_path:
+        write_raw(
+            tmp_path, f"odd/{name}.jsonl", [{"id": name, "text": "the same"}, {"id": f"{name}-own", "text": name}]
+        )
+    entry = {"name": "n", "by": "text", "compat": compat}
+    corpus, _ = built(tmp_path, entry, sources=[{"name": "odd", "location": "raw/odd"}])
+    first = [row.id for row in rows(corpus, "n_attributes") if not row.attributes and "own" not in row.id]
+    assert first == (["B/x"] if compat else ["a/b"])
+
+
 def test_metadata_is_compared_where_it_is_given(folder: Path) -> None:
     corpus, _ = built(folder, URL)
     seen: set[str] = set()
@@ -214,7 +228,7 @@ KEYS: list[tuple[dict[str, Any], dict[str, Any], str, set[str]]] = [
     (PARAGRAPHS, {"min_words": 4}, "min_words 3 -> 4", {"hashes"}),
     (PARAGRAPHS, {"flag_share": 0.5}, "flag_share 1.0 -> 0.5", {"attributes"}),
     (PARAGRAPHS, {"attribute": "again"}, "attribute paragraphs__paragraphs__duplicate -> again", {"attributes"}),
-    (PARAGRAPHS, {"min_words": 0, "compat": "dolma"}, "compat None -> dolma", {"hashes", "attributes"}),
+    (PARAGRAPHS, {"min_words": 0, "compat": "dolma"}, "compat None -> dolma", {"hashes", "seen", "attributes"}),
     (
         PARAGRAPHS,
         {"bloom": {"items": 1000, "error": 0.01}},
