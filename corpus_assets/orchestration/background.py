@@ -1,8 +1,11 @@
 """A thread that does one thing after the other, so that who asks for it need not wait."""
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Generic, TypeVar
+from functools import partial
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -19,6 +22,8 @@ class Background(Generic[T]):
         self._made: T | None = None
         self._thread: ThreadPoolExecutor | None = None
         self._failure: BaseException | None = None
+        self._asked: deque[Callable[[], None]] = deque()
+        self._turn = Lock()
 
     @property
     def used(self) -> bool:
@@ -59,8 +64,26 @@ class Background(Generic[T]):
             raise failure
 
     def _submit(self, what: Callable[[T], R]) -> Future[R]:
+        future: Future[R] = Future()
+        self._asked.append(partial(self._settle, future, what))
         self._thread = self._thread or ThreadPoolExecutor(1)
-        return self._thread.submit(self._call, what)
+        self._thread.submit(self._work)
+        return future
+
+    def _work(self) -> None:
+        """Does all that was asked for, in one thread at a time.
+
+        An interrupt while the pool waits for its thread to start leaves one that it does not count: it starts another.
+        """
+        with self._turn:
+            while self._asked:
+                self._asked.popleft()()
+
+    def _settle(self, future: "Future[Any]", what: Callable[[T], R]) -> None:
+        try:
+            future.set_result(self._call(what))
+        except BaseException as error:
+            future.set_exception(error)
 
     def _call(self, what: Callable[[T], R]) -> R:
         if self._failure is not None:
