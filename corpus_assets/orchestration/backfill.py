@@ -23,7 +23,7 @@ from corpus_assets.orchestration.jobs import LogProgress, in_words
 from corpus_assets.orchestration.partition_events import Materializations, last_reasons
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.run_events import RunEvents
-from corpus_assets.orchestration.runner import JobStep
+from corpus_assets.orchestration.runner import BUILD_TAG, WHY_TAG, JobStep
 from corpus_assets.orchestration.totals import BACKFILL_TAG, told_apart, totals
 from partitions.definitions import shard_set_name
 from resources.planning.planner import Planner, Status
@@ -45,7 +45,9 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
     backfill = step.run.tags.get(BACKFILL_TAG)
     if backfill is None:
         return False
-    if _is_built(step.instance, backfill):
+    if (first := _builder(step.instance, backfill)) is not None:
+        own = {name: first.tags[name] for name in (BUILD_TAG, WHY_TAG) if name in first.tags}
+        step.instance.add_run_tags(step.run.run_id, own)
         return True
     planner = corpus.planner()
     stages = _stages(planner, step.instance, backfill)
@@ -62,8 +64,10 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
     return True
 
 
-def _is_built(instance: dg.DagsterInstance, backfill: str) -> bool:
-    return instance.get_runs_count(dg.RunsFilter(tags={BACKFILL_TAG: backfill, BUILT_TAG: "yes"})) > 0
+def _builder(instance: dg.DagsterInstance, backfill: str) -> dg.DagsterRun | None:
+    """Returns the run that did the work of a whole backfill; None if none did yet."""
+    filters = dg.RunsFilter(tags={BACKFILL_TAG: backfill, BUILT_TAG: "yes"})
+    return next(iter(instance.get_runs(filters, limit=1)), None)
 
 
 def _stages(planner: Planner, instance: dg.DagsterInstance, backfill: str) -> list[Stage]:

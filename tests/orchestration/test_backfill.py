@@ -173,3 +173,6 @@ def test_a_failed_partition_fails_the_run_and_the_others_are_built(empty: Runs) 
     assert not again.success
     assert "bad.jsonl.gz" in failure_message(again)
     assert told(empty, again) == set()
+    both = [empty.instance.get_run_by_id(one.run_id) for one in (first, again)]
+    assert [found and found.tags.get("corpus/build") for found in both] == [first.run_id, first.run_id]
+    assert [found and found.tags.get("corpus/why") for found in both] == ["inventory: never built"] * 2
