@@ -86,7 +86,7 @@ def _not_there(name: str, partition: str | None, known: Sequence[str]) -> str:
 
 def _record(record: Record) -> Iterator[str]:
     """Yields a record as JSON, with everything below the second level on one line."""
-    fields = msgspec.to_builtins(record, enc_hook=dict) | {"inputs": dict(islice(record.inputs.items(), _INPUTS))}
+    fields = msgspec.to_builtins(record, enc_hook=dict) | {"inputs": dict(_first_inputs(record))}
     yield "{"
     for n, (name, value) in enumerate(fields.items()):
         comma = "," if n < len(fields) - 1 else ""
@@ -96,6 +96,13 @@ def _record(record: Record) -> Iterator[str]:
         else:
             yield f'  "{name}": {_json(value)}{comma}'
     yield "}"
+
+
+def _first_inputs(record: Record) -> Iterator[tuple[str, str]]:
+    """Yields the first inputs with their digests, and how many more there are, if that is so."""
+    yield from islice(record.inputs.items(), _INPUTS)
+    if len(record.inputs) > _INPUTS:
+        yield "...", f"{len(record.inputs) - _INPUTS:,} more"
 
 
 def _json(value: Any) -> str:

@@ -26,6 +26,16 @@ def test_json_outputs_are_shown_whole(work: Work) -> None:
     )
 
 
+def test_a_record_says_how_many_inputs_it_does_not_show(work: Work) -> None:
+    corpus = opened(work.folder)
+    shown = list(show_partition(corpus, "components", None, Asked(0)))
+    inputs = json.loads("\n".join(shown[: shown.index("}") + 1]))["inputs"]
+    record = live_records(corpus)["components", None]
+    assert len(inputs) == 11
+    assert inputs.pop("...") == f"{len(record.inputs) - 10} more"
+    assert inputs.items() <= dict(record.inputs).items()
+
+
 def test_rows_are_chosen_by_id_and_by_value(work: Work) -> None:
     corpus = opened(work.folder)
     all_rows = list(show_partition(corpus, "normalized_documents", "books--one", Asked(2000)))
