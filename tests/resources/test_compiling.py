@@ -132,6 +132,18 @@ def test_a_changed_source_is_compiled_anew(own_cache: Path, tmp_path: Path, monk
     assert not is_done([KERNEL])
 
 
+def test_another_installation_looks_for_its_own_kernels(
+    own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "source.py"
+    source.write_text("1")
+    monkeypatch.setattr("resources.kernel_cache.sources", lambda _: [source])
+    compiling._note_done([KERNEL])
+    assert is_done([KERNEL])
+    monkeypatch.setattr(compiling, "__file__", str(tmp_path / "compiling.py"))
+    assert not is_done([KERNEL])
+
+
 def test_another_processor_compiles_anew(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other, faster = (tmp_path / name for name in ("one", "other", "faster"))
     one.write_text("model name\t: A\ncpu MHz\t: 2000\nflags\t: sse avx2\n\nmodel name\t: A\nflags\t: sse avx2\n")
