@@ -184,7 +184,8 @@ def _note(names: Sequence[str]) -> Path:
     from resources.processor import processor
 
     here = str(Path(__file__).resolve())  # Another clone or installation has other sources.
-    parts = (sys.version, version("numba"), version("numpy"), os.uname().nodename, processor(), here, *names)
+    programs = (sys.version, version("numba"), version("llvmlite"), version("numpy"))
+    parts = (*programs, os.uname().nodename, processor(), here, *names)
     return cache_base() / _NOTES / content_digest(*(part.encode() for part in parts))[:16]
 
 
