@@ -59,7 +59,8 @@ class Background(Generic[T]):
 
     def _raise(self) -> None:
         if self._failure is not None:
-            failure, self._failure = self._failure, None
+            with self._turn:  # What was asked for before the error has failed by then, and is never called after it.
+                failure, self._failure = self._failure, None
             self._thread = None
             raise failure
 
