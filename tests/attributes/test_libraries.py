@@ -106,6 +106,7 @@ def test_comments_of_python() -> None:
         ("html", "<p>" + "word " * 40 + "<script>no</script>", 0.5, 200 / 222),
         ("html", "<p>short", 0.5, 0.0),
         ("html", "", 0.5, -1.0),
+        ("html", "<p>Cut <![n[ off", 0.5, -1.0),
         ("py", "", -1.0, 1.0),
         ("nope", "x", 0.5, 1.0),
     ],

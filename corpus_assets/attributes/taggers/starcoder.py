@@ -128,17 +128,22 @@ def _docstrings(string: str) -> Iterator[str]:
 
 
 def visible_share(page: str) -> float:
-    """Returns the share of visible text in HTML, 0 if that has at most 100 characters; -1 if there is no text."""
+    """Returns the share of visible text in HTML, 0 if that has at most 100 characters; -1 if there is no text, or the
+    parser rejects it.
+    """
     if not page:
         return _FAILED
     from bs4 import BeautifulSoup
+    from bs4.builder import ParserRejectedMarkup
 
     try:
-        soup = BeautifulSoup(page, features="html.parser")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            soup = BeautifulSoup(page, features="html.parser")
         for element in soup(["script", "style"]):
             element.extract()
         size = len(soup.get_text())
-    except (ValueError, TypeError, AssertionError, RecursionError):
+    except (ValueError, TypeError, AssertionError, RecursionError, ParserRejectedMarkup):
         return _FAILED
     return size / len(page) if size > _LEAST_TEXT else 0.0
 
