@@ -15,8 +15,9 @@ def span_corruption_lengths(inputs: int, density: float, mean_span: float) -> Sp
     """Returns the most ids that corruption turns into at most `inputs` ids, and how many ids the targets then have.
 
     density: share of ids that are noise, over 0 and below 1. mean_span: ids of a noise span, 1 or more. Each span
-    becomes one sentinel in the inputs, and one before its ids in the targets; both end with an end-of-text id. With a
-    density of 0.5, targets that come out longer than the inputs are one shorter, as are the texts, as T5 has it.
+    becomes one sentinel in the inputs, and one before its ids in the targets; both end with an end-of-text id. T5 has
+    two exceptions: texts are no shorter than `inputs`, even where these make one input too many, as spans of one id do;
+    and with a density of 0.5, targets that come out longer than the inputs are one shorter, as are the texts.
     ValueError for values out of range.
     """
     if inputs < 1 or not 0 < density < 1 or mean_span < 1:
@@ -25,7 +26,8 @@ def span_corruption_lengths(inputs: int, density: float, mean_span: float) -> Sp
         )
     # Corrupted inputs never get shorter when a text gets longer, so the longest text is found by halving.
     candidates = range(int(inputs / (1 - density)) + 2)
-    raw = bisect_right(candidates, inputs, key=lambda ids: _corrupted(ids, density, mean_span)[0]) - 1
+    longest = bisect_right(candidates, inputs, key=lambda ids: _corrupted(ids, density, mean_span)[0]) - 1
+    raw = max(inputs, longest)
     found, targets = _corrupted(raw, density, mean_span)
     if density == 0.5 and targets > found:
         raw, targets = raw - 1, targets - 1
