@@ -19,13 +19,24 @@ PairTruncation = Literal["discard", "prompt_start", "prompt_end", "completion_en
 
 
 class Cleaning(Section):
-    """How a text is cleaned before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning")."""
+    """How a text is cleaned before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning").
+
+    strips: in the end, white space at both ends is left out.
+    """
+
+    strips: ClassVar[bool] = False
 
     ftfy: bool = Field(False, description="mend texts with ftfy before tokenizing")
     normalization: NormalizationForm | None = Field(
         "NFC", description="with `ftfy`: Unicode form of the result; none leaves the form as it is"
     )
     wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
+
+
+class StrippedCleaning(Cleaning):
+    """The same, without white space at both ends of the cleaned text."""
+
+    strips: ClassVar[bool] = True
 
 
 class Reading(Section):

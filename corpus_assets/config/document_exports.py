@@ -60,6 +60,30 @@ class OlmoExport(Export):
     file_ids: int = Field(
         2**29, ge=1, lt=2**40, description="most ids of a file, unless one document is longer; trainers lose each tail"
     )
+    bos_token: str | None = Field(
+        None, min_length=1, description="a token before each document, beside the separator after it"
+    )
+    compat: Literal["dolma"] | None = Field(
+        None,
+        description="documents as `dolma tokens` makes them: without white space at both ends of a text, and without a "
+        "second separator where a text begins or ends with it",
+    )
+
+    @property
+    @override
+    def first_token(self) -> str | None:
+        return self.bos_token
+
+    @property
+    @override
+    def keeps_own_separators(self) -> bool:
+        return self.compat == "dolma"
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        if self.bos_token is not None and self.separator != "after":
+            yield f"bos_token goes with `separator: after`, received {self.separator!r}"
 
 
 class LlmcExport(Export):

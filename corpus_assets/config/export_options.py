@@ -37,6 +37,16 @@ class Export(Cleaning, Reading):
         return None
 
     @property
+    def first_token(self) -> str | None:
+        """Returns the token before each document beside the separator after it, where there are both."""
+        return None
+
+    @property
+    def keeps_own_separators(self) -> bool:
+        """Returns whether a document that begins or ends with a separator by itself gets no other there."""
+        return False
+
+    @property
     def is_held_out(self) -> bool:
         """Returns whether the documents are those of a split that is not trained on."""
         return self.input in ("holdout", "validation", "test")

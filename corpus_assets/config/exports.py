@@ -74,6 +74,16 @@ def is_export(entry: Mapping[str, Any]) -> bool:
     return entry.get("format", HDF5) in EXPORTS
 
 
+def makes_as_dolma(entry: Mapping[str, Any]) -> bool:
+    """Returns whether the documents of an entry of `datasets` are those of `dolma tokens`."""
+    return entry.get("compat") == "dolma"
+
+
+def keeps_empty(entry: Mapping[str, Any]) -> bool:
+    """Returns whether rows of own files whose text is empty are documents of an entry of `datasets`."""
+    return is_export(entry) and (EXPORTS[entry["format"]].keeps_empty or makes_as_dolma(entry))
+
+
 def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values of an export without its mode; ValueError for a mode that is not about plain texts, and for
     windows in a format of whole documents.

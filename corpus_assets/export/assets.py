@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.dataset_options import Cleaning
 from corpus_assets.config.export_options import Export
 from corpus_assets.config.exports import export_section, format_name, is_export
 from corpus_assets.config.weights import Weights
@@ -41,9 +40,8 @@ def _entry(settings: Settings, name: str) -> Settings:
 
 
 def _stream(task: Task, dataset: ExportedDataset) -> None:
-    cleaning = Cleaning.model_construct(None, **dataset.cleaning)
     path = f"token_streams/{dataset.stream}/{task.key}"
-    token_stream.token_stream(task, path, dataset.rows_from, dataset.tokenizer, cleaning)
+    token_stream.token_stream(task, path, dataset.rows_from, dataset.tokenizer, dataset.cleaner)
 
 
 def _files(task: Task, dataset: ExportedDataset) -> None:

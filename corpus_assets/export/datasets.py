@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.dataset_files import Split
-from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.config.dataset_options import Cleaning, StrippedCleaning
 from corpus_assets.config.export_options import Export
-from corpus_assets.config.exports import export_section, is_export
+from corpus_assets.config.exports import export_section, is_export, makes_as_dolma
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Format
 from corpus_assets.export.mixture import Mix, mixed
@@ -66,8 +66,15 @@ class ExportedDataset:
 
     @property
     def cleaning(self) -> dict[str, Any]:
-        """How its texts are cleaned."""
-        return {key: self.values[key] for key in CLEANING}
+        """How its texts are cleaned: options, and `strips` if white space at their ends is left out."""
+        options = {key: self.values[key] for key in CLEANING}
+        return options | {"strips": True} if makes_as_dolma(self.values) else options
+
+    @property
+    def cleaner(self) -> Cleaning:
+        """The same, as what cleans a text takes it."""
+        kind = StrippedCleaning if makes_as_dolma(self.values) else Cleaning
+        return kind.model_construct(None, **{key: self.values[key] for key in CLEANING})
 
     @property
     def together(self) -> bool:
@@ -83,6 +90,8 @@ class ExportedDataset:
         documents = Documents.of(stream, build.before, build.after, empty=self.format.empty)
         if build.around is not None:
             documents = documents.between(*build.around)
+        if build.section.keeps_own_separators:
+            documents = documents.without_own_separators()
         return documents if mix is None else mixed(documents, mix)
 
     def units(self, stream: Partition, build: Build[Any], mix: Mix | None) -> Documents:
@@ -128,6 +137,6 @@ def _stream_name(entry: Settings) -> str:
         name: str = entry["name"]
         return f"{name}_files" if name in get_args(Split) else name
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}
-    special = [tokenizer_options, *(entry[key] for key in CLEANING)]
+    special = [tokenizer_options, *(entry[key] for key in CLEANING), *(["strips"] if makes_as_dolma(entry) else [])]
     usual = [{}, *(field.default for field in Cleaning.model_fields.values())]
     return str(entry["input"]) if special == usual else f"{entry['input']}_{value_digest(special)[:8]}"

@@ -46,6 +46,15 @@ class Documents:
         """Returns the documents with other ids around each."""
         return replace(self, before=np.array(before, np.int64), after=np.array(after, np.int64))
 
+    def without_own_separators(self) -> "Documents":
+        """Returns the documents, which have ids, without separators that are theirs: each then has one of a kind."""
+        starts, ends = self.starts, self.starts + self.lengths
+        if self.before.size:
+            starts = starts + (self.data[starts] == self.before[0])
+        if self.after.size:
+            ends = ends - ((self.data[ends - 1] == self.after[-1]) & (ends > starts))
+        return replace(self, starts=starts, lengths=ends - starts)
+
     @property
     def key(self) -> str:
         """Returns the key of the stream's partition."""

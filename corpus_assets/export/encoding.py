@@ -47,6 +47,7 @@ def encoded(documents: Iterable[Texted], tokenizer: Tokenizer, cleaning: Cleanin
     characters = 0
     for document in documents:
         text = document.text if untouched else clean(document.text, cleaning)
+        text = text.strip() if cleaning.strips else text
         if batch and characters + len(text) > BATCH_CHARACTERS:
             yield Encoded(batch, encode.batch(texts))
             batch, texts, characters = [], [], 0

@@ -46,6 +46,9 @@ class Build(Generic[SectionT]):
             around = (_text_ids(texts[0], tokenizer), _text_ids(texts[1], tokenizer))
             return cls(name, section, tokenizer, None, None, around)
         separator = separator_id(name, section, tokenizer)
+        if section.first_token is not None and separator is not None:
+            first = _token_id(f"datasets.{name}.bos_token", section.first_token, tokenizer)
+            return cls(name, section, tokenizer, None, None, ((first,), (separator,)))
         before, after = (separator if section.separator == side else None for side in ("before", "after"))
         return cls(name, section, tokenizer, before, after)
 
@@ -68,6 +71,13 @@ class Build(Generic[SectionT]):
 def _text_ids(text: str | None, tokenizer: Tokenizer) -> tuple[int, ...]:
     """Returns the ids of a text that stands around documents; control tokens in it are themselves."""
     return () if text is None else tuple(tokenizer.encode_trusted(text, bos=False).tolist())
+
+
+def _token_id(key: str, token: str, tokenizer: Tokenizer) -> int:
+    found = tokenizer.token_id(token)
+    if found is None:
+        raise ConfigError(f"{key} is {token!r}; valid: a token of the vocabulary ({tokenizer.vocab_size} entries)")
+    return found
 
 
 def separator_id(name: str, section: Export, tokenizer: Tokenizer) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from corpus_assets import dataset_names
-from corpus_assets.config.exports import EXPORTS, is_export
+from corpus_assets.config.exports import keeps_empty
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import IN_CHUNKS, KEEPS_EMPTY, Limits, RawFile, read_examples, rules_of
 from corpus_assets.raw.faults import BadRow
@@ -126,7 +126,7 @@ def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]
     formats = format_parameters(dataset["input"], prefix=f"datasets.{name}.input")
     if dataset.get("packing_text"):
         files[IN_CHUNKS] = True
-    if is_export(dataset) and EXPORTS[dataset["format"]].keeps_empty:
+    if keeps_empty(dataset):
         files[KEEPS_EMPTY] = True
     mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, as those of this one.
     own = {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": mode}.items()}

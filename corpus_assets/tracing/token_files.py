@@ -184,8 +184,7 @@ def _group_of_stream(corpus: Corpus, dataset: ExportedDataset, files: Sequence[T
 
 
 def _of_documents(dataset: ExportedDataset, tokenizer: Tokenizer | None) -> Encode | None:
-    cleaning = Cleaning.model_construct(None, **dataset.cleaning)
-    return None if tokenizer is None else partial(_as_documents, tokenizer=tokenizer, cleaning=cleaning)
+    return None if tokenizer is None else partial(_as_documents, tokenizer=tokenizer, cleaning=dataset.cleaner)
 
 
 def _as_documents(texts: Iterable[str], *, tokenizer: Tokenizer, cleaning: Cleaning) -> Iterator[Ids]:

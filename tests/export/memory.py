@@ -75,7 +75,9 @@ class MemoryTask:
 
 def tokenizer(vocabulary: int) -> Any:
     """What formats ask of a tokenizer."""
-    return SimpleNamespace(vocab_size=vocabulary, eos_id=EOS, bos_id=BOS, kind="huggingface", digest="d1")
+    names: dict[str, int] = {}
+    known = {"vocab_size": vocabulary, "eos_id": EOS, "bos_id": BOS, "kind": "huggingface", "digest": "d1"}
+    return SimpleNamespace(**known, token_id=names.get)
 
 
 def written(

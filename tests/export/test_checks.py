@@ -35,6 +35,11 @@ def test_built_files_have_no_faults(tmp_path: Path, weights: Mapping[str, Any] |
     assert found(exported(tmp_path, {**DATASET, "weights": weights})) == []
 
 
+def test_documents_as_dolma_makes_them_have_no_faults(tmp_path: Path) -> None:
+    dataset = {"name": NAME, "format": "olmo", "compat": "dolma", "bos_token": "b"}
+    assert found(exported(tmp_path, dataset)) == []
+
+
 def _change_an_id(content: bytes) -> bytes:
     return content[:40] + bytes([content[40] ^ 1]) + content[41:]
 

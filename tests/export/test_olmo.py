@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.export.formats import olmo
+from corpus_assets.tokenize.tokenizers.training import train_bpe
+from resources.errors import ConfigError
 from tests.build.small import prose, write_raw
 from tests.export.exported import encoded, exported, folder_of, manifest_of, partitions, tokenizer_of
 from tests.export.memory import EOS, written
@@ -55,6 +57,54 @@ def test_rows_of_files_of_its_own_are_counted_from_one(tmp_path: Path) -> None:
     assert [row[2:] for row in table(content)] == [[f'a,"{n}"\n', "olmo--a", str(n + 1)] for n in range(3)]
     assert gzip.decompress(content).endswith(b",olmo--a,3\r\n")
     assert content[4:8] == bytes(4)  # No time: equal tables give equal bytes.
+
+
+def test_documents_may_stand_between_two_tokens(tmp_path: Path) -> None:
+    corpus = exported(tmp_path, {**OLMO, "bos_token": "a"})
+    tokenizer = tokenizer_of(corpus)
+    first, last = tokenizer.token_id("a"), tokenizer.eos_id
+    expected = [[first, *ids, last] for found in encoded(corpus).values() for ids in found if ids]
+    assert own_documents(tmp_path) == expected
+    assert manifest_of(corpus, "olmo")["separator"] == {"where": "around", "before": [first], "after": [last]}
+
+
+def own_documents(folder: Path) -> list[list[int]]:
+    """The documents of all files of the dataset."""
+    found = []
+    for file in sorted(folder_of(folder, "olmo").glob("*.npy")):
+        rows = table(file.with_suffix(".csv.gz").read_bytes())
+        found += documents(np.fromfile(file, np.uint16).tolist(), rows)
+    return found
+
+
+def test_documents_as_dolma_makes_them(tmp_path: Path) -> None:
+    texts = [" one\u3000\n", "<|endoftext|>", "", "\x1c\t", "a b<|endoftext|> ", "<|endoftext|><|endoftext|>", "a"]
+    write_raw(tmp_path, "own/a.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
+    dataset = {**OLMO, "compat": "dolma", "bos_token": "a", "input": {"location": "raw/own"}}
+    (tmp_path / "tokenizer.json").write_bytes(train_bpe([prose(n) for n in range(40)], 300))
+    chosen = {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"}
+    corpus = exported(tmp_path, dataset, tokenizer=chosen | {"special_tokens_in_text": True})
+    tokenizer = tokenizer_of(corpus)
+    a, eos = tokenizer.token_id("a"), tokenizer.eos_id
+    one, b = (tokenizer.encode_plain([text]).ids.tolist() for text in ("one", " b"))
+    assert own_documents(tmp_path) == [[a, *one, eos], [a, eos], [a, *b, eos], [a, eos, eos], [a, eos]]
+    (file,) = folder_of(tmp_path, "olmo").glob("*.csv.gz")
+    assert [row[4] for row in table(file.read_bytes())] == ["1", "2", "5", "6", "7"]
+    assert manifest_of(corpus, "olmo")["dropped"] == {"no_ids": {"documents": 2, "ids": 0}}
+
+
+def test_texts_of_a_split_without_white_space_have_a_stream_of_their_own(tmp_path: Path) -> None:
+    corpus = exported(tmp_path, {**OLMO, "compat": "dolma"}, {**OLMO, "name": "plain"})
+    streams = [stage.name for stage in corpus.graph if stage.name.endswith("token_stream")]
+    assert len(streams) == 2
+    assert "decontaminated_train_token_stream" in streams
+
+
+def test_a_token_before_documents_goes_with_one_after_them(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="bos_token goes with `separator: after`, received 'before'"):
+        exported(tmp_path, {**OLMO, "bos_token": "a", "separator": "before"})
+    with pytest.raises(ConfigError, match=r"datasets\.made\.bos_token is 'nowhere'; valid: a token of the vocabulary"):
+        written("olmo", {"bos_token": "nowhere"}, {})
 
 
 @given(lists=lists, file_ids=st.integers(1, 25), at_once=st.integers(1, 5))

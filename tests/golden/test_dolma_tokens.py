@@ -1,0 +1,80 @@
+"""Documents for OLMo are those of `dolma tokens` on the golden corpus: ids, names and places of all of them."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from corpus_assets.corpus import Corpus
+from resources.formats.codecs import open_gzip
+from tests.data.building import build, open_corpus
+from tests.golden.test_dolma import GOLDEN, lines_of
+
+pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
+SUFFIX = ".canonical.jsonl.gz"
+
+
+def runs() -> list[str]:
+    """The golden runs of `dolma tokens`, by the folders that they wrote."""
+    return sorted(file.name.removesuffix(SUFFIX) for file in (GOLDEN / "tokens").glob(f"*{SUFFIX}"))
+
+
+def config_of(run: str) -> dict[str, Any]:
+    """The configuration of a run: the one that names its folder."""
+    every = (yaml.safe_load(file.read_text(encoding="utf-8")) for file in (GOLDEN / "configs").glob("tokens_*"))
+    (found,) = (config for config in every if Path(config["destination"]).name == run)
+    return dict(found)
+
+
+def token(tokenizer: Path, id_: int) -> str:
+    """The entry of a vocabulary with an id."""
+    values = json.loads(tokenizer.read_text(encoding="utf-8"))
+    added = {entry["content"]: entry["id"] for entry in values["added_tokens"]}
+    known: dict[str, int] = {**values["model"]["vocab"], **added}
+    return next(content for content, found in known.items() if found == id_)
+
+
+def made(run: str, folder: Path) -> Corpus:
+    """A corpus with all golden documents as a dataset for OLMo, built with the options of a run."""
+    config = config_of(run)
+    options = config["tokenizer"]
+    tokenizer = GOLDEN / options["name_or_path"]
+    first = options.get("bos_token_id")
+    dataset = {
+        **{"name": "olmo", "format": "olmo", "compat": "dolma", "file_ids": config.get("max_size", 2**29)},
+        "bos_token": None if first is None else token(tokenizer, first),
+        "input": {"location": str(GOLDEN / "corpus" / "documents")},
+    }
+    matched = not options.get("encode_special_tokens", False)
+    last = token(tokenizer, options["eos_token_id"])
+    chosen = {"kind": "tokenizer_json", "path": str(tokenizer), "eos": last, "special_tokens_in_text": matched}
+    corpus = open_corpus(folder, {"sources": [], "tokenizer": chosen, "datasets": [dataset]})
+    build(corpus)
+    return corpus
+
+
+def documents(corpus: Corpus, folder: Path) -> Iterator[dict[str, Any]]:
+    """The documents that were written, with the paths of their raw files."""
+    paths = {shard.key: shard.full_path for shard in corpus.listing().shards}
+    for file in sorted((folder / "corpus" / "exports" / "olmo").glob("*.npy")):
+        ids = np.fromfile(file, np.uint16).tolist()
+        with file.with_suffix(".csv.gz").open("rb") as raw, open_gzip(raw) as content:
+            for start, end, id_, key, row in csv.reader(io.TextIOWrapper(content, "utf-8", newline="")):
+                source = str(Path(paths[key]).relative_to(GOLDEN))
+                yield {"src": source, "loc": int(row), "id": id_, "tokens": ids[int(start) : int(end)]}
+
+
+@pytest.mark.parametrize("run", runs())
+def test_documents_are_those_of_the_toolkit(run: str, tmp_path: Path) -> None:
+    expected = lines_of(GOLDEN / "tokens" / f"{run}{SUFFIX}")
+    patterns = config_of(run)["documents"]
+    files = {str(file.relative_to(GOLDEN)) for pattern in patterns for file in GOLDEN.glob(pattern)}
+    found = [one for one in documents(made(run, tmp_path), tmp_path) if one["src"] in files]
+    assert expected
+    assert sorted(found, key=lambda one: (one["src"], one["loc"])) == expected
