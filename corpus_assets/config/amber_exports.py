@@ -1,6 +1,6 @@
 """`datasets` of `corpus.yaml` in Amber's format: windows of sources, mixed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -87,6 +87,16 @@ class AmberExport(Export):
     def separator_texts(self) -> tuple[str | None, str | None] | None:
         """Returns `bos_text` and `eos_text`, if either is given."""
         return None if self.bos_text is self.eos_text is None else (self.bos_text, self.eos_text)
+
+    @property
+    def has_valid_files(self) -> bool:
+        """Returns whether each source has a file of validation windows; in a mix of amber-data-prep it may be empty."""
+        return self.validation > 0 or (self.compat == "amber" and isinstance(self.input, list))
+
+    @property
+    @override
+    def more_parameters(self) -> Mapping[str, Any]:
+        return {} if self.validation or not self.has_valid_files else {"empty_valid_files": True}
 
     @model_validator(mode="before")
     @classmethod

@@ -1,7 +1,7 @@
 """Options that all datasets in the formats of trainers share."""
 
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -45,6 +45,11 @@ class Export(Cleaning, Reading):
     def keeps_own_separators(self) -> bool:
         """Returns whether a document that begins or ends with a separator by itself gets no other there."""
         return False
+
+    @property
+    def more_parameters(self) -> Mapping[str, Any]:
+        """Returns what files depend on beside the options: only datasets that it is said of are made anew for it."""
+        return {}
 
     @property
     def is_held_out(self) -> bool:

@@ -107,7 +107,9 @@ def _cleaning_parameters(_: Settings, dataset: ExportedDataset) -> dict[str, Any
 
 def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
     """Returns what the files of a dataset depend on: its options, without those that its token stream depends on."""
-    options = {key: value for key, value in _entry(settings, name).items() if key not in _NOT_CONTENT}
+    entry = _entry(settings, name)
+    options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT}
+    options |= export_section(entry).more_parameters
     if isinstance(options["input"], Mapping):
         options["input"] = "files"
     return {f"datasets.{name}.{key}": value for key, value in options.items()}

@@ -208,6 +208,26 @@ def test_weights_choose_the_documents_of_the_streams(tmp_path: Path) -> None:
     assert all(trace_export(corpus, "amber", "train_0.jsonl", row, 9) for row in range(len(lines)))
 
 
+def test_a_mix_of_amber_has_validation_files_without_a_line(tmp_path: Path) -> None:
+    part = {**AMBER, "name": "part", "compat": "amber", **own_files(tmp_path)}
+    mixes = (
+        {**AMBER, **options, "input": [{"source": "one", "datasets": ["part"]}]}
+        for options in ({"compat": "amber"}, {"name": "ours"})
+    )
+    corpus = exported(tmp_path, part, *mixes)
+    (file,) = (folder_of(tmp_path, "amber") / "valid").iterdir()
+    assert (file.name, file.read_bytes()) == ("one.jsonl", b"")
+    assert not any((folder_of(tmp_path, name) / "valid").exists() for name in ("part", "ours"))
+    assert window_faults_of(corpus, "amber") == []
+
+
+def window_faults_of(corpus: Corpus, name: str) -> list[str]:
+    """What is wrong with the files of a dataset."""
+    rule = Rule(65, with_source=True)
+    made = partitions(corpus, f"{name}_tokens")
+    return [fault for one in made for fault in window_faults(one.record, corpus.storage, rule)]
+
+
 def test_a_mix_of_datasets_cuts_the_windows_of_each_by_itself(tmp_path: Path) -> None:
     parts = [
         {"name": name, "format": "amber", "chunks": 1, "window": 65, **own_files(tmp_path, name)} for name in "xyz"

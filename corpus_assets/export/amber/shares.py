@@ -95,7 +95,7 @@ class OutputFile:
 
 def output_files(found: list[Share], section: AmberExport, turn: int, turns: int) -> Iterator[OutputFile]:
     """Yields every `turns`-th file from number `turn` on, those for training first."""
-    many = section.chunks + (len(found) if section.validation else 0)
+    many = section.chunks + (len(found) if section.has_valid_files else 0)
     for number in range(turn, many, turns):
         if number < section.chunks:
             yield _training_file(found, number, section)
