@@ -221,11 +221,14 @@ With `--json` a command prints one JSON object on standard output, and nothing e
   and of the `recorded` ones among them the stored `bytes` and the `seconds` of the last time; `partition` is null for
   an asset without partitions; like `--check`, the command exits with 3 when anything is not fresh
 - `corpus build --json`: `{"recomputed", "elsewhere", "fresh", "failed", "waiting", "seconds", "by_asset": {...},
-  "errors": [...], "held_back": [...], "log", "build_log", "summary": {"documents", "not_sampled", "kept", "repeats",
-  "held_out", "train", "dropped": {...}, "datasets": [{"name", "rows", "tokens", "folder"}], "page"}, "notes": [...],
-  "orphans"}`; `elsewhere` counts the partitions that other builders of the store made meanwhile, `page` is the path of
-  the report below the store, `log` is the file with all errors, `build_log` that with all that happened; `--events`
-  prints lines while the build runs
+  "errors": [...], "held_back": [...], "log", "build_log", "summary": {"raw_files", "read", "documents",
+  "not_sampled", "kept", "repeats", "held_out", "train", "dropped": {...},
+  "datasets": [{"name", "rows", "tokens", "folder"}], "unfinished": {...}, "page"}, "notes": [...], "orphans"}`;
+  `elsewhere` counts the partitions that other builders of the store made meanwhile, `page` is the path of the report
+  below the store, `log` is the file with all errors, `build_log` that with all that happened; `documents` are of `read`
+  of the `raw_files`; `kept`, `held_out` and `train` are null while nothing of them is built, and `unfinished` says of
+  them and of `datasets.NAME` what is `not built`, `built in part` or `not up to date`; `--events` prints lines while
+  the build runs
 - `corpus estimate --json`: `{"documents", "text_bytes", "kept", "tokens": {dataset: ...}, "cpu_seconds",
   "wall_seconds", "disk_bytes", "memory_bytes", "prices": {"cpu", "month"},
   "duplicates": {"found", "expected", "least", "most"},

@@ -29,10 +29,12 @@ from corpus_assets.orchestration.build_report import Progress, Report, Several
 from corpus_assets.orchestration.causes import Causes
 from corpus_assets.orchestration.error_log import write_error_log
 from corpus_assets.orchestration.figures import plain
-from corpus_assets.orchestration.summary import Summary
+from corpus_assets.orchestration.summary import Summary, Unfinished
 from resources.errors import ConfigError
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
+
+_NUMBERS = {"kept": "which documents are kept", "train": "rows for training", "held_out": "documents held out"}
 
 
 @dataclass(frozen=True)
@@ -171,12 +173,31 @@ def _not_said_yet(report: Report) -> dict[str, str]:
 
 def _show_summary(out: Console, found: Summary) -> None:
     if found.documents:
-        dropped = "".join(f", {n:,} dropped as {plain(reason)}" for reason, n in found.dropped.items())
-        repeats = f" (used {found.kept + found.repeats:,} times)" if found.repeats > 0 else ""
-        print_line(out, f"{found.documents:,} documents in, {found.kept:,} kept{repeats}{dropped}")
+        print_line(out, f"{_documents(found)}{_kept(found)}{_dropped(found)}")
         if found.not_sampled:
             whole = found.documents + found.not_sampled
             print_line(out, f"this is a sample: {found.documents:,} of {whole:,} rows, {found.documents / whole:.2%}")
-        print_line(out, f"{found.train:,} rows for training, {found.held_out:,} documents held out")
+        if found.whole("train") and found.whole("held_out"):
+            print_line(out, f"{found.train or 0:,} rows for training, {found.held_out or 0:,} documents held out")
     for dataset in found.datasets:
         print_line(out, f"{dataset.name}: {dataset.tokens:,} tokens in {dataset.rows:,} rows, {dataset.folder}")
+    for state in Unfinished:
+        if names := [_NUMBERS.get(name, name) for name, one in found.unfinished.items() if one is state]:
+            print_line(out, f"{state}: {', '.join(names)}")
+
+
+def _documents(found: Summary) -> str:
+    some = f" ({found.read:,} of {found.raw_files:,} raw files)" if found.read < found.raw_files else ""
+    return f"{found.documents:,} documents in{some}"
+
+
+def _kept(found: Summary) -> str:
+    """Returns how many documents are kept; nothing while the documents are not mixed."""
+    if not found.whole("kept"):
+        return ""
+    kept, repeats = found.kept or 0, found.repeats or 0
+    return f", {kept:,} kept" + (f" (used {kept + repeats:,} times)" if repeats > 0 else "")
+
+
+def _dropped(found: Summary) -> str:
+    return "".join(f", {n:,} dropped as {plain(reason)}" for reason, n in found.dropped.items())

@@ -91,7 +91,7 @@ def estimated(corpus: Corpus, planner: Planner, samples: Samples) -> Estimate:
     """Returns the estimate of the whole build of a corpus. planner: of the whole."""
     sizes = Sizes(corpus, samples)
     found = duplicates(_dropped([samples.small], sizes), _dropped(samples.blocks, sizes))
-    kept = [Point(sizes.text(one, SOURCES), one.summary.kept) for one in samples.blocks]
+    kept = [Point(sizes.text(one, SOURCES), one.summary.kept or 0) for one in samples.blocks]
     change = _kept_change(samples.blocks, found)
     stages = [_stage(corpus, planner, stage, sizes, change) for stage in corpus.graph]
     workers = corpus.engine.workers_per_machine
@@ -189,7 +189,7 @@ def _dropped(measured: Sequence[Measured], sizes: Sizes) -> Found:
 
 def _kept_change(blocks: Sequence[Measured], found: Duplicates, share: float | None = None) -> float:
     """Returns how many times as many of the documents are kept as in the samples. share: of duplicates in the whole."""
-    kept = sum(one.summary.kept for one in blocks) / max(1, sum(one.summary.documents for one in blocks))
+    kept = sum(one.summary.kept or 0 for one in blocks) / max(1, sum(one.summary.documents for one in blocks))
     more = (found.expected if share is None else share) - found.found
     return max(0.0, kept - more) / kept if kept else 1.0
 

@@ -145,3 +145,32 @@ def test_a_rule_is_called_as_in_the_configuration(work: SmallCorpus, capsys: pyt
     _show(output(), Report(summary=Summary(documents=9, kept=4, dropped=dropped)), opened(work.folder), None)
     said = capsys.readouterr().out
     assert "2 dropped as quality.gopher_v2.word_count, 3 dropped as too short" in said
+
+
+def test_what_a_bad_file_keeps_from_being_built_does_not_look_lost(work: SmallCorpus) -> None:
+    (work.folder / "raw/books/bad.jsonl").write_bytes(b"\x1f\x8b no rows")
+    code, out, err = run(work.folder, "build")
+    assert code == 1, err
+    assert re.match(r"\d+ documents in \(7 of 8 raw files\), \d+ dropped as ", out)
+    assert "\nbuilt in part: which documents are kept\n" in out
+    assert "\nnot up to date: rows for training, documents held out, datasets.train, datasets.validation\n" in out
+    shutil.rmtree(work.folder / "corpus")
+    code, out, err = run(work.folder, "build")
+    assert code == 1, err
+    first, second = out.splitlines()[:2]
+    assert first == f"{sum(map(len, raw_rows().values()))} documents in (7 of 8 raw files)"
+    assert second.startswith("not built: which documents are kept, rows for training, documents held out, datasets.tr")
+    code, out, err = run(work.folder, "build", "--json")
+    found = last_json(out)["summary"]
+    assert (found["kept"], found["train"], found["held_out"]) == (None, None, None)
+    assert found["unfinished"]["kept"] == found["unfinished"]["datasets.validation"] == "not built"
+    assert found["documents"] == sum(len(rows) for rows in raw_rows().values())
+
+
+def test_only_what_is_built_wholly_is_a_number_of_the_whole(work: SmallCorpus) -> None:
+    corpus = opened(work.folder)
+    assert summary(corpus.planner()).unfinished == {}
+    corpus.ledger.forget("mixed_pass1", "books--one")
+    found = summary(opened(work.folder).planner())
+    assert (found.unfinished["kept"], found.unfinished["train"]) == ("built in part", "not up to date")
+    assert (found.whole("kept"), found.whole("train")) == (False, True)
