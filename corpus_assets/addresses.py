@@ -1,5 +1,6 @@
 """Where a web server listens: whether it can, and how a browser finds it."""
 
+import errno
 import socket
 
 from resources.errors import ConfigError
@@ -22,7 +23,11 @@ def require_free(host: str, port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
+        except socket.gaierror as error:
+            raise ConfigError(f"--host {host}: no address of this machine ({error.strerror})") from None
         except OverflowError:
             raise ConfigError(f"--port {port}: valid is 1 to 65535") from None
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise ConfigError(f"--host {host}: no address of this machine ({error.strerror})") from None
             raise ConfigError(f"{host}:{port} is not free ({error.strerror}); choose another --port") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from corpus_assets.addresses import require_free
 from corpus_assets.orchestration.dagster_yaml import DEFAULTS
 from corpus_assets.orchestration.instance import prepare, serve
 from corpus_assets.orchestration.notes import build_notes
@@ -63,3 +64,9 @@ def test_a_port_in_use_is_named(work: Work) -> None:
         port = server.getsockname()[1]
         with pytest.raises(ConfigError, match=f"127.0.0.1:{port} is not free"):
             serve(opened(work.folder), None, "127.0.0.1", port)
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"])
+def test_a_host_that_is_no_address_of_this_machine_is_not_called_a_port_in_use(host: str) -> None:
+    with pytest.raises(ConfigError, match=f"--host {host}: no address of this machine"):
+        require_free(host, 0)
