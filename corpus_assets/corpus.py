@@ -21,7 +21,7 @@ from corpus_assets.restamping import restamp
 from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
 from resources.engine.interface import Engine, R, T
-from resources.errors import HeldError
+from resources.errors import ConfigError, HeldError
 from resources.ledger import Ledger, Record, partition_name
 from resources.obsolete import Key, remove_obsolete
 from resources.planning.planner import Decision, Planner, Status, held_back
@@ -73,7 +73,7 @@ class Corpus:
 
         changes: `KEY=VALUE` each, to ask what they would cost; nothing may be built with any.
         """
-        file = Path(path or os.environ.get(CONFIG_VARIABLE) or "corpus.yaml").absolute()
+        file = _config_file(path)
         config = load_config(file, changes)
         of = config.sample.of if config.sample else None
         return cls(config, Path(of).parent if of else file.parent, file)
@@ -166,6 +166,19 @@ class Corpus:
     def step(self, stage: Stage, keys: Iterable[str | None] | None = None, *, force: bool = False) -> "Step":
         """Returns the partitions of a stage that have to be computed, of all its partitions or of the given keys."""
         return Step(self, self.planner(), stage, keys, force)
+
+
+def _config_file(path: str | Path | None) -> Path:
+    """Returns the given configuration file, else that of the variable, else that of the working folder.
+
+    `ConfigError` if it is not there and nobody named it on the command line.
+    """
+    named = os.environ.get(CONFIG_VARIABLE)
+    file = Path(path or named or "corpus.yaml").absolute()
+    if not path and not os.path.lexists(file):
+        why = f"${CONFIG_VARIABLE} names it" if named else f"neither --config nor ${CONFIG_VARIABLE} names another one"
+        raise ConfigError(f"{file}: there is no such file, and {why}")
+    return file
 
 
 class Step:

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from corpus_assets.addresses import require_free
+from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.dagster_yaml import DEFAULTS
 from corpus_assets.orchestration.instance import prepare, serve
 from corpus_assets.orchestration.notes import build_notes
@@ -70,3 +71,13 @@ def test_a_port_in_use_is_named(work: Work) -> None:
 def test_a_host_that_is_no_address_of_this_machine_is_not_called_a_port_in_use(host: str) -> None:
     with pytest.raises(ConfigError, match=f"--host {host}: no address of this machine"):
         require_free(host, 0)
+
+
+def test_who_names_a_configuration_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(CONFIG_VARIABLE, raising=False)
+    with pytest.raises(ConfigError, match=r"corpus\.yaml: there is no such file, and neither --config nor"):
+        Corpus.open()
+    monkeypatch.setenv(CONFIG_VARIABLE, "gone.yaml")
+    with pytest.raises(ConfigError, match=r"gone\.yaml: there is no such file, and \$CORPUS_CONFIG names it"):
+        Corpus.open()
