@@ -1,5 +1,6 @@
 """A folder of this machine, or one mounted there."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ class LocalFolder:
         except OSError as error:
             raise StorageError(f"{where}.location: {self.location!r} cannot be looked at: {error.strerror}") from None
         if not is_folder:
-            raise ConfigError(f"{where}.location: {self.location!r} is not a folder")
+            raise ConfigError(f"{where}.location: {self.location!r} {_no_folder(top)}")
         return list(walk(top, folder.name, folder.globs, ignored, follow_links=folder.follow_links))
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:
@@ -63,3 +64,12 @@ class LocalFolder:
         """Yields the paths of files without links above the folder."""
         top = Path(self.location).resolve()
         yield from (str(top / file.path) for file in files)
+
+
+def _no_folder(top: Path) -> str:
+    """Returns in words what is at a place where a folder should be."""
+    if not os.path.lexists(top):
+        return "is not there; valid is a folder that exists"
+    if top.is_file():
+        return f"is not a folder but a file; valid: its folder, with `glob: {top.name}`"
+    return "is not a folder"

@@ -81,3 +81,12 @@ def test_who_names_a_configuration_that_is_not_there_is_said(tmp_path: Path, mon
     monkeypatch.setenv(CONFIG_VARIABLE, "gone.yaml")
     with pytest.raises(ConfigError, match=r"gone\.yaml: there is no such file, and \$CORPUS_CONFIG names it"):
         Corpus.open()
+
+
+def test_a_location_that_is_no_folder_is_told_from_one_that_is_not_there(work: Work) -> None:
+    work.config(**{"sources.0.location": "raw/gone"})
+    with pytest.raises(ConfigError, match=r"sources\.books\.location: '.*gone' is not there"):
+        opened(work.folder).listing()
+    work.config(**{"sources.0.location": "raw/books/one.jsonl"})
+    with pytest.raises(ConfigError, match=r"not a folder but a file; valid: its folder, with `glob: one\.jsonl`"):
+        opened(work.folder).listing()
