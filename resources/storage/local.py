@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from typing_extensions import override
 
-from resources.errors import StorageError
+from resources.errors import ConfigError, StorageError
 from resources.processes import Birth, birth, has_ended, start_time
 from resources.storage import local_locks
 from resources.storage.holders import Process
@@ -154,10 +154,17 @@ class LocalStorage(Storage):
     def begin(self) -> Unpublished:
         return LocalUnpublished(self)
 
+    def _prepare(self) -> None:
+        """Makes the folder of the store; `StorageError` if that cannot be done."""
+        try:
+            self.make_folder(self.root)
+        except OSError as error:
+            raise local_locks.not_writable(self.root, error) from None
+
     @override
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        self.make_folder(self.root)
+        self._prepare()
         with local_locks.exclusive(self.root):
             yield
 
@@ -169,7 +176,7 @@ class LocalStorage(Storage):
     @override
     @contextmanager
     def shared(self, builder: Process) -> Iterator[Sequence[Process]]:
-        self.make_folder(self.root)
+        self._prepare()
         with local_locks.shared(self.root, builder) if self.shares else super().shared(builder) as others:
             yield others
 
@@ -320,4 +327,8 @@ def _has_process(folder: Path, pid: int) -> bool:
 
 def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStorage:
     """Returns the store of `storage.kind: local`, a folder; a relative path starts at the folder of corpus.yaml."""
-    return LocalStorage(folder / root, section["sync"])
+    place = folder / root
+    present = next((str(one) for one in (place, *place.parents) if os.path.lexists(one)), "/")
+    if not os.path.isdir(present):  # noqa: PTH112, because `Path.is_dir` raises where a folder may not be looked into
+        raise ConfigError(f"storage.root: received {root!r}, but {present} is not a folder; valid is a folder")
+    return LocalStorage(place, section["sync"])

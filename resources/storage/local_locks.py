@@ -109,7 +109,10 @@ def _lock_folder(root: Path, locks: ExitStack, *, alone: bool) -> None:
 def _lock_file(root: Path, locks: ExitStack, *, alone: bool) -> None:
     """Locks the file; who holds it alone writes that into it. A file that was removed meanwhile is no lock."""
     while True:
-        file = locks.enter_context((root / LOCK).open("a+"))
+        try:
+            file = locks.enter_context((root / LOCK).open("a+"))
+        except OSError as error:
+            raise not_writable(root, error) from None
         try:
             fcntl.flock(file, _how(alone))
         except BlockingIOError:
@@ -127,6 +130,13 @@ def _lock_file(root: Path, locks: ExitStack, *, alone: bool) -> None:
 
 def _how(alone: bool) -> int:
     return (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB
+
+
+def not_writable(root: Path, error: OSError) -> StorageError:
+    """Returns what to raise when the first write to a store fails."""
+    return StorageError(
+        f"storage.root: {root} cannot be written: {error.strerror}; make it writable, or set storage.root"
+    )
 
 
 def _without_locks(root: Path, error: OSError) -> OSError | StorageError:

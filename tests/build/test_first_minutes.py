@@ -90,3 +90,10 @@ def test_a_location_that_is_no_folder_is_told_from_one_that_is_not_there(work: W
     work.config(**{"sources.0.location": "raw/books/one.jsonl"})
     with pytest.raises(ConfigError, match=r"not a folder but a file; valid: its folder, with `glob: one\.jsonl`"):
         opened(work.folder).listing()
+
+
+@pytest.mark.parametrize("root", ["corpus.yaml", "corpus.yaml/below"])
+def test_a_file_where_the_store_should_be_is_a_fault_of_the_configuration(work: Work, root: str) -> None:
+    work.config(**{"storage.root": root})
+    with pytest.raises(ConfigError, match=r"storage\.root: received '.*', but .*corpus\.yaml is not a folder"):
+        opened(work.folder)

@@ -1,5 +1,6 @@
 """The local store: nothing half-written is ever visible, and nothing outside the root is reachable."""
 
+import errno
 import fcntl
 import os
 import resource
@@ -210,6 +211,23 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_temporary(
     assert not list((storage.root / TEMPORARY).glob("*"))
     with storage.open("a/one") as file:
         assert file.read() == b"old"
+
+
+def test_a_store_that_cannot_be_written_is_named_by_its_key(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Path, *_: Any, **__: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    for first_write in ("open", "mkdir"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, first_write, refused)
+            if first_write == "open":
+                storage.root.mkdir()
+            else:
+                storage = LocalStorage(storage.root / "deeper")
+            with pytest.raises(StorageError, match=r"storage\.root: .* cannot be written: Permission denied"):
+                storage.exclusive().__enter__()
 
 
 def test_new_folders_are_synced_in_their_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
