@@ -234,7 +234,7 @@ def _documents_stage(dataset: ExportedDataset) -> Stage:
 def _files_stage(dataset: ExportedDataset) -> Stage:
     known = dataset.format
     if dataset.together or known.spread:
-        reads = tuple(every(stream) for stream in dict.fromkeys(dataset.streams))
+        reads = tuple(every(stream, by_path=True) for stream in dict.fromkeys(dataset.streams))
         partitioning = Partitioning.CHUNK if known.spread else Partitioning.NONE
     else:
         reads, partitioning = (same(names.token_stream(dataset.stream)),), _partitioning(dataset)

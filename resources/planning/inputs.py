@@ -20,9 +20,9 @@ class Inputs:
     ) -> None:
         self._keys_read = keys_read
         self._records = records
-        self._of_all: dict[tuple[str, str, str | None, bool], dict[str, str]] = {}
+        self._of_all: dict[tuple[str, str, str | None, bool, bool], dict[str, str]] = {}
         self._absent_in_all: dict[tuple[str, str | None], str] = {}
-        self._all_read: dict[tuple[str, str], tuple[list[str], list[Record]]] = {}
+        self._all_read: dict[tuple[str, str, bool], tuple[list[str], list[Record]]] = {}
 
     def of(self, stage: Stage, key: Key) -> dict[str, str]:
         """Returns the content digests of the tracked inputs of a partition that exist, by `asset/partition`."""
@@ -43,7 +43,7 @@ class Inputs:
         segment = edge.segment_read(key)
         if edge.mapping is Reads.OWN_SEGMENT and not edge.folded:
             return self._digests(edge, key, segment)  # Nobody else reads the same.
-        kind = (edge.asset, edge.name_in_recipe, segment, edge.folded)
+        kind = (edge.asset, edge.name_in_recipe, segment, edge.folded, edge.by_path)
         if kind not in self._of_all:
             digests = self._digests(edge, key, segment)
             self._of_all[kind] = folded(edge.name_in_recipe, digests) if edge.folded else digests
@@ -62,7 +62,7 @@ class Inputs:
         Bands, ranges and chunks read them again and again.
         """
         asset = edge.name_in_recipe
-        known = edge.asset, asset
+        known = edge.asset, asset, edge.by_path
         if known not in self._all_read:
             records = self._records(edge.asset)
             keys = [one for one in self._keys_read(edge, key) if one in records]

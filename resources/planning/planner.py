@@ -32,6 +32,7 @@ class Planner:
         self._shards = listing.by_key()
         self._whole = {stage.name for stage in graph if stage.partitioning is Partitioning.NONE}
         self._keys: dict[str, list[str | None]] = {}
+        self._by_path: dict[str, list[str | None]] = {}
         self._records: dict[str, dict[str | None, Record]] = {}
         self._inputs = Inputs(self.keys_read, self.records)
         self._decisions: dict[str, dict[str | None, Decision]] = {}
@@ -79,10 +80,23 @@ class Planner:
         return self._keys[stage.name]
 
     def keys_read(self, edge: Input, key: str | None) -> list[str | None]:
-        """Returns the keys of the upstream partitions that an edge reads when `key` is built, in canonical order."""
+        """Returns the keys of the upstream partitions that an edge reads when `key` is built, in the order of the edge.
+
+        That is the canonical order, or that of the files' paths.
+        """
         if edge.mapping is Reads.SAME and edge.asset not in self._whole:
             return [key]
-        return self.partitions(self.graph[edge.asset])
+        keys = self.partitions(self.graph[edge.asset])
+        if not edge.by_path:
+            return keys
+        if edge.asset not in self._by_path:
+            self._by_path[edge.asset] = sorted(keys, key=self._path)
+        return self._by_path[edge.asset]
+
+    def _path(self, key: str | None) -> str:
+        """Returns the path of the raw file with that key; the same for all keys that are of no file."""
+        shard = self._shards.get(key or "")
+        return shard.path if shard else ""
 
     def decisions(self, stage: Stage) -> dict[str | None, Decision]:
         """Returns the decision for every partition of one stage, by key; the stages it reads are decided first."""

@@ -49,7 +49,9 @@ class Input:
     name of the asset, if a stage still asks for it by that name. instead_of: the asset in whose stead it is read
     (`reading_instead`). nothing: a digest of what is read that counts as if nothing was read, so that the recipe is
     that of a stage without this edge. folded: True if recipe and record have one entry for all partitions together,
-    `asset/*`, since one for each would be too many.
+    `asset/*`, since one for each would be too many. by_path: True if partitions of raw files come in the order of the
+    files' paths, character by character, in place of their keys; recipes follow the order, and are the same for both
+    where the orders are.
     """
 
     asset: str
@@ -60,6 +62,7 @@ class Input:
     instead_of: str | None = None
     nothing: str | None = None
     folded: bool = False
+    by_path: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -84,12 +87,14 @@ def same(asset: str, *, segment: str | None = None, nothing: str | None = None) 
     return Input(asset, segment=segment, nothing=nothing)
 
 
-def every(asset: str, *, tracked: bool = True, segment: str | None = None, folded: bool = False) -> Input:
+def every(
+    asset: str, *, tracked: bool = True, segment: str | None = None, folded: bool = False, by_path: bool = False
+) -> Input:
     """Returns an edge that reads all partitions. segment: the only segment of each to depend on.
 
-    folded: their digests are one entry of the recipe.
+    folded: their digests are one entry of the recipe. by_path: those of raw files in the order of their paths.
     """
-    return Input(asset, Reads.ALL, tracked, segment, folded=folded)
+    return Input(asset, Reads.ALL, tracked, segment, folded=folded, by_path=by_path)
 
 
 def own_segment(asset: str, *, folded: bool = False) -> Input:

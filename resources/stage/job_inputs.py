@@ -34,7 +34,7 @@ def inputs_of(ledger: Ledger, job: Job) -> dict[Input, Partitions]:
         if edge.asset not in job.states or _is_one(job, edge) or shards:
             found[edge] = _partitions(ledger, job, edge, shards)
             continue
-        state = (job.storage, job.states[edge.asset], len(job.expected[edge.asset]))
+        state = (job.storage, job.states[edge.asset], len(job.expected[edge.asset]), edge.by_path)
         known, partitions = before.get(edge.asset, (None, Partitions()))
         if known != state:
             partitions = _partitions(ledger, job, edge, shards)

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from corpus_assets.config.document_exports import RaggedExport
 from corpus_assets.export.assets import check_export
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, prose, write_config, write_raw
-from tests.export.exported import encoded, exported, folder_of, manifest_of, partitions
+from tests.export.exported import encoded, exported, folder_of, manifest_of, partitions, tokenizer_of
 from tests.export.memory import BOS, EOS, written
+from tests.export.test_amber import lines_of
 from tests.export.test_trace import traced
 
 RAGGED_DATASET = {"name": "rag", "format": "ragged"}
@@ -69,6 +71,49 @@ def test_files_of_its_own_keep_every_row(tmp_path: Path) -> None:
     ]
     found = manifest_of(corpus, "rag")
     assert (found["documents"], found["units"], found["dropped"]) == (6, 6, {})
+
+
+@pytest.mark.parametrize("kind", ["ragged", "llmc", "amber"])
+def test_files_of_its_own_come_in_the_order_of_their_paths(tmp_path: Path, kind: str) -> None:
+    """That is not the order of their keys, where names have capitals, or one is the beginning of another."""
+    by_path = ["B/x", "a-b/x", "a/B", "a/b", "part-1", "part"]
+    for name in by_path:
+        write_raw(tmp_path, f"own/{name}.jsonl", [{"id": name, "text": f"{name} {prose(name)}"}])
+    options: dict[str, dict[str, Any]] = {
+        "ragged": {},
+        "llmc": {"shard_ids": 10**6},
+        "amber": {"window": 2, "chunks": 1, "compat": "amber"},
+    }
+    dataset = {"name": "own", "format": kind, "input": {"location": "raw/own"}, **options[kind]}
+    corpus = exported(tmp_path, dataset)
+    assert all(one.status == "fresh" for one in corpus.planner().plan().decisions if one.asset.startswith("own_"))
+    by_key = [shard.path.removesuffix(".jsonl") for shard in corpus.listing().shards if shard.source == "own"]
+    assert by_key != by_path
+    keys = {shard.path: shard.key for shard in corpus.listing().shards if shard.source == "own"}
+    files = [encoded(corpus, "own_examples")[keys[f"{name}.jsonl"]] for name in by_path]
+    folder, found = folder_of(tmp_path, "own"), list[int]()
+    if kind == "ragged":
+        assert [read(folder / f"own.0000{number}-of-00006") for number in range(6)] == files
+        return
+    if kind == "llmc":
+        found = np.fromfile(folder / "own_train_000001.bin", np.uint16)[512:].tolist()
+    else:
+        found = [id_ for line in lines_of(folder)["train/train_0"] for id_ in line["token_ids"]]
+    special = {tokenizer_of(corpus).eos_id, tokenizer_of(corpus).bos_id}
+    ids = [id_ for documents in files for ids in documents for id_ in ids]
+    written = [id_ for id_ in found if id_ not in special]
+    assert written == ids[: len(written)]
+    assert len(written) >= len(ids) - 1  # of an odd number, windows of two ids leave one over
+
+
+def test_a_recipe_follows_the_order_of_paths_where_it_is_another(tmp_path: Path) -> None:
+    write_raw(tmp_path, "own/b.jsonl", [{"id": "b", "text": prose("b")}])
+    write_raw(tmp_path, "own/a.jsonl", [{"id": "a", "text": prose("a")}])
+    corpus = exported(tmp_path, {**RAGGED_DATASET, "input": {"location": "raw/own"}})
+    (edge,) = (edge for edge in corpus.graph["rag_tokens"].inputs if edge.asset == "rag_token_stream")
+    assert edge.by_path
+    planner = corpus.planner()
+    assert planner.keys_read(edge, None) == planner.partitions(corpus.graph["rag_token_stream"])
 
 
 def test_a_new_file_renames_all(tmp_path: Path) -> None:
