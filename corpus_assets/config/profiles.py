@@ -4,7 +4,7 @@ from typing import Any
 
 PROFILES: dict[str, dict[str, dict[str, Any]]] = {
     "slimpajama": {
-        "normalize": {"method": "ftfy"},
+        "normalize": {"method": "ftfy", "texts": "slimpajama"},
         "short_documents": {"threshold": 200},
         "minhash": {"family": "legacy", "permutations": 128, "seed": 1, "width": 13, "bands": 9, "rows": 13},
         "dedup": {

@@ -116,6 +116,11 @@ class Normalize(Section):
     """Text normalization."""
 
     method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
+    texts: Literal["strings", "slimpajama"] = Field(
+        "strings",
+        description="`slimpajama`: in JSON lines a row may also be a bare string, which is its text, and a text a list "
+        "of strings, which is joined by blank lines; with `strings` such rows are bad",
+    )
 
 
 class ShortDocuments(Section):

@@ -8,7 +8,7 @@ import numpy as np
 
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.lengths import cleaned_length
-from corpus_assets.normalize.reading import READING, documents_of, source_parameters
+from corpus_assets.normalize.reading import READING, documents_of, source_parameters, text_parameters
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
@@ -106,6 +106,7 @@ NORMALIZED_DOCUMENTS = Stage(
     inputs=(same("raw_source"),),
     parameters=READING,
     source_parameters=source_parameters,
+    derived_parameters=text_parameters,
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "dolma"),
     gate_all=source_losses,

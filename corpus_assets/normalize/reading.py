@@ -29,6 +29,14 @@ READING = (
 source_parameters = partial(format_parameters, prefix="source")
 """Further parameters of such a stage: options of formats, where a source gives them; the sample, in one."""
 
+_TEXTS = "normalize.texts"
+
+
+def text_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns which texts are taken, if not strings alone: records from before there was a choice stay fresh."""
+    texts = settings["normalize"]["texts"]
+    return {} if texts == "strings" else {_TEXTS: texts}
+
 
 def _text_bytes(document: Document) -> int:
     return len(document.text.encode("utf-8", "surrogatepass"))
@@ -47,7 +55,7 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
 def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
-    parameters: values of `READING` and `source_parameters`.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`.
     """
     rules = RowRules(
         source=shard.source,
@@ -58,6 +66,7 @@ def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document |
         metadata_key=parameters["source.metadata_key"],
         options=format_options(parameters, "source"),
         lone_surrogates="keep" if parameters["normalize.method"] == "ftfy" else "refuse",
+        loose_texts=_TEXTS in parameters,
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
     return iter(read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits))

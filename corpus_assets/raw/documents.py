@@ -8,7 +8,17 @@ from typing import Final, Literal
 import msgspec
 
 from corpus_assets.raw.faults import ESCAPE, RowError, decode_error, has_lone_surrogate, replaced
-from corpus_assets.raw.json_values import OBJECT, STRING, Fields, kind_of, names, take_string, utf8
+from corpus_assets.raw.json_values import (
+    BLANK_LINE,
+    OBJECT,
+    STRING,
+    Fields,
+    joined_strings,
+    kind_of,
+    names,
+    take_string,
+    utf8,
+)
 from corpus_assets.raw.rules import Limits, RowNames, SourceRules, json_fields, renamed
 from resources.formats.documents import NO_METADATA, Document
 
@@ -19,10 +29,12 @@ class RowRules(SourceRules):
 
     `lone_surrogates`: `refuse` makes a row bad if its text has an escape of half a surrogate pair; `keep` keeps
     the escape for a normalization that repairs it, as SlimPajama does (docs/formats/slimpajama.md "Normalization").
+    `loose_texts`: in JSON lines a row may be a bare string, and a text a list of strings, as SlimPajama reads them.
     """
 
     text_key: str = "text"
     lone_surrogates: Literal["refuse", "keep"] = "refuse"
+    loose_texts: bool = False
 
 
 class _Dolma(msgspec.Struct, forbid_unknown_fields=True):
@@ -85,16 +97,19 @@ class RowReader:
         text = fields.pop(self._rules.text_key, None)
         if text is None:
             raise RowError("no_text", f"no key {self._rules.text_key!r}; the row has {names(fields)}")
-        if (kind := kind_of(text)) != "string":
-            raise RowError("text_not_a_string", f"key {self._rules.text_key!r} holds {kind}")
-        return STRING.decode(text), fields
+        if (kind := kind_of(text)) == "string":
+            return STRING.decode(text), fields
+        if kind == "list" and self._rules.loose_texts and (joined := joined_strings(text)) is not None:
+            return joined, fields
+        raise RowError("text_not_a_string", f"key {self._rules.text_key!r} holds {kind}")
 
     def _with_surrogates(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
         """Returns the same as `_values`, with lone surrogates kept in the text, and replaced by U+FFFD elsewhere."""
         _, fields = self._values(ESCAPE.sub(replaced, line), bare_strings)
         # Numbers stay strings: only the text is used, and `json` refuses very long integers.
         row = json.loads(line.decode(), parse_int=str, parse_float=str)
-        return (row if isinstance(row, str) else row[self._rules.text_key]), fields
+        text = row if isinstance(row, str) else row[self._rules.text_key]
+        return (text if isinstance(text, str) else BLANK_LINE.join(text)), fields
 
     def _dolma(self, line: bytes, place: str) -> Document | None:
         """Returns the document of a plain Dolma row, decoded in one pass; None if the row needs the general way.

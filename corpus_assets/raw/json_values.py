@@ -79,11 +79,16 @@ def text_value(raw: msgspec.Raw | None, name: str, place: str) -> str | None:
     if kind == "number":
         return bytes(raw).decode()
     if kind == "list":
-        items = _LIST.decode(raw)
-        if all(kind_of(item) == "string" for item in items):
-            return BLANK_LINE.join(map(STRING.decode, items))
+        if (joined := joined_strings(raw)) is not None:
+            return joined
         kind = "list of other things than strings"
     raise RowError(f"{name}_not_text", f"{place} holds {kind}; valid: string, number, list of strings")
+
+
+def joined_strings(raw: msgspec.Raw) -> str | None:
+    """Returns the strings of a list joined by blank lines; None if it holds other things."""
+    items = _LIST.decode(raw)
+    return BLANK_LINE.join(map(STRING.decode, items)) if all(kind_of(item) == "string" for item in items) else None
 
 
 def holds_objects(raw: msgspec.Raw | None) -> bool:

@@ -49,10 +49,10 @@ class RawFile:
 def read_documents(file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Document | BadRow]:
     """Yields the documents and bad rows of a file in reading order, one at a time, as `read_rows` does.
 
-    A line of a `.json.gz` may be a bare JSON string. Every column of a table except the text and the Dolma fields
-    becomes metadata.
+    A line of a `.json.gz` may be a bare JSON string, with `loose_texts` any line. Every column of a table except the
+    text and the Dolma fields becomes metadata.
     """
-    bare_strings = resolve_format(printable(file.name), rules.format) == "json.gz"
+    bare_strings = rules.loose_texts or resolve_format(printable(file.name), rules.format) == "json.gz"
     reader = partial(RowReader, rules, limits)
     yield from read_rows(file, rules.format, limits, reader, bare_strings=bare_strings, options=rules.options)
 

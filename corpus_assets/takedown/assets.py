@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from corpus_assets import dataset_names
-from corpus_assets.normalize.reading import READING, documents_of, source_parameters
+from corpus_assets.normalize.reading import READING, documents_of, source_parameters, text_parameters
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.assets import examples_of
 from corpus_assets.raw.bad_rows import write_good_rows
@@ -164,6 +164,7 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
         inputs=(same("raw_source"),),
         parameters=(*READING, "remove.url_keys"),
         source_parameters=source_parameters,
+        derived_parameters=text_parameters,
         kinds=("numpy",),
     ),
     Stage(

@@ -457,6 +457,16 @@ def test_names_that_are_no_utf8_are_spelled_out() -> None:
 
 
 KEEP = RowRules("s", lone_surrogates="keep")
+LOOSE = RowRules("s", lone_surrogates="keep", loose_texts=True)
+
+
+@given(st.lists(st.text(st.characters() | st.characters(categories=["Cs"]), max_size=9), max_size=4))
+def test_lists_of_strings_are_joined_where_texts_are_loose(texts: list[str]) -> None:
+    line = json.dumps({"text": texts, "k": 1}).encode()
+    (found,) = read("a.jsonl", line, LOOSE)
+    assert isinstance(found, Document)
+    assert found.text == "\n\n".join(json.loads(line)["text"])
+    assert metadata(found) == {"k": 1}
 
 
 @given(st.text(st.characters() | st.characters(categories=["Cs"]), max_size=20))
