@@ -141,7 +141,8 @@ class Texts(Learned):
     keep_empty: bool = Field(
         False,
         description="a text of which cleaning leaves nothing is a document all the same: its end-of-text token stands "
-        "among packed documents (`fim` does so with `fim_level: row` only)",
+        "among packed documents (`fim` does so with `fim_level: row` only); so is one that is empty from the start in "
+        "a table, a `.json.gz` or a `.txt` of the dataset's own, but not in other JSON lines",
     )
 
     @override

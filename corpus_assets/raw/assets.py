@@ -11,7 +11,15 @@ import msgspec
 from corpus_assets import dataset_names
 from corpus_assets.config.exports import keeps_empty
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
-from corpus_assets.raw.examples import IN_CHUNKS, KEEPS_EMPTY, Limits, RawFile, read_examples, rules_of
+from corpus_assets.raw.examples import (
+    IN_CHUNKS,
+    KEEPS_EMPTY,
+    NOT_IN_JSON_LINES,
+    Limits,
+    RawFile,
+    read_examples,
+    rules_of,
+)
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
@@ -128,6 +136,8 @@ def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]
         files[IN_CHUNKS] = True
     if keeps_empty(dataset):
         files[KEEPS_EMPTY] = True
+    elif dataset.get("keep_empty"):
+        files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
     mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, as those of this one.
     own = {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": mode}.items()}
     return own | formats

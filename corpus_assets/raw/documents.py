@@ -65,6 +65,7 @@ class RowReader:
     def __init__(self, rules: RowRules, limits: Limits) -> None:
         self.required: Sequence[Sequence[str]] = [(rules.text_key,)]
         self.textual: Sequence[str] = [rules.text_key]
+        self.empty_files = False
         self._rules = rules
         self._names = RowNames(rules, limits)
         usual = (rules.text_key, rules.id_key) == ("text", "id") and rules.metadata_key in (None, "metadata")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -39,6 +39,9 @@ IN_CHUNKS: Final = "in_chunks"
 KEEPS_EMPTY: Final = "keeps_empty"
 """The option that a text may be empty."""
 
+NOT_IN_JSON_LINES: Final = "not in JSON lines"
+"""The value of that option for texts that may be empty where they are for Cerebras."""
+
 
 @dataclass(frozen=True)
 class ExampleRules(SourceRules):
@@ -47,14 +50,15 @@ class ExampleRules(SourceRules):
     shape: text, pair, conversation or preference. files: names the keys of a row. Several prompt keys (instruction and
     input) are joined by a blank line, absent ones left out; a preference may have no prompt. roles_by_turn: messages
     may have no role; then user and assistant take turns. in_chunks: examples say what chunks of text are cut by.
-    keeps_empty: a text may be empty, as long as it is there.
+    keeps_empty: a text may be empty, as long as it is there; or only a string of a table, a bare string of a `json.gz`
+    and a text file, as in Cerebras (docs/formats/cerebras-hdf5.md "Reading input").
     """
 
     shape: Shape = field(kw_only=True)
     files: Files = field(kw_only=True)
     roles_by_turn: bool = False
     in_chunks: bool = False
-    keeps_empty: bool = False
+    keeps_empty: bool | Literal["not in JSON lines"] = False
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -113,6 +117,7 @@ class ExampleReader:
         self._strips = strips
         self.required: Sequence[Sequence[str]] = rules.required
         self.textual: Sequence[str] = ()
+        self.empty_files = rules.keeps_empty == NOT_IN_JSON_LINES
         self._rules = rules
         self._nesting = limits.nesting
         self._names = RowNames(rules, limits)
@@ -127,7 +132,7 @@ class ExampleReader:
         try:
             if bare_strings and self._rules.shape == "text" and line.lstrip().startswith(b'"'):
                 text = STRING.decode(line)
-                return self._text(text.strip() if self._strips else text, place)
+                return self._text(text.strip() if self._strips else text, place, keep=self._strips)
             return self._example(OBJECT.decode(line), place)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             raise decode_error(line, fault) from None
@@ -139,14 +144,14 @@ class ExampleReader:
         """
         self._names.next_values(values)
         own = {key: utf8(values[key]) for key in self._rules.keys if key in values}
-        return self._example(json_fields(values | own), place)
+        return self._example(json_fields(values | own), place, keep=True)
 
     def from_text(self, text: str, place: str) -> Example:
         """Returns the example of a text that comes with nothing else; its lines end in LF, whatever they ended in."""
         if self._rules.shape != "text":
             raise BadFileError(place, f"a text file holds no {self._rules.shape}; valid: shape text")
         self._names.next_row()
-        return self._text(text.replace("\r\n", "\n").replace("\r", "\n"), place)
+        return self._text(text.replace("\r\n", "\n").replace("\r", "\n"), place, keep=True)
 
     def from_record(self, values: dict[str, object], place: str) -> Example:
         """Returns the example of a text under the key `text`, with its id under `id`, and further values."""
@@ -154,15 +159,20 @@ class ExampleReader:
             raise BadFileError(place, f"a WARC file holds no {self._rules.shape}; valid: shape text")
         return self.from_values(renamed(values, text=self._rules.keys[0], id=self._rules.id_key), place)
 
-    def _text(self, text: str, place: str) -> Example:
-        if not text and not self._rules.keeps_empty:
+    def _keeps_empty(self, *, keep: bool) -> bool:
+        """Returns whether a text may be empty. keep: whether it may in Cerebras."""
+        kept = self._rules.keeps_empty
+        return keep if kept == NOT_IN_JSON_LINES else kept
+
+    def _text(self, text: str, place: str, *, keep: bool) -> Example:
+        if not text and not self._keeps_empty(keep=keep):
             raise RowError("empty_text", "the text is empty")
         return self._made(self._names.take_id({}), place, text=text)
 
-    def _example(self, fields: Fields, place: str) -> Example:
+    def _example(self, fields: Fields, place: str, *, keep: bool = False) -> Example:
         """Returns the example of a row's values; its own ones are taken out of `fields`, the rest is metadata."""
         given = self._names.take_id(fields)
-        content = self._content(fields)
+        content = self._content(fields, keep=keep)
         metadata = self._names.metadata({key: value for key, value in fields.items() if key not in self._rules.keys})
         if self._rules.in_chunks and self._rules.shape == "conversation":
             content["size"] = value_bytes(ANY.decode(fields[self._rules.keys[0]]))
@@ -173,10 +183,10 @@ class ExampleReader:
             content |= {"part": self._names.part, "skipped": self._names.skipped}
         return Example(self._names.settle(given, place), self._rules.source, **content)
 
-    def _content(self, fields: Fields) -> dict[str, Any]:
+    def _content(self, fields: Fields, *, keep: bool) -> dict[str, Any]:
         shape, keys = self._rules.shape, self._rules.keys
         if shape == "text":
-            return {"text": self._whole_text(fields)}
+            return {"text": self._whole_text(fields, keep=keep)}
         if shape == "pair":
             return {
                 "prompt": _required_text(fields, "prompt", keys[:-1]),
@@ -188,12 +198,12 @@ class ExampleReader:
             return {"messages": self._messages(fields, "messages", keys[0])}
         return self._preference(fields)
 
-    def _whole_text(self, fields: Fields) -> str:
+    def _whole_text(self, fields: Fields, *, keep: bool) -> str:
         keys = self._rules.keys
         text = _optional_text(fields, "text", keys)
         if text is None:
             fault = _absent(fields, "text", keys)
-            if fault.reason != "empty_text" or not self._rules.keeps_empty:
+            if fault.reason != "empty_text" or not self._keeps_empty(keep=keep and holds_string(fields, keys)):
                 raise fault
         return text or ""
 
@@ -225,6 +235,11 @@ class ExampleReader:
         if not found:
             raise RowError(f"empty_{name}", f"key {key!r} holds an empty list")
         return found
+
+
+def holds_string(fields: Fields, keys: Sequence[str]) -> bool:
+    """Returns whether a string stands under one of the keys."""
+    return any(kind_of(fields[key]) == "string" for key in keys if key in fields)
 
 
 def value_bytes(value: object) -> int:

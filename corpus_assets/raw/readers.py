@@ -71,9 +71,9 @@ def read_rows(
     `declared` is a format or `auto`; `new_parser` is called once per file, or once per text of a list of texts.
     `bare_strings` is passed to `jsonl.read_rows`. A derived id is `name:row`, in an archive `name/member:row`; `row`
     counts the rows of the file from 0, bad ones included. `options`: how CSV and WARC are read. A file of zero bytes
-    has no rows, in any format except parquet. Raises `BadFileError` if the file as a whole cannot be trusted: wrong
-    content for its name, cut, corrupt, wrong schema. The error may come after good rows, which then are not the
-    whole file.
+    has no rows, in any format except parquet, and `txt` where the parser takes empty files. Raises `BadFileError` if
+    the file as a whole cannot be trusted: wrong content for its name, cut, corrupt, wrong schema. The error may come
+    after good rows, which then are not the whole file.
     """
     where = printable(file.name)
     kind = resolve_format(where, declared)
@@ -81,7 +81,7 @@ def read_rows(
         head = raw.read(HEAD_BYTES)
         raw.seek(0)
         check_content(where, kind, head)
-        if not head and kind != "parquet":
+        if not head and kind not in ("parquet", "txt"):
             return
         if kind == "parquet":
             yield from parquet.read_rows(raw, new_parser(), where)
@@ -171,9 +171,9 @@ def _listed_rows(
 
 
 def _text_row(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, place: str) -> Iterator[Row | BadRow]:
-    """Yields the one row of a text file, or none if the file is empty."""
+    """Yields the one row of a text file, or none if the file is empty and the parser takes no such file."""
     content = text.read_text(raw, where, limits.line_bytes)
-    if content:
+    if content or parser.empty_files:
         try:
             yield parser.from_text(content, place)
         except RowError as error:

@@ -78,12 +78,13 @@ class Limits:
 class RowParser(Protocol[Built_co]):
     """Turns the raw rows of one file, in reading order, into documents or examples.
 
-    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text. Every
-    method raises `RowError` for a bad row.
+    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text.
+    `empty_files`: whether a text file without content is a row. Every method raises `RowError` for a bad row.
     """
 
     required: Sequence[Sequence[str]]
     textual: Sequence[str]
+    empty_files: bool
 
     def begin_part(self, number: int) -> None:
         """Says that the rows that follow lie in another part of the file: an archive member, or a listed text."""

@@ -106,6 +106,7 @@ class Unread(RowParser[None]):
 
     required: Sequence[Sequence[str]] = ()
     textual: Sequence[str] = ()
+    empty_files = False
 
     @override
     def begin_part(self, number: int) -> None:

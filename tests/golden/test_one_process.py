@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from numpy.typing import NDArray
@@ -103,6 +105,27 @@ def vsl_rows(documents: list[list[Window]], probability: float, seed: int) -> It
                     sizes[before] += sizes.pop(last)
                     break
         yield from (row(found, 5) for found in bins)
+
+
+def test_empty_texts_leave_their_end_of_text_id_as_in_cerebras(tmp_path: Path) -> None:
+    """In a table, a `.json.gz` and a `.txt`; not in other JSON lines."""
+    own, word = tmp_path / "own", " ".join(WORDS)
+    own.mkdir()
+    pq.write_table(pa.table({"text": [word, "", word]}), own / "a.parquet")
+    (own / "b.json.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, [word, "", " "])).encode()))
+    (own / "c.txt").write_bytes(b"")
+    (own / "d.jsonl").write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in [{"text": ""}, {"text": word}]))
+    path = shared("golden", "cerebras", "tokenizers", "tiny", "tokenizer.json")
+    dataset: dict[str, Any] = {"name": "golden", "compat": "cerebras", "input": {"location": str(own)}}
+    dataset |= {"max_seq_length": 8, "keep_tail": True, "min_sequence_len": 0}
+    tokenizer = {"kind": "neox", "path": str(path), "eos": END, "pad": PAD}
+    corpus = open_corpus(tmp_path, {"sources": [], "datasets": [dataset], "tokenizer": tokenizer})
+    build(corpus)
+    encoder = Tokenizer.from_file(str(path))
+    stream = [id_ for text in (word, "", word, word, "", "", "", word) for id_ in (*encoder.encode(text).ids, END)]
+    found = rows_in(tmp_path)
+    inputs = np.append(found[:, 0][found[:, 1] == 1], found[-1, 2][found[-1, 1] == 1][-1])
+    assert inputs.tolist() == stream
 
 
 @pytest.mark.parametrize("chunk_size", [1, 2, 1024])

@@ -212,6 +212,27 @@ def test_a_text_file_is_one_text_and_nothing_else() -> None:
         read("b/a.txt", b"text", PAIR)
 
 
+def test_texts_may_be_empty_where_they_are_for_cerebras() -> None:
+    rules = dataclasses.replace(TEXT, keeps_empty="not in JSON lines")
+    rows: list[dict[str, Any]] = [{"text": ""}, {"text": "a"}, {"text": []}, {"text": None}]
+    files = {
+        "a.parquet": (parquet(rows[:2]), ["", "a"]),
+        "b.json.gz": (gzip.compress(lines(["", " ", "a", {"text": ""}])), ["", "", "a", "empty_text"]),
+        "c.txt": (b"", [""]),
+        "d.txt": (b"\xef\xbb\xbf", [""]),
+        "e.jsonl": (lines([*rows, ""]), ["empty_text", "a", "empty_text", "no_text", "empty_text"]),
+        "f.jsonl": (b"", []),
+    }
+    for name, (content, outcome) in files.items():
+        found = read(name, content, rules)
+        assert [row.reason if isinstance(row, BadRow) else row.text for row in found] == outcome, name
+    missing = read("a.parquet", parquet([{"text": "a"}, {"text": None}]), rules)
+    assert [getattr(row, "reason", None) for row in missing] == [None, "no_text"]
+    listed = RawFile("l.txt", lambda: io.BytesIO(b"x.txt\n"), lambda _: io.BytesIO(b""))
+    (alone,) = read_examples(listed, dataclasses.replace(rules, format="txt_list"))
+    assert alone == Example("x.txt:0", "s", text="")
+
+
 def test_a_list_of_text_files() -> None:
     file = RawFile("l.txt", lambda: io.BytesIO(b"x.txt\ny.txt\n"), lambda path: io.BytesIO(path.encode()))
     found = list(read_examples(file, rules_for(format="txt_list")))
