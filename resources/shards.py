@@ -216,13 +216,22 @@ def _require_different_keys(shards: Iterable[Shard]) -> None:
 
 def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
     for found in place_of(folder).files(folder, ignored):
-        label = f"{folder.name}/{printable(found.path)}"
-        if found.path.rpartition("/")[2].startswith("."):
-            ignored.append((label, "hidden file"))
-        elif folder.format == "auto" and data_suffix(found.path) is None:
-            ignored.append((label, f"unknown suffix; known are {' '.join(sorted(SUFFIXES))}"))
+        if why := _left_out(found, folder):
+            ignored.append((f"{folder.name}/{printable(found.path)}", why))
         else:
             yield found
+
+
+def _left_out(found: FoundFile, folder: SourceFolder) -> str | None:
+    """Returns why a file does not belong to a source; None if it does."""
+    if found.path.rpartition("/")[2].startswith("."):
+        return "hidden file"
+    if folder.format != "auto":
+        return None
+    suffix = data_suffix(found.path)
+    if suffix is None:
+        return f"unknown suffix; known are {' '.join(sorted(SUFFIXES))}"
+    return dict(folder.passes_over).get(suffix.lower())
 
 
 def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> Iterator[Shard]:

@@ -1,9 +1,12 @@
 """Where raw files lie, by the settings: those of sources, of datasets with files of their own, and of benchmarks."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from resources.shards import SourceFolder
+from corpus_assets.config.dataset_files import Files
+from corpus_assets.config.datasets import SECTIONS
+from resources.shards import SUFFIXES, SourceFolder
 from resources.stage.settings import Settings
 from resources.storage.s3_client import S3Settings
 
@@ -12,8 +15,10 @@ def raw_folders(settings: Settings) -> Iterator[SourceFolder]:
     """Yields the place of each set of raw files, in the order in which shards are listed."""
     for source in settings.values["sources"]:
         yield _folder(source, "source", f"sources.{source['name']}")
+    datasets = {dataset["name"]: dataset for dataset in settings.values["datasets"]}
     for files in settings.inputs():
-        yield _folder(files, "dataset", f"datasets.{files['name']}.input")
+        passed_over = tuple(_not_cerebras(datasets[files["name"]]))
+        yield replace(_folder(files, "dataset", f"datasets.{files['name']}.input"), passes_over=passed_over)
     for files in settings.benchmarks():
         yield _folder(files, "benchmark", f"benchmarks.{files['name']}")
 
@@ -29,6 +34,22 @@ def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
         files["follow_links"],
         S3Settings(**(files.get("s3") or {})),
     )
+
+
+def _not_cerebras(dataset: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields the suffixes of which Cerebras reads no file, or makes nothing, each with the reason; none without compat.
+
+    `.jsonl.gz` is none of its suffixes, but JSON lines that somebody packed are meant.
+    """
+    if dataset.get("compat") != "cerebras":
+        return
+    for suffix in SUFFIXES:
+        if suffix.startswith((".csv", ".tsv", ".warc")):
+            kind = suffix.removeprefix(".")
+            yield suffix, f"passed over, as Cerebras reads no {suffix}; `input.format: {kind}` and a `glob` read it"
+    shape = SECTIONS[dataset["mode"]].shape_in(Files.model_construct(None, **dataset["input"]))
+    if shape != "text":
+        yield ".txt", f"passed over: a text file holds no {shape}, and Cerebras makes nothing of it"
 
 
 def _globs(glob: str | list[str]) -> tuple[str, ...]:
