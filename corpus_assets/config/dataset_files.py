@@ -63,6 +63,11 @@ class Files(Section):
     content_key: Key = Field("content", description="conversations: key of a message's text")
     chosen_key: Key = Field("chosen", description="preferences: key of the preferred response")
     rejected_key: Key = Field("rejected", description="preferences: key of the other response")
+    numbers: Literal["as_written", "python"] = Field(
+        "as_written",
+        description="numbers in the place of texts: as the JSON has them; or as Python's `str` writes them (1e-05), "
+        "booleans too (True), and then 0 and false in JSON lines are no texts but in messages, as in Cerebras",
+    )
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its file")
     on_bad_file: Literal["fail", "skip"] = Field(
         "fail", description="fail a file that cannot be read, or go on without it and count it"

@@ -66,7 +66,7 @@ class DatasetSection(Cleaning, _Basics):
 
     cerebras_name: ClassVar[str | None] = None
     cerebras_values: ClassVar[Mapping[str, Any]] = {}
-    cerebras_files: ClassVar[Mapping[str, Any]] = {"ids": "optional"}
+    cerebras_files: ClassVar[Mapping[str, Any]] = {"ids": "optional", "numbers": "python"}
     cerebras_ignores: ClassVar[Set[str]] = frozenset()
     shape: ClassVar[Shape | None] = None
     roles_by_turn: ClassVar[bool] = False

@@ -132,6 +132,8 @@ def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
     formats = format_parameters(dataset["input"], prefix=f"datasets.{name}.input")
+    if files["numbers"] == "as_written":
+        del files["numbers"]  # Records from before there was a choice stay fresh.
     if dataset.get("packing_text"):
         files[IN_CHUNKS] = True
     if keeps_empty(dataset):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from numbers import Number
 from typing import Any, Final, Literal
 
 import msgspec
@@ -18,6 +19,7 @@ from corpus_assets.raw.json_values import (
     STRING,
     Fields,
     holds_objects,
+    is_zero,
     kind_of,
     messages_value,
     names,
@@ -64,6 +66,11 @@ class ExampleRules(SourceRules):
     def keys(self) -> tuple[str, ...]:
         """Returns the keys of a row that make an example."""
         return self.files.keys(self.shape)
+
+    @property
+    def as_python(self) -> bool:
+        """Returns whether numbers and booleans are texts as Python's `str` writes them."""
+        return self.files.numbers == "python"
 
     @property
     def required(self) -> list[tuple[str, ...]]:
@@ -143,8 +150,11 @@ class ExampleReader:
         Bytes under the shape's own keys are UTF-8 text.
         """
         self._names.next_values(values)
-        own = {key: utf8(values[key]) for key in self._rules.keys if key in values}
+        own = {key: self._column_value(values[key]) for key in self._rules.keys if key in values}
         return self._example(json_fields(values | own), place, keep=True)
+
+    def _column_value(self, value: object) -> object:
+        return str(value) if self._rules.as_python and isinstance(value, Number) else utf8(value)
 
     def from_text(self, text: str, place: str) -> Example:
         """Returns the example of a text that comes with nothing else; its lines end in LF, whatever they ended in."""
@@ -189,8 +199,8 @@ class ExampleReader:
             return {"text": self._whole_text(fields, keep=keep)}
         if shape == "pair":
             return {
-                "prompt": _required_text(fields, "prompt", keys[:-1]),
-                "completion": _required_text(fields, "completion", keys[-1:]),
+                "prompt": self._required_text(fields, "prompt", keys[:-1]),
+                "completion": self._required_text(fields, "completion", keys[-1:]),
             }
         if shape == "conversation":
             if kind_of(fields.get(keys[0], _NULL)) == "null":
@@ -200,7 +210,7 @@ class ExampleReader:
 
     def _whole_text(self, fields: Fields, *, keep: bool) -> str:
         keys = self._rules.keys
-        text = _optional_text(fields, "text", keys)
+        text = self._optional_text(fields, "text", keys)
         if text is None:
             fault = _absent(fields, "text", keys)
             if fault.reason != "empty_text" or not self._keeps_empty(keep=keep and holds_string(fields, keys)):
@@ -221,20 +231,34 @@ class ExampleReader:
         keys = self._rules.files.prompt_keys
         if len(keys) == 1 and holds_objects(fields.get(keys[0])):
             return self._messages(fields, "prompt", keys[0])
-        return _optional_text(fields, "prompt", keys)
+        return self._optional_text(fields, "prompt", keys)
 
     def _response(self, fields: Fields, name: str, key: str) -> str | Messages:
         if holds_objects(fields.get(key)):
             return self._messages(fields, name, key)
-        return _required_text(fields, name, (key,))
+        return self._required_text(fields, name, (key,))
 
     def _messages(self, fields: Fields, name: str, key: str) -> Messages:
         keys = (self._rules.files.role_key, self._rules.files.content_key)
         by_turn = self._rules.roles_by_turn
-        found = messages_value(fields[key], f"key {key!r}", keys, self._nesting, roles_by_turn=by_turn)
+        place, as_python = f"key {key!r}", self._rules.as_python
+        found = messages_value(fields[key], place, keys, self._nesting, roles_by_turn=by_turn, as_python=as_python)
         if not found:
             raise RowError(f"empty_{name}", f"key {key!r} holds an empty list")
         return found
+
+    def _required_text(self, fields: Fields, name: str, keys: Sequence[str]) -> str:
+        text = self._optional_text(fields, name, keys)
+        if text is None:
+            raise _absent(fields, name, keys)
+        return text
+
+    def _optional_text(self, fields: Fields, name: str, keys: Sequence[str]) -> str | None:
+        """Returns the texts under the keys, joined by a blank line; None when all are absent or empty."""
+        as_python = self._rules.as_python
+        given = {key: fields[key] for key in keys if key in fields and not (as_python and is_zero(fields[key]))}
+        texts = (text_value(raw, name, f"key {key!r}", as_python=as_python) for key, raw in given.items())
+        return BLANK_LINE.join(text for text in texts if text) or None
 
 
 def holds_string(fields: Fields, keys: Sequence[str]) -> bool:
@@ -249,19 +273,6 @@ def value_bytes(value: object) -> int:
     if isinstance(value, list):
         return sum(map(value_bytes, value))
     return len(str(value).encode())
-
-
-def _required_text(fields: Fields, name: str, keys: Sequence[str]) -> str:
-    text = _optional_text(fields, name, keys)
-    if text is None:
-        raise _absent(fields, name, keys)
-    return text
-
-
-def _optional_text(fields: Fields, name: str, keys: Sequence[str]) -> str | None:
-    """Returns the texts under the keys, joined by a blank line; None when all are absent or empty."""
-    texts = (text_value(fields.get(key), name, f"key {key!r}") for key in keys)
-    return BLANK_LINE.join(text for text in texts if text) or None
 
 
 def _absent(fields: Fields, name: str, keys: Sequence[str]) -> RowError:

@@ -1,5 +1,6 @@
 """Reads the values of a row, held as JSON bytes: their kinds, and the texts and messages in them."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ SHAREGPT_KEYS: Final = ("from", "value")
 SHAREGPT_ROLES: Final = {"human": "user", "gpt": "assistant"}
 _CALLS: Final = frozenset({"tool_calls", "function_call"})
 BLANK_LINE: Final = "\n\n"
+_INTEGER: Final = re.compile(rb"-?[0-9]+")
 
 
 def kind_of(raw: msgspec.Raw) -> str:
@@ -64,18 +66,36 @@ def utf8(value: object) -> object:
     return value
 
 
-def text_value(raw: msgspec.Raw | None, name: str, place: str) -> str | None:
+def python_text(raw: msgspec.Raw) -> str:
+    """Returns a number or a boolean of JSON as Python's `str` writes it."""
+    if kind_of(raw) == "boolean":
+        return str(ANY.decode(raw))
+    if not _INTEGER.fullmatch(raw):
+        return str(float(bytes(raw)))
+    return "0" if bytes(raw) == b"-0" else bytes(raw).decode()
+
+
+def is_zero(raw: msgspec.Raw) -> bool:
+    """Returns whether a value is false or a number that is zero."""
+    kind = kind_of(raw)
+    return (kind == "number" and not float(bytes(raw))) or (kind == "boolean" and bytes(raw) == b"false")
+
+
+def text_value(raw: msgspec.Raw | None, name: str, place: str, *, as_python: bool = False) -> str | None:
     """Returns a value as a text; None if it is missing or null.
 
     A number is used as written in the JSON (0 is "0", 3.5 is "3.5"), a list of strings is joined by blank lines, an
     empty list is the empty string (docs/formats/cerebras-hdf5.md "Reading input"). Raises `RowError`
-    `<name>_not_text` for anything else; `place` tells a person where the value is.
+    `<name>_not_text` for anything else; `place` tells a person where the value is. as_python: numbers and booleans are
+    as Python's `str` writes them.
     """
     kind = "null" if raw is None else kind_of(raw)
     if raw is None or kind == "null":
         return None
     if kind == "string":
         return STRING.decode(raw)
+    if as_python and kind in ("number", "boolean"):
+        return python_text(raw)
     if kind == "number":
         return bytes(raw).decode()
     if kind == "list":
@@ -99,7 +119,13 @@ def holds_objects(raw: msgspec.Raw | None) -> bool:
 
 
 def messages_value(
-    raw: msgspec.Raw, place: str, keys: tuple[str, str], nesting: int, *, roles_by_turn: bool = False
+    raw: msgspec.Raw,
+    place: str,
+    keys: tuple[str, str],
+    nesting: int,
+    *,
+    roles_by_turn: bool = False,
+    as_python: bool = False,
 ) -> Messages:
     """Returns the messages of a list of objects, or of strings (user and assistant by turns).
 
@@ -107,8 +133,8 @@ def messages_value(
     neither are read as ShareGPT (`from`, `value`), whose role names become user and assistant. Content follows
     `text_value`; it may be empty, and may be missing only if the message calls a tool. Other keys stay as they are,
     without nulls, which a table has wherever a key is absent; a key that is called role or content gets an underscore.
-    `roles_by_turn`: a message without a role gets that of its turn, user or assistant. Raises `RowError` for anything
-    else.
+    `roles_by_turn`: a message without a role gets that of its turn, user or assistant. `as_python`: as for
+    `text_value`. Raises `RowError` for anything else.
     """
     if (kind := kind_of(raw)) != "list":
         hint = "; JSON inside a string is not read" if kind == "string" else ""
@@ -122,7 +148,9 @@ def messages_value(
     if {kind_of(item) for item in items} == {"string"}:
         return _alternating(items)
     return [
-        _message(item, f"{place} message {turn + 1}", keys, _TURNS[turn % 2] if roles_by_turn else None)
+        _message(
+            item, f"{place} message {turn + 1}", keys, _TURNS[turn % 2] if roles_by_turn else None, as_python=as_python
+        )
         for turn, item in enumerate(items)
     ]
 
@@ -134,7 +162,9 @@ def _alternating(items: Sequence[msgspec.Raw]) -> Messages:
     return [{"role": _TURNS[turn % 2], "content": STRING.decode(item)} for turn, item in enumerate(items)]
 
 
-def _message(raw: msgspec.Raw, place: str, keys: tuple[str, str], by_turn: str | None) -> dict[str, Any]:
+def _message(
+    raw: msgspec.Raw, place: str, keys: tuple[str, str], by_turn: str | None, *, as_python: bool
+) -> dict[str, Any]:
     if (kind := kind_of(raw)) != "object":
         raise RowError("message_not_an_object", f"{place} is {kind}; valid: objects only, or strings only")
     fields = {key: value for key, value in OBJECT.decode(raw).items() if kind_of(value) != "null"}
@@ -142,7 +172,8 @@ def _message(raw: msgspec.Raw, place: str, keys: tuple[str, str], by_turn: str |
         keys = SHAREGPT_KEYS
     role_key, content_key = keys
     role = _role(fields.pop(role_key, None), f"{place} key {role_key!r}") or by_turn
-    content = text_value(fields.pop(content_key, None), "content", f"{place} key {content_key!r}")
+    given = fields.pop(content_key, None)
+    content = text_value(given, "content", f"{place} key {content_key!r}", as_python=as_python)
     if not role:
         raise RowError("no_role", f"{place} has no {role_key!r}; it has {names(fields)}")
     if content is None and not fields.keys() & _CALLS:

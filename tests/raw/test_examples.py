@@ -233,6 +233,23 @@ def test_texts_may_be_empty_where_they_are_for_cerebras() -> None:
     assert alone == Example("x.txt:0", "s", text="")
 
 
+def test_numbers_and_booleans_may_be_as_python_writes_them() -> None:
+    rules = rules_for(numbers="python")
+    values_of_json = (b"1.50", b"1e-5", b"1E3", b"7", b"true", b"0", b"false", b"-0.0")
+    rows = b"".join(b'{"text": %s}\n' % value for value in values_of_json)
+    found = read("a.jsonl", rows, rules)
+    texts = [row.reason if isinstance(row, BadRow) else row.text for row in found]
+    assert texts == ["1.5", "1e-05", "1000.0", "7", "True", "empty_text", "empty_text", "empty_text"]
+    for values, written in (([1e-5, 0.0, 1e16], ["1e-05", "0.0", "1e+16"]), ([True, False], ["True", "False"])):
+        columns = read("a.parquet", parquet([{"text": value} for value in values]), rules)
+        assert [getattr(row, "text", None) for row in columns] == written
+    contents: list[Any] = [0, 1e-5, True, False]
+    messages = [{"role": "user", "content": value} for value in contents]
+    chat = one({"messages": messages}, rules_for("conversation", numbers="python"))
+    assert isinstance(chat, Example) and chat.messages is not None
+    assert [message["content"] for message in chat.messages] == ["0", "1e-05", "True", "False"]
+
+
 def test_a_list_of_text_files() -> None:
     file = RawFile("l.txt", lambda: io.BytesIO(b"x.txt\ny.txt\n"), lambda path: io.BytesIO(path.encode()))
     found = list(read_examples(file, rules_for(format="txt_list")))
