@@ -73,7 +73,8 @@ class HuggingFaceFolder(_Ending):
     kind: Literal["huggingface"]
     path: LocalPath = Field(
         description="path of the folder: tokenizer.json, else tokenizer.model or spiece.model, else vocab.json and "
-        "merges.txt; tokenizer_config.json, special_tokens_map.json and chat_template.jinja are read too",
+        "merges.txt; tokenizer_config.json, special_tokens_map.json and chat_template.jinja are read too. T5 has "
+        "the ids of transformers' fast class",
     )
 
 

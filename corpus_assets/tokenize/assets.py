@@ -81,7 +81,8 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         unit_out="tokens",
         partitioning=Partitioning.NONE,
         compute=partial(tokenizer.tokenizer, folder="tokenizer" if dataset is None else f"tokenizers/{dataset}"),
-        code_version="2",
+        # The ids of T5 are others since 3. In a folder its parameters say so; what a hub has is known once it is here.
+        code_version="3" if kind == "hub" else "2",
         io="records",
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
         derived_parameters=partial(_tokenizer_parameters, dataset=dataset),

@@ -25,7 +25,7 @@ from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
 from resources.config_files import beside, held_in, is_file, is_template, read_outside
-from resources.errors import ConfigError, CorpusError
+from resources.errors import BadFileError, ConfigError, CorpusError
 from resources.hashing import content_digest, keyed_hash
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -59,7 +59,7 @@ def tokenizer(task: Task, folder: str) -> None:
     loaded = load_tokenizer(files, spec)
     for name, content in files.items():
         task.save_bytes(f"{folder}/{name}", content)
-    task.save_json(f"{folder}/{SPEC}", asdict(spec), rows=1)
+    task.save_json(f"{folder}/{SPEC}", spec.stored(files), rows=1)
     task.count(vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, tokenizer=loaded.digest)
 
 
@@ -122,8 +122,17 @@ def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict
             f"{section}.path: {settings['path']!r} holds none of {', '.join(FOLDER_FILES)}; "
             "valid: a folder as transformers saves it, or for a name on the hub `kind: hub` with `name`"
         )
-    digests = {name: content_digest(content) for name, content in tokenizer_files(settings, section).items()}
-    return {"tokenizer": options} | ({"tokenizer files": digests} if digests else {})
+    contents = tokenizer_files(settings, section)
+    digests = {name: content_digest(content) for name, content in contents.items()}
+    return {"tokenizer": options} | ({"tokenizer files": digests} if digests else {}) | _reading(settings, contents)
+
+
+def _reading(settings: Settings, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Returns the class of transformers whose ids a SentencePiece model gives, if they are not those of its library."""
+    try:
+        return {"tokenizer class": "T5TokenizerFast"} if "fast_t5" in _spec(settings).stored(files) else {}
+    except BadFileError:  # the check before a build names the fault
+        return {}
 
 
 def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str, bytes]:
@@ -200,6 +209,6 @@ def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> 
                 files[path.rpartition("/")[2]] = stored.read()
         while len(_LOADED) >= _MAX_LOADED:
             del _LOADED[next(iter(_LOADED))]
-        loaded = load_tokenizer(files, TokenizerSpec(**stored_files.json(SPEC)))
+        loaded = load_tokenizer(files, TokenizerSpec.of_stored(stored_files.json(SPEC)))
         _LOADED[key] = loaded.with_token(separator) if separator else loaded
     return _LOADED[key]

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from corpus_assets.tokenize.tokenizers import loading
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.stage.graph import Graph
 from tests.build.small import CONFIG, Key, Work, drive, opened, prose, reported_on, statuses, write_config
+from tests.tokenize.test_fast_t5 import trained as small_t5
 
 SHARDS = ["books--one", "books--three", "books--two", "web--b", "web--deep--a", "notes--list", "notes--single"]
 BOOKS, WEB, NOTES = SHARDS[:3], SHARDS[3:5], SHARDS[5:]
@@ -212,3 +214,19 @@ def test_a_tokenizer_file_counts_by_its_content_and_not_by_its_place(work: Work)
     assert status == "stale"
     assert reason.startswith("tokenizer files.tokenizer.json ")
     assert work.rebuild().of("train_tokens") == set(CHUNKS)
+
+
+def test_tokens_with_other_ids_than_a_model_has_now_are_made_again(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = work.folder / "t5"
+    folder.mkdir()
+    (folder / "spiece.model").write_bytes(small_t5())
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer"}')
+    write_config(work.folder, {"tokenizer": {"kind": "huggingface", "path": folder.name}})
+    with monkeypatch.context() as before:
+        before.setattr(loading, "is_fast_t5", lambda *_: False)
+        work.rebuild()
+        assert work.plan() == {}
+    assert work.plan()["tokenizer", None] == ("stale", "tokenizer class (unset) -> T5TokenizerFast")
+    built = work.rebuild()
+    assert built.of("tokenizer") == {None}
+    assert built.of("train_tokens") == set(CHUNKS)

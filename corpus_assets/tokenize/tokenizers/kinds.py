@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from corpus_assets.tokenize.tokenizers.backend import TokenizerBackend
+from corpus_assets.tokenize.tokenizers.fast_t5 import T5_CLASSES, sentinels, t5_definition
 from corpus_assets.tokenize.tokenizers.files import (
     FOLDER_MERGES,
     FOLDER_TABLE,
@@ -27,18 +28,20 @@ from resources.errors import BadFileError, ConfigError
 
 # Classes of transformers that put ids around a text as their settings say, whatever the file says.
 _BY_SETTINGS = {f"{name}Tokenizer{fast}" for name in ("Llama", "CodeLlama", "Gemma", "Cohere") for fast in ("", "Fast")}
-_T5 = ("T5Tokenizer", "T5TokenizerFast")
 _GPT2 = (None, "GPT2Tokenizer", "GPT2TokenizerFast")
 
 
-def make_backend(files: Mapping[str, bytes], kind: str, config: Json) -> TokenizerBackend:
-    """Returns the backend for a kind of `TokenizerSpec`; `config` is what `tokenizer_files.settings` read."""
+def make_backend(files: Mapping[str, bytes], kind: str, config: Json, *, fast_t5: bool = False) -> TokenizerBackend:
+    """Returns the backend for a kind of `TokenizerSpec`; `config` is what `files.settings` read.
+
+    fast_t5: a SentencePiece model is read as transformers' fast class of T5 does.
+    """
     if kind == "gpt2":
         return LibraryBackend.of(byte_level_definition(files, GPT2_MERGES, GPT2_TABLE))
     if kind == "sentencepiece":
         return _around(_sentencepiece(files, config), config)
     if kind == "huggingface":
-        backend = _folder(files, config).with_added(added_tokens(config))
+        backend = _folder(files, config, fast_t5).with_added(added_tokens(config))
         _check_numbers(backend, config)
         return _around(backend, config)
     return LibraryBackend.of(json_object(files, TOKENIZER_JSON))
@@ -59,12 +62,14 @@ def bos_setting(kind: str, config: Json) -> bool:
     return by_class and bool(config.get("add_bos_token", kind == "huggingface"))
 
 
-def _folder(files: Mapping[str, bytes], config: Json) -> TokenizerBackend:
+def _folder(files: Mapping[str, bytes], config: Json, fast_t5: bool) -> TokenizerBackend:
     """Returns the backend of the first form of a transformers tokenizer that is there."""
     if TOKENIZER_JSON in files:
         return LibraryBackend.of(json_object(files, TOKENIZER_JSON))
     if not files.keys().isdisjoint(SENTENCEPIECE_MODELS):
-        return _sentencepiece(files, config)
+        by_its_library = _sentencepiece(files, config)
+        definition = t5_definition(files, config) if fast_t5 else None
+        return LibraryBackend.of(definition, exact_scores=True) if definition else by_its_library
     if FOLDER_TABLE not in files:
         valid = ", ".join((TOKENIZER_JSON, *SENTENCEPIECE_MODELS, f"{FOLDER_TABLE} with {FOLDER_MERGES}"))
         raise ConfigError(f"the folder has no tokenizer; received {sorted(files) or 'none'}, valid: {valid}")
@@ -83,17 +88,13 @@ def _sentencepiece(files: Mapping[str, bytes], config: Json) -> SentencePieceBac
         and unknown.get("content") in backend.special_tokens
     ):
         backend = replace(backend, normalized_unknown=True)
-    count = config.get("extra_ids", 100 if config.get("tokenizer_class") in _T5 else 0)
-    if not isinstance(count, int) or not 0 <= count <= 10_000:
-        raise BadFileError(TOKENIZER_CONFIG, f"extra_ids is {count!r}; valid: 0 to 10000")
-    # The sentinels of T5 are numbered downwards from the last id.
-    return backend.with_added([AddedToken(f"<extra_id_{number}>") for number in reversed(range(count))])
+    return backend.with_added([AddedToken(token) for token in sentinels(config)])
 
 
 def _around(backend: TokenizerBackend, config: Json) -> TokenizerBackend:
     """Returns the backend with the begin- and end-of-text ids that transformers puts around a text."""
     name = config.get("tokenizer_class")
-    llama, t5 = name in _BY_SETTINGS, name in _T5 or "extra_ids" in config
+    llama, t5 = name in _BY_SETTINGS, name in T5_CLASSES or "extra_ids" in config
     if isinstance(backend, LibraryBackend) and not llama:
         return backend
     tokens = control_tokens(backend, config)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken as LibraryToken
 from tokenizers import Tokenizer as Encoder
+from tokenizers import models
 from typing_extensions import override
 
 from corpus_assets.tokenize.ragged import Ids, Ragged
@@ -25,18 +26,21 @@ class LibraryBackend(TokenizerBackend):
     """`TokenizerBackend` over the tokenizers library. Results do not depend on its number of threads.
 
     original: the `tokenizer.json` object. The library takes about 170 bytes of memory per character of one text.
+    exact_scores: scores of a Unigram model are those of the object to the last bit. The library's reader of JSON rounds
+    many of them wrongly, as whoever loads a published `tokenizer.json` has them, and ties are resolved otherwise.
     """
 
     original: Json
+    exact_scores: bool = False
 
     @classmethod
-    def of(cls, definition: Json) -> "LibraryBackend":
+    def of(cls, definition: Json, *, exact_scores: bool = False) -> "LibraryBackend":
         """Returns a backend that has proved to work; raises BadFileError for a definition that cannot be used."""
         model = definition.get("model")
         if isinstance(model, dict) and model.get("dropout"):
             raise BadFileError(TOKENIZER_JSON, f"BPE dropout {model['dropout']} makes ids random; valid: none")
         # Truncation and padding would cut or lengthen documents behind the caller's back.
-        backend = cls(definition | {"truncation": None, "padding": None})
+        backend = cls(definition | {"truncation": None, "padding": None}, exact_scores)
         try:
             _ = backend.around, backend.tokens
         except BadFileError:
@@ -57,13 +61,13 @@ class LibraryBackend(TokenizerBackend):
 
     @cached_property
     def _plain(self) -> Encoder:
-        encoder = _encoder(self.definition)
+        encoder = _encoder(self.definition, self.exact_scores)
         encoder.encode_special_tokens = True
         return encoder
 
     @cached_property
     def _matching(self) -> Encoder:
-        return _encoder(self.matched_definition)
+        return _encoder(self.matched_definition, self.exact_scores)
 
     @cached_property
     def _naming(self) -> Encoder:
@@ -142,11 +146,11 @@ class LibraryBackend(TokenizerBackend):
         wanted = [token for token in tokens if self._lacks(token)]
         if not wanted:
             return self
-        encoder = _encoder(json.dumps(self.original, ensure_ascii=False))
+        encoder = _encoder(self.matched_definition, self.exact_scores)
         for content, special in wanted:
             add = encoder.add_special_tokens if special else encoder.add_tokens
             add([LibraryToken(content, normalized=not special, special=special)])
-        return LibraryBackend.of(json.loads(encoder.to_str()))
+        return LibraryBackend.of(json.loads(encoder.to_str()), exact_scores=self.exact_scores)
 
     def _lacks(self, token: AddedToken) -> bool:
         return token.content not in self.special_tokens if token.special else self.token_id(token.content) is None
@@ -168,12 +172,17 @@ class LibraryBackend(TokenizerBackend):
             "pair": [*marks[0], text, *marks[1], *marks[0], other, *marks[1]],
             "special_tokens": {token: {"id": token, "ids": [id_], "tokens": [token]} for token, id_ in ids.items()},
         }
-        return LibraryBackend.of(self.original | {"post_processor": template})
+        return LibraryBackend.of(self.original | {"post_processor": template}, exact_scores=self.exact_scores)
 
 
-def _encoder(definition: str) -> Encoder:
+def _encoder(definition: str, exact_scores: bool) -> Encoder:
     try:
-        return Encoder.from_str(definition)
+        encoder = Encoder.from_str(definition)
+        if exact_scores:
+            model = json.loads(definition)["model"]
+            pieces = [(piece, score) for piece, score in model["vocab"]]
+            encoder.model = models.Unigram(pieces, model["unk_id"], model["byte_fallback"])
+        return encoder
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # bare Exception for most faults of a file, a panic (no Exception) for others

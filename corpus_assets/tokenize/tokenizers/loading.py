@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
-from corpus_assets.tokenize.tokenizers.files import AddedToken, chat_template, settings
+from corpus_assets.tokenize.tokenizers.fast_t5 import T5_SETTINGS, is_fast_t5
+from corpus_assets.tokenize.tokenizers.files import AddedToken, Json, chat_template, settings
 from corpus_assets.tokenize.tokenizers.kinds import bos_setting, control_tokens, make_backend
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING
 from resources.errors import ConfigError
@@ -29,6 +30,8 @@ class TokenizerSpec:
     match_special_tokens: text such as `<|endoftext|>` inside a document becomes the control token. Off by
     default: otherwise a document can end itself. `gpt2` has no control tokens to match.
     add_special_tokens: ids that the post-processor puts around a text (begin-of-text, class tokens) are kept.
+    fast_t5: of `huggingface` without a `tokenizer.json`, T5 gives the ids of transformers' fast class; False: those of
+    the SentencePiece library, which tokenizers that were stored before have.
     """
 
     kind: Literal["tokenizer_json", "gpt2", "neox", "huggingface", "sentencepiece"]
@@ -36,6 +39,19 @@ class TokenizerSpec:
     pad: str | int | None = None
     match_special_tokens: bool = False
     add_special_tokens: bool = True
+    fast_t5: bool = True
+
+    def stored(self, files: Mapping[str, bytes]) -> Json:
+        """Returns what is kept of it beside the files; `fast_t5` only where it counts, so others are as they were."""
+        values = asdict(self)
+        del values["fast_t5"]
+        return values | ({"fast_t5": True} if _is_fast_t5(files, self) else {})
+
+    @classmethod
+    def of_stored(cls, values: Json) -> "TokenizerSpec":
+        """Returns the spec that `stored` kept."""
+        fields: Json = {"fast_t5": False, **values}
+        return cls(**fields)
 
 
 @dataclass(frozen=True)
@@ -139,7 +155,9 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
     an eos nor a pad token is known; BadFileError for a file that cannot be used.
     """
     config = settings(files) if spec.kind != "gpt2" else {}
-    backend = make_backend(files, spec.kind, config)
+    fast_t5 = _is_fast_t5(files, spec)
+    config = T5_SETTINGS | config if fast_t5 else config
+    backend = make_backend(files, spec.kind, config, fast_t5=fast_t5)
     tokens = control_tokens(backend, config)
     eos_id, pad_id = _end_and_padding(backend, tokens, spec)
     bos = tokens.get("bos_token")
@@ -158,9 +176,13 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
     )
 
 
+def _is_fast_t5(files: Mapping[str, bytes], spec: TokenizerSpec) -> bool:
+    return spec.fast_t5 and spec.kind == "huggingface" and is_fast_t5(files, settings(files))
+
+
 def _digest(files: Mapping[str, bytes], spec: TokenizerSpec) -> str:
     parts = [part for name in sorted(files) for part in (name.encode(), files[name])]
-    return content_digest(json.dumps(asdict(spec), sort_keys=True).encode(), *parts)
+    return content_digest(json.dumps(spec.stored(files), sort_keys=True).encode(), *parts)
 
 
 def _end_and_padding(

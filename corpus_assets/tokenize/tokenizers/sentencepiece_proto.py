@@ -6,16 +6,19 @@ the longest first at every place, in a double array trie (Yata 2008, the Darts-c
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
+from struct import unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 UNIGRAM, BPE = 1, 2
+CONTROL, USER_DEFINED = 3, 4
 _Value = int | bytes
 _PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
-_PIECE_TEXT, _PIECE_TYPE = 1, 3
-_UNKNOWN, _CONTROL, _UNUSED, _BYTE = 2, 3, 5, 6
-_MODEL_TYPE, _WHITESPACE_AS_SUFFIX = 3, 24
+_PIECE_TEXT, _PIECE_SCORE, _PIECE_TYPE = 1, 2, 3
+_NORMAL, _UNKNOWN, _UNUSED, _BYTE = 1, 2, 5, 6
+_MODEL_TYPE, _WHITESPACE_AS_SUFFIX, _UNKNOWN_ID = 3, 24, 40
 _CHARSMAP, _ADD_DUMMY_PREFIX = 2, 3
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _LONGEST_CHARACTER = 4
@@ -42,25 +45,47 @@ class SentencePieceModel:
     @classmethod
     def of(cls, raw: bytes) -> "SentencePieceModel":
         """Read a serialized model; raises ValueError for bytes that are none."""
-        parts: dict[int, list[bytes]] = {_PIECES: [], _TRAINER: [], _NORMALIZER: []}
-        for number, value in _fields(raw):
-            if number in parts and isinstance(value, bytes):
-                parts[number].append(value)
-        # Messages that come more than once are merged, the last value of a field counts.
-        trainer, normalizer = (dict(_fields(b"".join(parts[number]))) for number in (_TRAINER, _NORMALIZER))
-        fields = [dict(_fields(piece)) for piece in parts[_PIECES]]
+        fields, trainer, normalizer = _messages(raw)
         pieces = [(_bytes(piece, _PIECE_TEXT).decode(), piece.get(_PIECE_TYPE)) for piece in fields]
         return cls(
             pieces=[
                 text
                 for text, kind in pieces
-                if kind not in (_UNKNOWN, _CONTROL, _BYTE) and not (kind == _UNUSED and len(text) == 1)
+                if kind not in (_UNKNOWN, CONTROL, _BYTE) and not (kind == _UNUSED and len(text) == 1)
             ],
             kind=int(trainer.get(_MODEL_TYPE, UNIGRAM)),
             add_dummy_prefix=bool(normalizer.get(_ADD_DUMMY_PREFIX, True)),
             whitespace_as_suffix=bool(trainer.get(_WHITESPACE_AS_SUFFIX, False)),
             charsmap=_bytes(normalizer, _CHARSMAP),
         )
+
+
+@dataclass(frozen=True)
+class Unigram:
+    """All that a model of pieces with scores says of a text's ids, but for how SentencePiece reads white space.
+
+    pieces: text, logarithm of the probability, and type (such as `CONTROL`) of every id. unknown: the id of text that
+    no piece has.
+    """
+
+    pieces: list[tuple[str, float, int]]
+    unknown: int
+    charsmap: bytes
+
+    @classmethod
+    def of(cls, raw: bytes) -> "Unigram | None":
+        """Read a serialized model, None if it is of another kind; raises ValueError for bytes that are none."""
+        fields, trainer, normalizer = _messages(raw)
+        unknown = int(trainer.get(_UNKNOWN_ID, 0))
+        if trainer.get(_MODEL_TYPE, UNIGRAM) != UNIGRAM:
+            return None
+        if unknown >= len(fields):
+            raise ValueError(f"the unknown piece has id {unknown} of {len(fields)}")
+        pieces = [
+            (_bytes(piece, _PIECE_TEXT).decode(), _float(piece, _PIECE_SCORE), int(piece.get(_PIECE_TYPE, _NORMAL)))
+            for piece in fields
+        ]
+        return cls(pieces, unknown, _bytes(normalizer, _CHARSMAP))
 
 
 def rule_characters(charsmap: bytes) -> tuple[frozenset[str], frozenset[str]]:
@@ -112,6 +137,17 @@ def _is_character(code: bytes) -> bool:
     return len(code) == size
 
 
+def _messages(raw: bytes) -> tuple[list[dict[int, _Value]], dict[int, _Value], dict[int, _Value]]:
+    """Returns the fields of all pieces, of the trainer and of the normalizer of a model."""
+    parts: dict[int, list[bytes]] = {_PIECES: [], _TRAINER: [], _NORMALIZER: []}
+    for number, value in _fields(raw):
+        if number in parts and isinstance(value, bytes):
+            parts[number].append(value)
+    # Messages that come more than once are merged, the last value of a field counts.
+    trainer, normalizer = (dict(_fields(b"".join(parts[number]))) for number in (_TRAINER, _NORMALIZER))
+    return [dict(_fields(piece)) for piece in parts[_PIECES]], trainer, normalizer
+
+
 def _fields(raw: bytes) -> Iterator[tuple[int, _Value]]:
     """Yields the numbers and values of the fields of a message (protocol buffers, wire format)."""
     place = 0
@@ -153,3 +189,13 @@ def _bytes(fields: dict[int, _Value], number: int) -> bytes:
     if not isinstance(value, bytes):
         raise ValueError(f"field {number} is a number; valid: bytes")
     return value
+
+
+def _float(fields: dict[int, _Value], number: int) -> float:
+    """Returns a number in single precision, 0 if there is none."""
+    value = _bytes(fields, number) or bytes(4)
+    if len(value) != 4:
+        raise ValueError(f"field {number} has {len(value)} bytes; valid: 4")
+    if not isfinite(found := float(unpack("<f", value)[0])):
+        raise ValueError(f"field {number} is {found}; valid: a finite number")
+    return found
