@@ -189,7 +189,7 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         description=f"{mode.words} made from {dataset.rows_from}, {order}: HDF5 (rows, {layout.channels}, L) int32.",
         partitioning=Partitioning.CHUNK,
         compute=partial(_tokens, dataset=dataset),
-        code_version=mode.code_version,
+        code_version=CODE_VERSION,
         io="hdf5",
         derived_parameters=partial(dataset_parameters, name=dataset.name),
         local_files=partial(dataset_files, name=dataset.name),

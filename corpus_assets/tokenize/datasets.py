@@ -67,6 +67,8 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
         options.pop("pack_over_files", None)  # It says nothing here, and version 0.1 did not have it.
     if not options.get("keep_empty", True):
         del options["keep_empty"]  # Nor did it have this one, and then did as without it.
+    if options.get("reference"):
+        options["begin_of_text"] = "by setting"  # Once, the tokenizer's file alone said where it stands.
     if not entry["shuffle"]:
         del options["shuffle_seed"]
     else:

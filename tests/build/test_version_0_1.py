@@ -1,8 +1,9 @@
 """A corpus built by version 0.1 is all fresh but for its pairs: the golden plan behind every move and every new name.
 
 `version_0_1/` holds its configuration, raw files, a module with stages of the user's own, and all commit records.
-Three defaults are others since: `compat: version-0.1` in its configuration keeps those that it was built with. The
-stages from band keys to components have other partitions since: they are computed once more, with the same clusters.
+Three defaults are others since: `compat: version-0.1` in its configuration keeps those that it was built with; and
+`keep_empty: false` a value that the profile of a dataset did not set then. The stages from band keys to components have
+other partitions since: they are computed once more, with the same clusters.
 """
 
 import json

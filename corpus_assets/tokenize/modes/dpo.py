@@ -299,5 +299,4 @@ DPO = Mode(
     layout=PREFERENCES,
     rows=dpo_rows,
     reasons=REASONS,
-    code_version="3",
 )

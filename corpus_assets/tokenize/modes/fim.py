@@ -207,5 +207,4 @@ FIM = Mode(
     rows=_rows,
     rows_over_files=_rows_over_files,
     reasons=LM_REASONS,
-    code_version="3",
 )

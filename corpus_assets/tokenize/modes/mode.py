@@ -60,7 +60,6 @@ class Mode(Generic[SectionT, ItemT]):
     name: for files and trainers; None: the mode's name in Cerebras' Model Zoo.
     rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
     fills no row goes on to the next stream. None: nothing does.
-    code_version: of the stages that write the rows.
     """
 
     section: type[SectionT]
@@ -71,7 +70,6 @@ class Mode(Generic[SectionT, ItemT]):
     chosen_by: Callable[[SectionT], bool] = lambda _: True
     name: str | None = None
     rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None
-    code_version: str = "2"
 
     @property
     def cerebras_name(self) -> str:
