@@ -169,10 +169,10 @@ def translated(what: str) -> Iterator[None]:
         yield
     except ClientError as error:
         raise _fault(what, error.response) from None
-    except (BotoCoreError, HTTPClientError, Boto3Error) as error:
+    except (BotoCoreError, HTTPClientError, Boto3Error, RecursionError) as error:
+        if isinstance(_cause(error), RecursionError):  # The library follows redirects, however many there are.
+            raise StoreAccessError(f"{what}: every answer leads elsewhere; {_NO_STORE}") from None
         raise StoreAccessError(f"{what}: {type(error).__name__}: {_words(error)}") from None
-    except RecursionError:  # The client library follows redirects to other regions, however many there are.
-        raise StoreAccessError(f"{what}: every answer leads elsewhere; {_NO_STORE}") from None
     except (OSError, JSONDecodeError) as error:
         if isinstance(error, OSError) and (error.errno is None or not is_of_the_file(error)):
             raise
@@ -200,11 +200,15 @@ def version_of(reply: Mapping[str, Any], what: str) -> str:
 
 def _words(error: Any) -> str:
     """Returns what the client library says, without what may be secret: a refused header may hold a token."""
+    cause = _cause(error)
+    return without_addresses(str(error)) if cause is error else f"the request cannot be sent ({type(cause).__name__})"
+
+
+def _cause(error: Any) -> Any:
+    """Returns the error that the client library met while it sent a request, if it says no more of it; else its own."""
     from botocore.exceptions import HTTPClientError
 
-    if type(error) is HTTPClientError:
-        return f"the request cannot be sent ({type(error.kwargs.get('error')).__name__})"
-    return without_addresses(str(error))
+    return error.kwargs.get("error") if type(error) is HTTPClientError else error
 
 
 def _fault(what: str, response: Any) -> Exception:

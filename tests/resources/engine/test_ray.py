@@ -336,6 +336,8 @@ def test_memory_that_no_machine_has_and_a_cluster_that_is_not_there_are_said(ray
 
 
 def test_an_address_of_the_environment_is_named_where_no_cluster_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="it comes with the extra `ray`")
+    ray_cluster.disconnect()
     monkeypatch.setenv("RAY_ADDRESS", "localhost:1")
     with pytest.raises(ConfigError, match=r"can be reached at 'localhost:1', which \$RAY_ADDRESS names: "):
         ray_cluster.connect("auto")
