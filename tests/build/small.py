@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -193,18 +193,19 @@ def contents(corpus: Corpus) -> dict[str, str]:
         partition = Partition(corpus.storage, record)
         for file in record.files:
             if not file.path.endswith(TABLE):  # It says how the file beside it is compressed.
-                found[file.path] = content_digest(*_decompressed(partition, file.path))
+                with partition.open(file.path) as raw:
+                    found[file.path] = content_digest(*decompressed(raw, file.path))
     return found
 
 
-def _decompressed(partition: Partition, path: str) -> Iterator[bytes]:
-    with partition.open(path) as raw:
-        if path.endswith(".h5"):
-            with read_hdf5(raw, path) as rows:
-                yield from (block.tobytes() for block in rows.blocks())
-                yield repr(sorted((name, str(value)) for name, value in rows.attributes.items())).encode()
-            return
-        stored = raw.read()
+def decompressed(raw: BinaryIO, path: str) -> Iterator[bytes]:
+    """Bytes of a stored file before it was compressed: isal does not always compress the same bytes alike."""
+    if path.endswith(".h5"):
+        with read_hdf5(raw, path) as rows:
+            yield from (block.tobytes() for block in rows.blocks())
+            yield repr(sorted((name, str(value)) for name, value in rows.attributes.items())).encode()
+        return
+    stored = raw.read()
     if path.endswith(".gz"):
         yield gzip.decompress(stored)
     elif path.endswith(".zst"):

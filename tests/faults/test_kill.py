@@ -1,5 +1,6 @@
 """`kill -9` of a build at any moment: what is committed is whole, and the next build finishes the rest."""
 
+import io
 import os
 import random
 import signal
@@ -15,11 +16,13 @@ from corpus_assets.cli.verify import verify
 from corpus_assets.orchestration.instance import project_instance
 from corpus_assets.orchestration.provenance import DATA_VERSION
 from corpus_assets.report.assets import NAME as REPORT
+from resources.formats.members import TABLE
+from resources.hashing import content_digest
 from resources.stage.declaration import Partitioning
 from resources.storage.local import TEMPORARY
 from resources.storage.local_locks import BUILDERS, LEASES, LOCK
 from resources.storage.ownership import OWNER
-from tests.build.small import contents, digests, drive, live_records, opened, write_small
+from tests.build.small import contents, decompressed, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
 
 KILLS = 8
@@ -67,12 +70,16 @@ def committed(folder: Path) -> int:
     return sum(1 for _ in (folder / "corpus/ledger").glob("[!.]*/**/*.json"))
 
 
-def stored_files(folder: Path) -> dict[str, bytes]:
-    """Bytes of everything in the store that is neither temporary nor a record, and holds no times."""
+def stored_files(folder: Path) -> dict[str, str]:
+    """Digest of the content of all in the store that is neither temporary nor a record, and holds no times or places."""
     top = folder / "corpus"
     paths = [path for path in top.rglob("*") if path.is_file()]
     names = {str(path.relative_to(top)): path for path in paths}
-    return {name: path.read_bytes() for name, path in names.items() if not name.startswith(NO_CONTENT)}
+    return {
+        name: content_digest(*decompressed(io.BytesIO(path.read_bytes()), name))
+        for name, path in names.items()
+        if not name.startswith(NO_CONTENT) and not name.endswith(TABLE)
+    }
 
 
 @pytest.mark.slow
