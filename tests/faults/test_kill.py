@@ -71,7 +71,7 @@ def committed(folder: Path) -> int:
 
 
 def stored_files(folder: Path) -> dict[str, str]:
-    """Digest of the content of all in the store that is neither temporary nor a record, and holds no times or places."""
+    """Digest of the content of all in the store that is neither temporary nor a record, and has no times or places."""
     top = folder / "corpus"
     paths = [path for path in top.rglob("*") if path.is_file()]
     names = {str(path.relative_to(top)): path for path in paths}
