@@ -10,7 +10,8 @@ from resources.engine.interface import WORKER_ENVIRONMENT
 from resources.engine.ray_cluster import load_ray
 
 _PASSED_ON = ("NUMBA_CACHE_DIR",)
-_AGAIN = 1.0  # Seconds after which a task that goes on is interrupted again.
+_AGAIN = 1.0  # Seconds after which a task that goes on is interrupted, or killed, again.
+_KILLING = 30.0  # Seconds for which it is killed again.
 
 
 @cache
@@ -38,12 +39,10 @@ def cancel(references: Sequence[Any], seconds: float) -> None:
 
 def _cancel(references: Sequence[Any], seconds: float) -> None:
     ray, left, until = load_ray(), list(references), time.monotonic() + seconds
-    while left:
+    while left and time.monotonic() < until + _KILLING:
         too_long = time.monotonic() >= until
         for reference in left:
             ray.cancel(reference, force=too_long)
-        if too_long:
-            return
         _, left = ray.wait(left, num_returns=len(left), timeout=min(_AGAIN, seconds), fetch_local=False)
 
 
