@@ -1,7 +1,7 @@
 """`datasets` of `corpus.yaml` in formats that hold whole documents: one strict section per format."""
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Set
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -55,6 +55,8 @@ class RaggedExport(Export):
 
 class OlmoExport(Export):
     """Whole documents for OLMo-core: ids without a header in `.npy`, and where each document lies in `.csv.gz`."""
+
+    later: ClassVar[Set[str]] = frozenset({"bos_token", "compat"})
 
     format: Literal["olmo"]
     file_ids: int = Field(

@@ -1,6 +1,6 @@
 """Options that all datasets in the formats of trainers share."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -19,10 +19,12 @@ class Export(Cleaning, Reading):
 
     most_ids: size of the vocabulary up to which the format can hold ids; None: 2^31 - 1.
     keeps_empty: rows of files of its own whose text is empty are documents; else they are bad rows.
+    later: options that a format did not have at first: unset, they are in no recipe, and files made before stay fresh.
     """
 
     most_ids: ClassVar[int | None] = None
     keeps_empty: ClassVar[bool] = False
+    later: ClassVar[Set[str]] = frozenset()
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="tokens by source; by default those of the documents as they are")

@@ -108,8 +108,10 @@ def _cleaning_parameters(_: Settings, dataset: ExportedDataset) -> dict[str, Any
 def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
     """Returns what the files of a dataset depend on: its options, without those that its token stream depends on."""
     entry = _entry(settings, name)
-    options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT}
-    options |= export_section(entry).more_parameters
+    section = export_section(entry)
+    unset = {key for key in section.later if entry[key] is None}
+    options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT | unset}
+    options |= section.more_parameters
     if isinstance(options["input"], Mapping):
         options["input"] = "files"
     return {f"datasets.{name}.{key}": value for key, value in options.items()}

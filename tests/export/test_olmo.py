@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_assets.export.assets import export_parameters
 from corpus_assets.export.formats import olmo
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError
@@ -24,6 +25,14 @@ lists = st.lists(st.lists(st.integers(3, 299), max_size=9), max_size=12)
 def table(content: bytes) -> list[list[str]]:
     """The rows of a `.csv.gz`."""
     return [*csv.reader(io.StringIO(gzip.decompress(content).decode(), newline=""))]
+
+
+def test_options_that_came_later_are_in_no_recipe_while_they_are_unset(tmp_path: Path) -> None:
+    corpus = exported(tmp_path, OLMO, {**OLMO, "name": "first", "bos_token": "<|endoftext|>"})
+    plain, first = (export_parameters(corpus.settings.values, name) for name in ("olmo", "first"))
+    assert not {"datasets.olmo.bos_token", "datasets.olmo.compat"} & plain.keys()
+    assert first["datasets.first.bos_token"] == "<|endoftext|>"
+    assert "datasets.first.compat" not in first
 
 
 def documents(ids: list[int], rows: list[list[str]]) -> list[list[int]]:
