@@ -157,6 +157,8 @@ def _lines(way: Way) -> Iterator[str]:
         yield f"ended     in {end[0]}" + (f": {end[1]}" if end[1] else "")
     if reached := way.reached():
         yield f"reached   {', '.join(reached)}"
+    if unknown := way.unknown():
+        yield f"not known {', '.join(unknown)}"
 
 
 def _further(step: Step) -> Iterator[str]:
