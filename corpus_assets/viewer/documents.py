@@ -10,7 +10,8 @@ from corpus_assets.viewer.browse import pages, record_of
 from corpus_assets.viewer.lines import WHOLE, decoded
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import lines_at, lines_file
-from corpus_assets.viewer.site import Asked, link, page, seen, short
+from corpus_assets.viewer.site import Asked, link, page, seen, short, way_link
+from resources.document_names import document_name, shown_id
 from resources.records import partition_name
 
 TEXT = 40_000
@@ -46,12 +47,12 @@ def document(asked: Asked) -> str:
     return page(
         asked,
         "documents.html",
-        f"{short(str(value.get('id') or row), 60)} – {partition_name(asset, key)}",
+        f"{shown_id(str(value.get('id') or row), 60)} – {partition_name(asset, key)}",
         asset=asset,
         key=key,
         row=row,
         up=link("assets", asset, key),
-        identity=[(name, short(str(value[name]), 500)) for name in _IDENTITY if value.get(name)],
+        identity=[(name, shown_id(str(value[name]), 500)) for name in _IDENTITY if value.get(name)],
         why=_why(value),
         text_parts=list(pieces(text[start : start + TEXT], start, chosen.spans if chosen else [])),
         length=len(text),
@@ -130,16 +131,16 @@ def _why(value: dict[str, Any]) -> str:
     """Returns the address of the way of a document; empty if it does not say which one it is."""
     if not (value.get("id") and value.get("source")):
         return ""
-    return link("why", source=str(value["source"]), id=str(value["id"]))
+    return way_link(str(value["source"]), str(value["id"]))
 
 
 def _kept(kept: dict[str, Any] | None) -> dict[str, str] | None:
     if kept is None or not isinstance(kept.get("row"), int) or not isinstance(kept.get("shard"), str):
         return None
     return {
-        "text": short(f"{kept.get('source')}/{kept.get('id')}", 120),
+        "text": document_name(str(kept.get("source")), str(kept.get("id")), 120),
         "cluster": link("duplicates", kept["shard"], row=kept["row"]),
-        "why": link("why", source=str(kept.get("source")), id=str(kept.get("id"))),
+        "why": way_link(str(kept.get("source")), str(kept.get("id"))),
     }
 
 
