@@ -11,6 +11,17 @@ class ConfigError(CorpusError):
     """`corpus.yaml` cannot be used: unknown key, wrong type, or a combination that makes no sense."""
 
 
+class NotBuiltError(ConfigError):
+    """Something is asked of a partition that is not built. asset, partition: which; the asset as a whole if it is `*`."""
+
+    def __init__(self, asset: str, partition: str | None, message: str) -> None:
+        super().__init__(message)
+        self.asset, self.partition = asset, partition
+
+    def __reduce__(self) -> tuple[type["NotBuiltError"], tuple[str, str | None, str]]:
+        return (type(self), (self.asset, self.partition, str(self)))
+
+
 class BadFileError(CorpusError):
     """A raw file as a whole cannot be read (cut, corrupt, wrong codec, wrong schema).
 

@@ -12,6 +12,7 @@ from corpus_assets.cli.console import NOT_FRESH, output, print_causes, print_jso
 from corpus_assets.corpus import Corpus
 from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, causes
+from corpus_assets.store_notes import store_notes
 from resources.planning.planner import Plan, Status
 
 
@@ -24,7 +25,11 @@ def run(
     chosen = selected(corpus, select)
     found = planner.plan(chosen if select else None)
     why = causes(planner, chosen)
-    print_json(_as_json(found, why)) if as_json else _show(output(), found, why, every)
+    if as_json:
+        print_json(_as_json(found, why))
+    else:
+        print_notes(output(), list(store_notes(corpus, planner.ledger)))
+        _show(output(), found, why, every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)
     return NOT_FRESH if (check or as_json) and stale else 0
 

@@ -25,13 +25,19 @@ def show(
         list[str] | None,
         typer.Option(help="Instead, this row, or a range N-M with its last row; rows count from 0. May be repeated."),
     ] = None,
+    record: Annotated[
+        bool | None,
+        typer.Option(
+            help="Print the commit record, after the rows; by default before them if none are chosen, else not at all."
+        ),
+    ] = None,
 ) -> None:
-    """Show a partition: its commit record, and its first rows or those asked for."""
+    """Show a partition: the rows asked for, or its commit record and its first rows."""
     from corpus_assets.cli.given_rows import given
     from corpus_assets.cli.show import Asked, run
     from corpus_assets.cli.wanted import wanted
 
-    run(config, asset, partition, Asked(rows, wanted(document_id, where or []), given(row or [])))
+    run(config, asset, partition, Asked(rows, wanted(document_id, where or []), given(row or []), record))
 
 
 def packing(

@@ -1,4 +1,4 @@
-"""`corpus show`: prints the commit record of a partition, and its first rows or given ones, for a person."""
+"""`corpus show`: prints rows of a partition that are asked for, or its commit record and first rows, for a person."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -37,11 +37,13 @@ class Asked:
     """Which rows are shown: the first `rows`, only those that are `wanted`, or instead the `given` ones, in order.
 
     wanted: chooses among the rows of files with JSON lines; other files are then left out. given: counted from 0.
+    record: whether the commit record is printed: None unless rows are chosen, before the first ones; True at the end.
     """
 
     rows: int = 3
     wanted: Wanted | None = None
     given: Sequence[range] | None = None
+    record: bool | None = None
 
     def __post_init__(self) -> None:
         if self.given is not None and self.wanted is not None:
@@ -68,12 +70,17 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
         known = sorted(key for key in corpus.ledger.records(name) if key is not None)
         raise ConfigError(_not_there(name, partition, known))
     files = record.files if asked.given is None else files_with_rows(record, asked.given)
-    yield from _record(record)
-    for file in files:
+    chosen = asked.given is not None or asked.wanted is not None
+    if not chosen and asked.record is None:
+        yield from _record(record)
+    for place, file in enumerate(files):
         if asked.wanted is not None and not file.path.endswith(_LINES):
             continue
-        yield f"\n{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
+        yield f"{'' if place == 0 and chosen else chr(10)}{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
         yield from _rows(corpus, record, file, asked)
+    if asked.record:
+        yield ""
+        yield from _record(record)
 
 
 def _not_there(name: str, partition: str | None, known: Sequence[str]) -> str:

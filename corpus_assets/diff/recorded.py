@@ -12,7 +12,7 @@ from resources.records import Record
 
 Records = Mapping[str | None, Record]
 
-READ, MIXED = "normalized_documents", "mixed_pass1"
+RAW, READ, MIXED = "raw_source", "normalized_documents", "mixed_pass1"
 SPLITS = ("train", "holdout", "validation", "test", "decontaminated_train")
 _ELSEWHERE = {"holdout", "validation", "test"}
 """Splits that count what is in another split as dropped."""
@@ -104,13 +104,14 @@ def _sums(records: Records, **numbers: str) -> Measures:
 
 def _add_sources(found: Numbers, asset: str, records: Records) -> None:
     wanted = {
-        "raw_source": {"raw_files": "files", "raw_bytes": "bytes"},
+        RAW: {"raw_bytes": "bytes"},
         READ: {"documents": "rows_out", "text_bytes": "text_bytes"},
         MIXED: {"mixed": "documents"},
     }.get(asset)
     for source, ours in _by_source(records).items() if wanted else ():
         if source is not None:
-            found.sources.setdefault(source, {}).update(_sums(ours, **wanted or {}))
+            counted = {"raw_files": len(ours)} if asset == RAW else {}
+            found.sources.setdefault(source, {}).update({**counted, **_sums(ours, **wanted or {})})
 
 
 def _by_source(records: Records) -> dict[str | None, dict[str | None, Record]]:

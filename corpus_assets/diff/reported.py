@@ -19,6 +19,7 @@ _KEPT = "kept"
 class _Source(msgspec.Struct):
     name: str
     files: int = 0
+    listed: int | None = None
     raw_bytes: int = 0
     dataset: str | None = None
 
@@ -110,11 +111,11 @@ def _as_recorded(configuration: dict[str, Any]) -> dict[str, Any]:
 def _numbers(report: _Report) -> Numbers:
     found = Numbers(report.name, "report", configuration=flattened(_as_recorded(report.configuration)))
     found.assets = {name: Asset(stage.code_version, stage.partitions) for name, stage in report.stages.items()}
-    found.sources = {
-        source.name: {"raw_files": source.files, "raw_bytes": source.raw_bytes}
-        for source in report.sources
-        if source.dataset is None
-    }
+    for source in report.sources:
+        if source.dataset is None:
+            # Reports without `listed` counted the files that lists name as raw files.
+            files = {} if source.listed is None else {"raw_files": source.files}
+            found.sources[source.name] = {**files, "raw_bytes": source.raw_bytes}
     for step in report.steps:
         _add_step(found, step)
     found.splits = {one.name: {"documents": one.documents, "text_bytes": one.text_bytes} for one in report.splits}

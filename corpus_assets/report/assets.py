@@ -26,7 +26,7 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
             description="One page on the whole corpus: documents, tokens, losses, duplicates, and what they come from.",
             partitioning=Partitioning.NONE,
             compute=partial(report, assets=tuple(versions), documents=_documents(stages)),
-            code_version="1",
+            code_version="2",
             io="records",
             inputs=tuple(map(_edge, stages)),
             derived_parameters=partial(_parameters, {CONFIGURATION: values, STAGES: versions}),

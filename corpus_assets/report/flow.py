@@ -43,7 +43,8 @@ def _source(name: str, entry: Mapping[str, Any], files: Sequence[Partition], **m
         name=name,
         licence=entry.get("licence"),
         location=str(entry["location"]),
-        files=sum(numbers.get("files", 1) for numbers in ours),
+        files=len(ours),
+        listed=sum(numbers.get("files", 1) - 1 for numbers in ours),
         raw_bytes=sum(numbers.get("bytes", 0) for numbers in ours),
         **more,
     )

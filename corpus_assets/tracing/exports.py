@@ -17,7 +17,7 @@ from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, order_of, origin, shard_of
-from resources.errors import ConfigError
+from resources.errors import ConfigError, NotBuiltError
 from resources.stage.partition import Partition
 
 AROUND = 48
@@ -100,10 +100,10 @@ def _named(table: "StreamTable", numbers: NDArray[np.int64]) -> Origin | None:
 
 
 def built(corpus: Corpus, asset: str, key: str | None) -> Partition:
-    """Returns a partition; `ConfigError` if it is not built."""
+    """Returns a partition; `NotBuiltError` if it is not built."""
     record = corpus.ledger.read(asset, key)
     if record is None:
-        raise ConfigError(f"{asset}{f'/{key}' if key else ''} is not built; run `corpus build`")
+        raise NotBuiltError(asset, key, f"{asset}{f'/{key}' if key else ''} is not built; run `corpus build`")
     return Partition(corpus.storage, record)
 
 

@@ -6,7 +6,7 @@ from corpus_assets import dataset_names as names
 from corpus_assets.corpus import Corpus
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.tracing.origins import Origin, raw_row
-from resources.errors import ConfigError
+from resources.errors import NotBuiltError
 from resources.planning.planner import Planner, Status
 from resources.records import Record, partition_name
 from resources.stage.graph import did_you_mean
@@ -66,13 +66,12 @@ class Look:
         return f"{decision.status}: {decision.reason or decision.blocked}"
 
     def shard(self, asset: str, key: str) -> Partition:
-        """Returns the partition of a shard; `ConfigError` names those near it if there is none."""
+        """Returns the partition of a shard; `NotBuiltError` names those near it if there is none."""
         found = self.partition(asset, key)
         if found is None:
             known = [str(one) for one in self.planner.records(asset)] if self.has(asset) else []
-            raise ConfigError(
-                f"{partition_name(asset, key)} is not built{did_you_mean(key, known)}; run `corpus build`"
-            )
+            message = f"{partition_name(asset, key)} is not built{did_you_mean(key, known)}; run `corpus build`"
+            raise NotBuiltError(asset, key, message)
         return found
 
     def asset_of(self, key: str) -> str:

@@ -13,12 +13,24 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from corpus_assets.html.pages import SCRIPT, STYLE, render, static
-from corpus_assets.viewer import browse, config, documents, duplicates, overview, plan, report, search, tokens, why
+from corpus_assets.viewer import (
+    browse,
+    config,
+    documents,
+    duplicates,
+    overview,
+    plan,
+    report,
+    search,
+    states,
+    tokens,
+    why,
+)
 from corpus_assets.viewer.guard import Guard
-from corpus_assets.viewer.opened import Opened
+from corpus_assets.viewer.opened import Opened, View
 from corpus_assets.viewer.query import Query, RefusedError
 from corpus_assets.viewer.site import BASE, Asked, Page, seen
-from resources.errors import ConfigError, CorpusError
+from resources.errors import ConfigError, NotBuiltError
 
 PAGES: tuple[tuple[str, Page], ...] = (
     ("/", overview.overview),
@@ -69,20 +81,40 @@ def _endpoint(opened: Opened, page: Page, alone: bool) -> Endpoint:
             view = opened.view()
         except (ConfigError, OSError) as error:
             return _said(503, f"The configuration cannot be used now. {error}")
+        asked = Asked(view, request.path_params, Query(request.query_params), alone)
         try:
-            made = page(Asked(view, request.path_params, Query(request.query_params), alone))
-            return made if isinstance(made, Response) else html(made)
+            return _answer(page, asked)
         except RefusedError as error:
             return _said(error.status, str(error))
-        except ConfigError as error:  # so tracing refuses what it is asked for
-            return _said(404, str(error))
-        except (CorpusError, FileNotFoundError) as error:
-            return _said(500, f"{error}\n\nIf a build has just replaced it, load the page again.")
+        except ConfigError as error:
+            return _of_configuration(view, error)
 
     async def endpoint(request: Request) -> Response:
         return await run_in_threadpool(answer, request)
 
     return endpoint
+
+
+def _answer(page: Page, asked: Asked) -> Response:
+    """Returns a page; of what is not built, or cannot be read, one that says so: it exists all the same."""
+    try:
+        made = page(asked)
+    except NotBuiltError as error:
+        made = states.unbuilt(asked, error)
+    except ConfigError:
+        raise
+    except states.UNREADABLE as error:
+        made = states.damaged(asked, error)
+    return made if isinstance(made, Response) else html(made)
+
+
+def _of_configuration(view: View, error: ConfigError) -> Response:
+    """Returns what is said to a request that is refused: of the configuration, if nothing can be planned with it."""
+    try:
+        view.planner()
+    except ConfigError as fault:
+        return _said(503, f"The configuration cannot be used now. {fault}")
+    return _said(404, str(error))  # So tracing refuses what it is asked for.
 
 
 def html(content: str, status: int = 200) -> Response:

@@ -12,7 +12,9 @@ from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import array_rows, first_rows, is_array, is_lines, lines_at
 from corpus_assets.viewer.site import Asked, link, page, seen, short
+from corpus_assets.viewer.states import UNREADABLE, state_of
 from corpus_assets.viewer.token_files import files_of
+from resources.errors import CorpusError, NotBuiltError
 from resources.planning.planner import Status
 from resources.records import FileRecord, Record, partition_name
 from resources.stage.declaration import Partitioning, Stage
@@ -39,11 +41,11 @@ def stage_of(view: View, name: str) -> Stage:
 
 
 def record_of(view: View, asset: str, key: str | None) -> Record:
-    """Returns the record of a partition that is built; `RefusedError` if it is not."""
+    """Returns the record of a partition that is built; `NotBuiltError` if it is not."""
     record = view.records(stage_of(view, asset).name).get(key)
     if record is None:
         what = partition_name(asset, key and key[:100])
-        raise missing(f"{what} is not built. `corpus plan` says why, `corpus build` builds it.")
+        raise NotBuiltError(asset, key, f"{what} is not built, and the corpus has no such partition now.")
     return record
 
 
@@ -54,7 +56,7 @@ def asset(asked: Asked) -> str:
     if stage.partitioning is Partitioning.NONE and None in view.records(stage.name):
         return _partition(asked, stage, None)
     planner, records = view.planner(), view.records(stage.name)
-    decisions = planner.decisions(stage)
+    decisions, failed = planner.decisions(stage), view.failures(stage.name)
     wanted = asked.query.text("find").lower()
     keys = [key for key in decisions if wanted in (key or "").lower()]
     start = asked.query.number("from")
@@ -65,8 +67,8 @@ def asset(asked: Asked) -> str:
             {
                 "key": key or "the whole corpus",
                 "href": partition_address(stage.name, key) if record else "",
-                "status": decision.status,
-                "reason": decision.reason,
+                "status": "failed" if key in failed else str(decision.status),
+                "reason": failed.get(key) or decision.reason or decision.blocked,
                 "rows": record.statistics.get("rows_out") if record else None,
                 "dropped": sum(record.statistics.get("dropped", {}).values()) if record else None,
                 "stored": sum(file.bytes for file in record.files) if record else None,
@@ -85,7 +87,9 @@ def asset(asked: Asked) -> str:
         find=asked.query.text("find"),
         unit=_UNITS.get(stage.partitioning, "corpus"),
         not_fresh=sum(decision.status is not Status.FRESH for decision in decisions.values()),
-        numbers=_totals(records),
+        numbers=_totals(view.present(stage.name)),
+        orphans=[(key, partition_address(stage.name, key)) for key in records if key not in decisions][:PER_PAGE],
+        failed=len(failed),
         pages=pages(start, PER_PAGE, len(keys), lambda at: _here(asked, "assets", stage.name, at)),
     )
 
@@ -158,7 +162,7 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
     decision = view.planner().decisions(stage).get(key)
     number = asked.query.number("file", _main_file(record), high=max(0, len(record.files) - 1))
     start = asked.query.number("from")
-    rows = _rows(view, stage, record, number, start) if record.files else None
+    rows = _readable_rows(view, stage, record, number, start) if record.files else None
 
     def href(file: int, at: int = 0) -> str:
         own = partition_address(stage.name, key)
@@ -175,7 +179,8 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
         stage=_stage(view, stage),
         key=key,
         status=decision.status if decision else "orphan",
-        reason=decision.reason if decision else "its raw file, band or chunk is gone: corpus clean removes it",
+        reason=state_of(view, stage.name, key)[1] if decision is None or decision.status is not Status.FRESH else "",
+        failed=short(view.failures(stage.name).get(key, ""), 500),
         created=record.created[:19].replace("T", " "),
         numbers=_numbers(record),
         dropped=[(plain(name), count) for name, count in sorted(dropped.items(), key=lambda item: -item[1])],
@@ -256,6 +261,17 @@ def _input_link(view: View, name: str) -> str:
         return link("assets", name)
     asset, _, key = name.rpartition("/")
     return link("assets", asset, key) if asset in view.corpus.graph.stages else ""
+
+
+def _readable_rows(view: View, stage: Stage, record: Record, number: int, start: int) -> dict[str, Any]:
+    """Returns some rows of a file; of one that cannot be read, why."""
+    try:
+        return {**_rows(view, stage, record, number, start), "damaged": ""}
+    except UNREADABLE as error:
+        path = record.files[number].path
+        said = str(error) if isinstance(error, CorpusError | OSError) else f"{type(error).__name__}: {error}"
+        blank = {"path": path, "total": 0, "note": "", "lines": [], "text": "", "tokens": ""}
+        return {**blank, "damaged": seen(said[:1000])}
 
 
 def _rows(view: View, stage: Stage, record: Record, number: int, start: int) -> dict[str, Any]:

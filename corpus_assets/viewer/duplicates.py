@@ -19,6 +19,7 @@ from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import lines_at, lines_file
 from corpus_assets.viewer.site import Asked, link, page, seen, short, way_link
 from resources.document_names import document_name, shown_id
+from resources.errors import NotBuiltError
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
@@ -70,9 +71,11 @@ class Clusters:
 
 
 def _clusters(view: View) -> Clusters:
-    record = view.records(_ASSET).get(None) if _ASSET in view.corpus.graph.stages else None
+    if _ASSET not in view.corpus.graph.stages:
+        raise missing("This corpus has no sources, so nothing is looked through for near-duplicates.")
+    record = view.records(_ASSET).get(None)
     if record is None:
-        raise missing("Near-duplicates have not been looked for: components is not built. `corpus build` builds it.")
+        raise NotBuiltError(_ASSET, None, "Near-duplicates have not been looked for: components is not built.")
     return view.looks.get(f"clusters {record.digest}", lambda: Clusters.of(view.partition(record)))
 
 

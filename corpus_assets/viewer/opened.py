@@ -4,12 +4,14 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.failures import failures
+from corpus_assets.store_notes import store_notes
 from corpus_assets.tracing.look import Look
 from resources.errors import CorpusError
 from resources.formats.texts import document_texts
@@ -125,6 +127,23 @@ class View:
     def records(self, asset: str) -> dict[str | None, Record]:
         """Returns the records of an asset, by partition."""
         return self.looks.get(f"records {asset}", lambda: self.corpus.ledger.records(asset))
+
+    def present(self, asset: str) -> dict[str | None, Record]:
+        """Returns the records of the partitions that an asset should have now, in order: all but orphans."""
+        if asset not in self.corpus.graph.stages:
+            return {}
+        planner, records = self.planner(), self.records(asset)
+        return {key: records[key] for key in planner.partitions(self.corpus.graph[asset]) if key in records}
+
+    def notes(self) -> list[str]:
+        """Returns what one must know of the store: whose it is, who builds on it, which records are damaged."""
+        return self.looks.get("notes", lambda: list(store_notes(self.corpus, self.planner().ledger)))
+
+    def failures(self, asset: str) -> dict[str | None, str]:
+        """Returns why partitions of an asset failed the last time, where that still holds."""
+        planner, now = self.planner(), datetime.now(UTC)
+        found = self.looks.get(f"failures {asset}", lambda: failures(planner, self.corpus.graph[asset]))
+        return {key: one.words(now) for key, one in found.items()}
 
     def partition(self, record: Record) -> Partition:
         """Returns a handle on a partition. Whole files are not compared with the record: that would read all of them.

@@ -32,7 +32,8 @@ def _found(view: View) -> dict[str, Any]:
         "datasets": datasets,
         "token_columns": [entry["name"] for entry in datasets if entry["by_source"]],
         "tokens_of": _tokens_by_source(datasets),
-        "stages": [_stage(planner, stage, statuses[stage.name]) for stage in planner.graph],
+        "stages": [_stage(view, stage, statuses[stage.name]) for stage in planner.graph],
+        "orphans": len(planner.orphans()),
         "not_fresh": total.total() - total[Status.FRESH],
     }
 
@@ -45,7 +46,7 @@ def _tiles(view: View, planner: Planner, total: Counter[str]) -> list[tuple[str,
     from corpus_assets.numbers import count, size
 
     stored = sum(file.bytes for stage in planner.graph for file in _files(planner.records(stage.name).values()))
-    documents = _sum(view.records("normalized_documents").values(), "rows_out") if view.corpus.config.sources else None
+    documents = _sum(view.present("normalized_documents").values(), "rows_out") if view.corpus.config.sources else None
     stale = total.total() - total[Status.FRESH]
     return [
         ("sources", count(len(view.corpus.settings.values["sources"])), ""),
@@ -90,7 +91,7 @@ def _sources(view: View) -> list[dict[str, Any]]:
 
 def _by_source(view: View, asset: str) -> Mapping[str, list[Record]]:
     found: dict[str, list[Record]] = {}
-    for key, record in view.records(asset).items():
+    for key, record in view.present(asset).items():
         found.setdefault((key or "").partition("--")[0], []).append(record)
     return found
 
@@ -103,7 +104,7 @@ def dataset_rows(view: View) -> list[dict[str, Any]]:
 def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a dataset in numbers; what its records do not count is None."""
     name = entry["name"]
-    records = list(view.records(names.tokens(name)).values())
+    records = list(view.present(names.tokens(name)).values())
     stats = [record.numbers.get("h5_dataset_stats", {}) for record in records]
     hdf5 = any(stats)
     positions = sum(one.get("num_tokens", 0) for one in stats)
@@ -124,7 +125,7 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _built(view: View, asset: str) -> Iterable[Record]:
-    return view.records(asset).values() if asset in view.corpus.graph.stages else ()
+    return view.present(asset).values()
 
 
 def _tokens_of_sources(records: Iterable[Record]) -> Counter[str]:
@@ -154,8 +155,9 @@ def _tokens_by_source(datasets: Iterable[Mapping[str, Any]]) -> dict[str, dict[s
     return found
 
 
-def _stage(planner: Planner, stage: Stage, statuses: Counter[str]) -> dict[str, Any]:
-    records = planner.records(stage.name)
+def _stage(view: View, stage: Stage, statuses: Counter[str]) -> dict[str, Any]:
+    records = view.present(stage.name)
+    failed = len(view.failures(stage.name))
     return {
         "name": stage.name,
         "href": link("assets", stage.name),
@@ -163,7 +165,7 @@ def _stage(planner: Planner, stage: Stage, statuses: Counter[str]) -> dict[str, 
         "description": stage.description,
         "partitions": sum(statuses.values()),
         "fresh": statuses[Status.FRESH],
-        "state": state_words(statuses),
+        "state": state_words(statuses) + (f", {failed:,} failed" if failed else ""),
         "rows": _sum(records.values(), "rows_out") or None,
         "stored": sum(file.bytes for file in _files(records.values())) or None,
         "cpu": sum(float(record.statistics.get("cpu_seconds") or 0) for record in records.values()) or None,
@@ -173,4 +175,4 @@ def _stage(planner: Planner, stage: Stage, statuses: Counter[str]) -> dict[str, 
 def state_words(statuses: Mapping[str, int]) -> str:
     """Returns in words how many partitions are not fresh: `2 stale, 1 waiting`; `fresh` if all are."""
     others = [f"{number:,} {status}" for status, number in statuses.items() if status != Status.FRESH and number]
-    return ", ".join(others) or "fresh"
+    return ", ".join(others) or ("fresh" if statuses else "no partitions")

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.site import Asked
+from resources.errors import NotBuiltError
 
 ASSET, SUFFIX = "report", "index.html"
 MOST_BYTES = 64 << 20
@@ -21,9 +22,11 @@ def report(asked: Asked) -> Response:
     A text of the corpus in it that escaped as a script would have another digest, and not run.
     """
     view = asked.view
-    record = view.records(ASSET).get(None) if ASSET in view.corpus.graph.stages else None
+    if ASSET not in view.corpus.graph.stages:
+        raise missing("This corpus has no report.")
+    record = view.records(ASSET).get(None)
     if record is None:
-        raise missing(f"The report is not built: `corpus build --select {ASSET}` makes it.")
+        raise NotBuiltError(ASSET, None, f"The report is not built: `corpus build --select {ASSET}` makes it.")
     file = view.partition(record).file(SUFFIX)
     if file.bytes > MOST_BYTES:
         raise missing(f"The report has {file.bytes:,} bytes; open {file.path} in the store instead.")

@@ -83,5 +83,6 @@ def page(asked: Asked, template: str, title: str, **values: Any) -> str:
         corpus=asked.view.corpus.config.name,
         alone=asked.alone,
         title=title,
+        store_notes=[seen(note[:1000]) for note in asked.view.notes()],
         **values,
     )

@@ -9,7 +9,8 @@ from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.site import short
 from resources.formats.hdf5 import HDF5
-from resources.records import Record
+from resources.errors import NotBuiltError
+from resources.records import ALL, Record
 from resources.stage.graph import did_you_mean
 
 
@@ -53,7 +54,7 @@ def _name(path: str) -> str:
 def file_of(files: list[TokenFile], dataset: str, wanted: str) -> TokenFile:
     """Returns the file of a name, by default the first; `RefusedError` if there is none."""
     if not files:
-        raise missing(f"{dataset} has no token rows: it is not built, or nothing was left for it.")
+        raise NotBuiltError(names.tokens(dataset), ALL, f"{dataset} has no token rows: it is not built.")
     found = files[0] if not wanted else next((one for one in files if wanted in {one.name, one.path}), None)
     if found is None:
         known = [one.name for one in files]

@@ -193,6 +193,10 @@ class Storage(Protocol):
         del name, builder, expired
         return SoleLease()
 
+    def at_work(self) -> list[str]:
+        """Returns the processes that build on the store now, in words, as far as that can be seen without writing."""
+        return []
+
     def leases(self) -> Iterator[tuple[str, str]]:
         """Yields the name of each lease that is held and did not end with its process, and who holds it, in words."""
         return iter(())

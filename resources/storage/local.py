@@ -185,6 +185,10 @@ class LocalStorage(Storage):
         return local_locks.take_lease(self.root, name, builder.nonce) if self.shares else super().lease(name, builder)
 
     @override
+    def at_work(self) -> list[str]:
+        return [builder.words.rstrip(",") for builder in local_locks.at_work(self.root)]
+
+    @override
     def abandoned(self) -> list[str]:
         folder = self.root / TEMPORARY
         alone = local_locks.is_alone(self.root)

@@ -187,6 +187,12 @@ def others(root: Path, mine: str) -> list[Process]:
     return found
 
 
+def at_work(root: Path) -> list[Process]:
+    """Returns the processes that build on a store now; removes nothing."""
+    held = (_content(path) for path in sorted((root / BUILDERS).glob("*.json")))
+    return [builder for content in held if content and (builder := decode_process(content)) is not None]
+
+
 def _content(path: Path) -> bytes | None:
     """Returns what a file holds that its writer has locked; None if nobody has."""
     try:

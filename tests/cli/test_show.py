@@ -66,6 +66,23 @@ def test_given_rows_are_shown_in_order_and_once(work: Work) -> None:
     assert [line for line in shown if len(line) == 256 and line in first]
 
 
+def test_rows_that_are_asked_for_come_first(work: Work) -> None:
+    corpus = opened(work.folder)
+    for asked in (Asked(given=given(["3"])), Asked(wanted=wanted(None, ["source=books"]))):
+        shown = list(show_partition(corpus, "normalized_documents", "books--one", asked))
+        assert shown[0].startswith("documents/books/one.jsonl.gz (")
+        assert json.loads(shown[1])["source"] == "books"
+        assert not any('"recipe"' in line for line in shown)
+    code, out, _ = run(work.folder, "show", "normalized_documents", "books--one", "--row", "3", "--record")
+    assert code == 0
+    head, _, record = out.partition("\n\n")
+    assert head.splitlines()[1].startswith('{"id":')
+    assert json.loads(record)["asset"] == "normalized_documents"
+    code, out, _ = run(work.folder, "show", "normalized_documents", "books--one", "--no-record")
+    assert '"recipe"' not in out
+    assert out.count('{"id"') == 3
+
+
 def test_given_rows_of_tokens_are_decoded(work: Work) -> None:
     corpus = opened(work.folder)
     everything = list(show_partition(corpus, "train_tokens", "chunk-0000", Asked(1000)))

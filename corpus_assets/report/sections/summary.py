@@ -28,8 +28,10 @@ def _documents(model: Model) -> list[tuple[str, str, str]]:
     ours = [source for source in model.sources if source.dataset is None]
     counted = ours or model.sources
     files, stored = sum(one.files for one in counted), sum(one.raw_bytes for one in counted)
-    tiles = [("Sources", numbers.count(len(ours)), f"{files:,} raw files, {numbers.size(stored)}")]
-    tiles = tiles if ours else [("Raw files", numbers.count(files), numbers.size(stored))]
+    listed = sum(one.listed for one in counted)
+    held = numbers.size(stored) + (f", with {listed:,} files that lists name" if listed else "")
+    tiles = [("Sources", numbers.count(len(ours)), f"{files:,} raw files, {held}")]
+    tiles = tiles if ours else [("Raw files", numbers.count(files), held)]
     if model.steps:
         raw, last = model.steps[0], model.steps[-1]
         kept = next((step for step in model.steps if step.name == "kept"), last)
