@@ -1,7 +1,7 @@
 """Turns one raw row into one document, or into the reason why it is not one."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -65,6 +65,7 @@ class RowReader:
     def __init__(self, rules: RowRules, limits: Limits) -> None:
         self.required: Sequence[Sequence[str]] = [(rules.text_key,)]
         self.textual: Sequence[str] = [rules.text_key]
+        self.columns: Collection[str] | None = None
         self.empty_files = False
         self._rules = rules
         self._names = RowNames(rules, limits)

@@ -1,6 +1,6 @@
 """A dataset's own files as examples: texts, pairs, conversations and preferences, in every input format."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from numbers import Number
@@ -68,6 +68,11 @@ class ExampleRules(SourceRules):
         return self.files.keys(self.shape)
 
     @property
+    def columns(self) -> Collection[str] | None:
+        """Returns the columns of a table that are looked at; None is all, since others become metadata."""
+        return None
+
+    @property
     def as_python(self) -> bool:
         """Returns whether numbers and booleans are texts as Python's `str` writes them."""
         return self.files.numbers == "python"
@@ -124,6 +129,7 @@ class ExampleReader:
         self._strips = strips
         self.required: Sequence[Sequence[str]] = rules.required
         self.textual: Sequence[str] = ()
+        self.columns: Collection[str] | None = rules.columns
         self.empty_files = rules.keeps_empty == NOT_IN_JSON_LINES
         self._rules = rules
         self._nesting = limits.nesting

@@ -1,6 +1,6 @@
 """Stages that read the user's evaluation files: the content version of each, and the items in it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -32,6 +32,11 @@ class ItemRules(ExampleRules):
     def keys(self) -> tuple[str, ...]:
         """Returns the keys of a row that make an item."""
         return self.text_keys
+
+    @property
+    @override
+    def columns(self) -> Collection[str]:
+        return {*self.text_keys, self.id_key}
 
     @property
     @override

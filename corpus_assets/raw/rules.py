@@ -1,7 +1,7 @@
 """Rules for rows of every shape: limits, ids that are given or derived, and metadata from all other values."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeVar, get_args
 
@@ -78,12 +78,14 @@ class Limits:
 class RowParser(Protocol[Built_co]):
     """Turns the raw rows of one file, in reading order, into documents or examples.
 
-    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text.
+    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text. `columns`:
+    those that are looked at, of which others need not be read; None is all.
     `empty_files`: whether a text file without content is a row. Every method raises `RowError` for a bad row.
     """
 
     required: Sequence[Sequence[str]]
     textual: Sequence[str]
+    columns: Collection[str] | None
     empty_files: bool
 
     def begin_part(self, number: int) -> None:
