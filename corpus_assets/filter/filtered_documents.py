@@ -116,6 +116,7 @@ class _Shard:
             "changed_by_rule": self._by_rule,
             "examples": self._examples,
             TALLIES: self._rules.tallies(),
+            **self._rules.looked_for(),
         }
         return {name: value for name, value in found.items() if value}
 

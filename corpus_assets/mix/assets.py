@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.licences.documents import Count, Licences
+from corpus_assets.licences.documents import NONE, Count, Licences, metadata_of, names_of
 from corpus_assets.mix.cuts import cuts_of, lines_of, lines_part, rows_of
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import Kept, scatter
@@ -17,6 +17,7 @@ from resources.formats.attributes import FLAGS
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
+from resources.looked_for import LookedFor, absent_names, numbers_of
 from resources.row_counts import SourcesOfRows
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
 from resources.stage.partition import Partition
@@ -70,15 +71,19 @@ class _KeptDocuments:
         key = task.parameters.get(LICENCE_KEY)
         self._licence = Licences(None, key).of_line if key else None
         self._by_licence = Count()
+        self._looked_for = LookedFor("documents", {f"sources.{task.shard.source}.licence_key": [key]} if key else {})
 
     def used(self, line: bytes, size: int) -> None:
         """Takes note of the first use of a document."""
         if self._licence:
-            self._by_licence.add(self._licence(line), size)
+            found = self._licence(line)
+            self._by_licence.add(found, size)
+            names = names_of(metadata_of(line)) if self._looked_for.needs_names else ()
+            self._looked_for.add(names, [] if found == NONE else [self._task.parameters[LICENCE_KEY]])
 
     def licences(self) -> dict[str, Any]:
         """Returns documents and bytes by licence, if documents state their own."""
-        return {"licences": self._by_licence.numbers()} if self._licence else {}
+        return {"licences": self._by_licence.numbers(), **numbers_of(self._looked_for)} if self._licence else {}
 
     def __iter__(self) -> Iterator[Kept]:
         task = self._task
@@ -186,6 +191,7 @@ PASS_1 = Stage(
     io="documents",
     parameters=("mix.chunks", "mix.seed", "source.epochs"),
     source_parameters=licence_key,
+    notes=absent_names,
     gate_all=mixed_losses,
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "zstandard"),

@@ -2,20 +2,40 @@
 
 from collections.abc import Iterator
 
+from corpus_assets.takedown.assets import LIST
+from corpus_assets.takedown.named import list_notes
 from resources.planning.planner import Planner
-from resources.stage.declaration import Stage
+from resources.stage.declaration import Partitioning, Stage
 from resources.stage.partition import Partition
 
 
 def build_notes(planner: Planner) -> list[str]:
-    """Returns the notes on the raw files, then those of each stage."""
-    return [*planner.listing.notes(), *(note for stage in planner.graph for note in _stage_notes(planner, stage))]
+    """Returns the notes on the raw files, then those of each stage, then those on lists of documents."""
+    stages = (note for stage in planner.graph for note in _stage_notes(planner, stage))
+    return [*planner.listing.notes(), *stages, *_takedown_notes(planner)]
 
 
 def _stage_notes(planner: Planner, stage: Stage) -> Iterator[str]:
-    if stage.notes is None:
-        return
+    if stage.notes is not None:
+        yield from stage.notes(_built(planner, stage), planner.settings.values)
+
+
+def _built(planner: Planner, stage: Stage) -> list[Partition]:
     records, shards = planner.records(stage.name), planner.listing.by_key()
     built = [key for key in planner.partitions(stage) if key in records]
-    partitions = [Partition(planner.storage, records[key], shards.get(key or "")) for key in built]
-    yield from stage.notes(partitions, planner.settings.values)
+    return [Partition(planner.storage, records[key], shards.get(key or "")) for key in built]
+
+
+def _takedown_notes(planner: Planner) -> Iterator[str]:
+    """Yields what became of the lists in `remove`, once all raw files were compared with them.
+
+    Before, it is not known whether one of the others has a document that they name.
+    """
+    graph = planner.graph
+    by_shard = [stage for stage in graph if stage.partitioning is Partitioning.SHARD]
+    of_rows = [stage for stage in by_shard if LIST in (edge.asset for edge in stage.inputs)]
+    of_keys = [graph[edge.asset] for stage in of_rows for edge in stage.inputs if edge.asset != LIST]
+    if of_rows and all(map(planner.all_fresh, (graph[LIST], *of_keys, *of_rows))):
+        (listed,) = _built(planner, graph[LIST])
+        keys, rows = ([one for stage in stages for one in _built(planner, stage)] for stages in (of_keys, of_rows))
+        yield from list_notes(listed, keys, rows, planner.settings.values)

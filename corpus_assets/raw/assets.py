@@ -15,6 +15,7 @@ from corpus_assets.raw.examples import (
     IN_CHUNKS,
     KEEPS_EMPTY,
     NOT_IN_JSON_LINES,
+    ExampleRules,
     Limits,
     RawFile,
     read_examples,
@@ -82,16 +83,25 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
     chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
-    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
-    return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+    rules = _rules(task.shard, task.parameters)
+    rows = sampled(_rows(task.shard, task.parameters, rules), task, chosen, example_bytes)
+    yield from good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+    task.count(**rules.seen.numbers())
 
 
 def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
     """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
+    return _rows(shard, parameters, _rules(shard, parameters))
+
+
+def _rules(shard: Shard, parameters: Mapping[str, Any]) -> ExampleRules:
     options = _options_in(parameters, shard.source)
-    prefix = f"datasets.{shard.source}.input"
-    rules = rules_of(options["mode"], shard.source, options, format_options(parameters, prefix))
-    limits = Limits(line_bytes=options["longest_row"])
+    how = format_options(parameters, f"datasets.{shard.source}.input")
+    return rules_of(options["mode"], shard.source, options, how)
+
+
+def _rows(shard: Shard, parameters: Mapping[str, Any], rules: ExampleRules) -> Iterator[Example | BadRow]:
+    limits = Limits(line_bytes=_options_in(parameters, shard.source)["longest_row"])
     return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
 
 

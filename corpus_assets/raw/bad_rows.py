@@ -9,6 +9,7 @@ import numpy as np
 from corpus_assets.raw.faults import BadRow, PassedOver
 from corpus_assets.raw.losses import BAD_FILE, Read
 from resources.errors import BadFileError, StorageError
+from resources.looked_for import absent_notes
 from resources.shards import Shard
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -98,3 +99,4 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
         sources.setdefault(partition.shard.source, Read()).add(partition.record)
     for source, found in sources.items():
         yield from (f"{what} {source}: {dropped}" for dropped in found.all_dropped())
+    yield from absent_notes(partitions, what)
