@@ -40,6 +40,11 @@ class LookedFor:
         return bool(self._wanted)
 
     @property
+    def only(self) -> str:
+        """The first name that is looked for."""
+        return self._wanted[0][1]
+
+    @property
     def needs_names(self) -> bool:
         """Whether what is there is still of use, where it costs something to know it."""
         return self._rows < _ROWS_NOTED
@@ -112,7 +117,11 @@ def _absent(held: Iterable[Mapping[str, Any]], of: str) -> Iterator[str]:
             yield missing(f"{place} {name!r}", rows, f"{what} {of}".strip(), there[what])
 
 
-def missing(name: str, rows: int, what: str, there: Iterable[str], of: str = "") -> str:
-    """Returns the sentence that none of so many rows has a name. there: what they have. of: what of them has it."""
+def missing(name: str, rows: int, what: str, there: Iterable[str], *, of: str = "", verb: str = "has it") -> str:
+    """Returns the sentence that none of so many rows has a name.
+
+    what: the rows, in words. there: what they have. of: what of them has it. verb: instead of having it.
+    """
     held = ", ".join(islice(there, MOST_NAMES)) or "nothing"
-    return f"{name}: none of {rows:,} {what} has it; {f'their {of} has' if of else 'they have'}: {held}"
+    have = "there are" if verb != "has it" else f"their {of} has" if of else "they have"
+    return f"{name}: none of {rows:,} {what} {verb}; {have}: {held}"

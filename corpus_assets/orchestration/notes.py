@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from corpus_assets.takedown.assets import LIST
 from corpus_assets.takedown.named import list_notes
+from resources.looked_for import missing
 from resources.planning.planner import Planner
+from resources.raw_files import glob_pattern, printable
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.partition import Partition
 
@@ -12,7 +14,23 @@ from resources.stage.partition import Partition
 def build_notes(planner: Planner) -> list[str]:
     """Returns the notes on the raw files, then those of each stage, then those on lists of documents."""
     stages = (note for stage in planner.graph for note in _stage_notes(planner, stage))
-    return [*planner.listing.notes(), *stages, *_takedown_notes(planner)]
+    return [*planner.listing.notes(), *_glob_notes(planner), *stages, *_takedown_notes(planner)]
+
+
+def _glob_notes(planner: Planner) -> Iterator[str]:
+    """Yields the patterns of which no file is; where no pattern has one, the gate of the stage says so."""
+    settings = planner.settings
+    folders = [(f"sources.{source['name']}", source) for source in settings.values["sources"]]
+    folders += [(f"datasets.{files['name']}.input", files) for files in settings.inputs()]
+    folders += [(f"benchmarks.{one['name']}", one) for one in settings.benchmarks()]
+    for where, folder in folders:
+        globs = folder["glob"]
+        if isinstance(globs, str) or len(globs) == 1:
+            continue
+        paths = [shard.path for shard in planner.listing.shards if shard.source == folder["name"]]
+        for glob in globs if paths else ():
+            if not any(map(glob_pattern(glob).fullmatch, paths)):
+                yield missing(f"{where}.glob {glob!r}", len(paths), "files", map(printable, paths), verb="matches")
 
 
 def _stage_notes(planner: Planner, stage: Stage) -> Iterator[str]:

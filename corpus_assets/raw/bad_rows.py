@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeVar
 import numpy as np
 
 from corpus_assets.raw.faults import BadRow, PassedOver
+from corpus_assets.raw.identities import repeated_notes
 from corpus_assets.raw.losses import BAD_FILE, Read
 from resources.errors import BadFileError, StorageError
 from resources.looked_for import absent_notes
@@ -100,3 +101,4 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
     for source, found in sources.items():
         yield from (f"{what} {source}: {dropped}" for dropped in found.all_dropped())
     yield from absent_notes(partitions, what)
+    yield from repeated_notes(partitions, what)

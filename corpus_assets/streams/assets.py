@@ -20,8 +20,8 @@ from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.raw.readers import Limits, RawFile, json_lines
 from corpus_assets.streams.rows import as_raw, packed, stream_line
 from resources.errors import BadFileError
-from resources.looked_for import LOOKED_FOR, MOST_NAMES, LookedFor, numbers_of
-from resources.raw_files import glob_pattern
+from resources.looked_for import LOOKED_FOR, LookedFor, missing, numbers_of
+from resources.raw_files import glob_pattern, printable
 from resources.row_rule import Row, RuleSet
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, Values, every, same
@@ -108,8 +108,8 @@ def _notes(partitions: Sequence[Partition], _: Values, stream: Stream) -> Iterat
     globs = [stream.glob] if isinstance(stream.glob, str) else stream.glob or []
     for glob in globs:
         if shards and not any(reads(shard, stream.sources, glob) for shard in shards):
-            paths = ", ".join(shard.path for shard in shards[:MOST_NAMES])
-            yield f"{where}.glob {glob!r}: none of {len(shards):,} files matches; there are: {paths}"
+            paths = (printable(shard.path) for shard in shards)
+            yield missing(f"{where}.glob {glob!r}", len(shards), "files", paths, verb="matches")
     yield from nothing_found(partitions, where)
 
 
