@@ -14,7 +14,7 @@ from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
 from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import FLAGS
-from resources.formats.documents import DOCUMENT_COLUMNS
+from resources.formats.documents import DOCUMENT_COLUMNS, decode_document
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
 from resources.looked_for import LookedFor, absent_names, numbers_of
@@ -22,7 +22,7 @@ from resources.row_counts import SourcesOfRows
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
-from resources.stage.task import Task
+from resources.stage.task import Task, dropped_row
 
 LEAVE_OUT = "mix.leave_out"
 LICENCE_KEY = "source.licence_key"
@@ -55,8 +55,6 @@ def mixed_pass1(task: Task) -> None:
             uses += len(rows)
             first_uses += int((rows["copy"] == 0).sum())
             text_bytes += int(rows["bytes"].sum(dtype=np.uint64))
-    if kept.count > first_uses:
-        task.drop(NOT_USED, kept.count - first_uses)
     task.count(rows_in=kept.seen, rows_out=uses, documents=first_uses, repeats=uses - first_uses)
     task.count(text_bytes=text_bytes, **kept.licences())
 
@@ -68,6 +66,7 @@ class _KeptDocuments:
         self._task = task
         self.seen = 0
         self.count = 0
+        self._is_used = False
         key = task.parameters.get(LICENCE_KEY)
         self._licence = Licences(None, key).of_line if key else None
         self._by_licence = Count()
@@ -75,6 +74,7 @@ class _KeptDocuments:
 
     def used(self, line: bytes, size: int) -> None:
         """Takes note of the first use of a document."""
+        self._is_used = True
         if self._licence:
             found = self._licence(line)
             self._by_licence.add(found, size)
@@ -98,10 +98,20 @@ class _KeptDocuments:
         for row, (identifier, line, size, flagged) in enumerate(rows):
             self.seen += 1
             if any(flagged):
-                task.drop(reasons[flagged.index(True)])
+                reason = reasons[flagged.index(True)]
+                task.drop(reason, shown=self._shown(reason, row, identifier, line))
                 continue
             self.count += 1
+            self._is_used = False
             yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size)
+            if not self._is_used:
+                task.drop(NOT_USED, shown=self._shown(NOT_USED, row, identifier, line))
+
+    def _shown(self, reason: str, row: int, identifier: str, line: bytes) -> str | None:
+        """Returns a document that is dropped in words, as long as more are to be shown."""
+        if not self._task.shows(reason):
+            return None
+        return dropped_row(f"{self._task.shard.label} document {row}", identifier, decode_document(line).text)
 
 
 def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, ...]]:

@@ -1,20 +1,52 @@
 """Notes at the end of a build: sentences that a person should read, but that are not failures."""
 
+from collections import Counter
 from collections.abc import Iterator
 
+from corpus_assets.mix.left_out import left_out_notes
+from corpus_assets.orchestration.figures import plain
 from corpus_assets.takedown.assets import LIST
 from corpus_assets.takedown.named import list_notes
 from resources.looked_for import missing
-from resources.planning.planner import Planner
+from resources.planning.planner import Planner, Status
 from resources.raw_files import glob_pattern, printable
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.partition import Partition
+from resources.stage.task import DROPPED_ROWS, SHOWN_ROWS
+
+MIXED = "mixed_pass1"
 
 
 def build_notes(planner: Planner) -> list[str]:
-    """Returns the notes on the raw files, then those of each stage, then those on lists of documents."""
+    """Returns the notes on what the mix leaves out, on the raw files, of each stage, and on lists of documents."""
     stages = (note for stage in planner.graph for note in _stage_notes(planner, stage))
-    return [*planner.listing.notes(), *_glob_notes(planner), *stages, *_takedown_notes(planner)]
+    return [*_left_out(planner), *planner.listing.notes(), *_glob_notes(planner), *stages, *_takedown_notes(planner)]
+
+
+def _left_out(planner: Planner) -> Iterator[str]:
+    """Yields what the mix leaves out, of the shards of which it is up to date: what others lose may be another."""
+    if (stage := planner.graph.stages.get(MIXED)) is not None:
+        fresh = {key for key, found in planner.decisions(stage).items() if found.status is Status.FRESH}
+        yield from left_out_notes(one for one in _built(planner, stage) if one.key in fresh)
+
+
+def dropped_examples(planner: Planner) -> list[str]:
+    """Returns rows that were dropped, some for each reason of each stage, with a piece of their text; the most first.
+
+    Rows that only went to another asset are none. Those of partitions of an older version have no text, or are missing.
+    """
+    found: list[tuple[int, str]] = []
+    for stage in planner.graph:
+        counts, rows = Counter[str](), dict[str, list[str]]()
+        for record in planner.built(stage):
+            counts.update(record.statistics.get("dropped", {}))
+            for reason, shown in record.statistics.get(DROPPED_ROWS, {}).items():
+                rows.setdefault(reason, []).extend(shown)
+        for reason, shown in rows.items():
+            if reason not in stage.moves:
+                words = f"{plain(reason)} ({counts[reason]:,} in {stage.name})"
+                found += [(counts[reason], f"{words}: {row}") for row in shown[:SHOWN_ROWS]]
+    return [words for _, words in sorted(found, key=lambda one: -one[0])]
 
 
 def _glob_notes(planner: Planner) -> Iterator[str]:

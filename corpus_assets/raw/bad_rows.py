@@ -54,7 +54,7 @@ def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps:
             continue
         gaps.leave_out()
         if isinstance(row, PassedOver):
-            task.drop(row.reason)
+            task.drop(row.reason, shown=f"{shard.source}/{row.where}: {row.detail}" if row.where else None)
         elif on_bad_row == "fail":
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:
@@ -98,7 +98,11 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"
         sources.setdefault(partition.shard.source, Read()).add(partition.record)
+    absent = list(absent_notes(partitions, what))
     for source, found in sources.items():
-        yield from (f"{what} {source}: {dropped}" for dropped in found.all_dropped())
-    yield from absent_notes(partitions, what)
+        dropped = [f"{what} {source}: {words}" for words in found.all_dropped()]
+        if dropped and found.rows_in and not found.rows_out and len(absent) == 1:  # One fault is one sentence.
+            dropped[0] += f"; {absent.pop()}"
+        yield from dropped
+    yield from absent
     yield from repeated_notes(partitions, what)

@@ -27,7 +27,7 @@ from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, Values, every, same
 from resources.stage.partition import Partition
 from resources.stage.partitions import in_order_of_paths
-from resources.stage.task import Task
+from resources.stage.task import Task, dropped_row
 
 SIZE = "size"
 """Counters of the rows of a shard: bytes of its raw file, by which shards are put together."""
@@ -85,7 +85,9 @@ def stream_documents(task: Task, stream: Stream) -> None:
                 ) from error
             if judged.dropped is not None:
                 rule, found = judged.dropped
-                task.drop(rule, example=f"{shard.source}/{row.document.id}: {rule}: {found}")
+                place, given = f"{shard.label} document {row.number}", row.document
+                shown = dropped_row(place, given.id, given.text, found) if task.shows(rule) else None
+                task.drop(rule, example=f"{shard.source}/{row.document.id}: {rule}: {found}", shown=shown)
                 continue
             looked_for.add(merged(row).value) if stream.discard else None
             provenance = f"{file}:{row.number + 1}"
