@@ -57,7 +57,9 @@ class Comparable:
         self._urls |= any(found for one in looked_for for found, _ in one["found"]["remove.url_keys"].values())
 
     def add(self, document: Document, *, has_text: bool) -> None:
-        """Notes a document."""
+        """Notes a row, if it is of a document: an inventory has rows too."""
+        if not (document.id or has_text):
+            return
         self._rows += 1
         self._texts |= has_text
         self._urls_as_ids |= "://" in document.id

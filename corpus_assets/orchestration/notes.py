@@ -35,7 +35,7 @@ def dropped_examples(planner: Planner) -> list[str]:
 
     Rows that only went to another asset are none. Those of partitions of an older version have no text, or are missing.
     """
-    found: list[tuple[int, str]] = []
+    found: dict[tuple[str, str], tuple[int, str]] = {}
     for stage in planner.graph:
         counts, rows = Counter[str](), dict[str, list[str]]()
         for record in planner.built(stage):
@@ -45,8 +45,9 @@ def dropped_examples(planner: Planner) -> list[str]:
         for reason, shown in rows.items():
             if reason not in stage.moves:
                 words = f"{plain(reason)} ({counts[reason]:,} in {stage.name})"
-                found += [(counts[reason], f"{words}: {row}") for row in shown[:SHOWN_ROWS]]
-    return [words for _, words in sorted(found, key=lambda one: -one[0])]
+                # A takedown reads raw files too, so that the same rows are dropped twice: the later stage counts.
+                found |= {(reason, row): (counts[reason], f"{words}: {row}") for row in shown[:SHOWN_ROWS]}
+    return [words for _, words in sorted(found.values(), key=lambda one: -one[0])]
 
 
 def _glob_notes(planner: Planner) -> Iterator[str]:
