@@ -54,7 +54,8 @@ class LookedFor:
         self._rows += 1
         held: Any = there if had is None else had
         for place, (_, name) in enumerate(self._wanted):
-            self._found[place] += name in held
+            if name in held:
+                self._found[place] += 1
         if self._rows <= _ROWS_NOTED and len(self._there) < MOST_NAMES:
             self._there |= dict.fromkeys(name[:_LONGEST_NAME] for name in there)
 

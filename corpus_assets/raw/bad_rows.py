@@ -94,15 +94,17 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
 
     what: `source`, or `dataset` for files of a dataset's own.
     """
-    sources: dict[str, Read] = {}
+    sources: dict[str, list[Partition]] = {}
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"
-        sources.setdefault(partition.shard.source, Read()).add(partition.record)
-    absent = list(absent_notes(partitions, what))
-    for source, found in sources.items():
+        sources.setdefault(partition.shard.source, []).append(partition)
+    for source, read in sources.items():
+        found = Read()
+        for partition in read:
+            found.add(partition.record)
         dropped = [f"{what} {source}: {words}" for words in found.all_dropped()]
-        if dropped and found.rows_in and not found.rows_out and len(absent) == 1:  # One fault is one sentence.
+        absent = list(absent_notes(read, what))
+        if len(found.bad_rows) == len(absent) == 1 and not found.rows_out:  # One fault is one sentence.
             dropped[0] += f"; {absent.pop()}"
-        yield from dropped
-    yield from absent
+        yield from (*dropped, *absent)
     yield from repeated_notes(partitions, what)

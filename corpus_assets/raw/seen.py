@@ -34,14 +34,20 @@ class Seen:
         self._expected = LookedFor("rows", expected or {})
         self._messages = LookedFor("messages", messages or {})
         self._counts_rows = bool(keys or expected)
+        self._wants_all_names = bool(expected)
+        self._names = tuple(name for names in keys.values() for name in names)
         self._known = _READ_ANYWAY.union(known)
         self._others = False
         self.derived_ids = 0
 
     def row(self, fields: Fields) -> None:
         """Counts a row of JSON values; null is nothing."""
-        if self._counts_rows:
+        if not self._counts_rows:
+            return
+        if self._wants_all_names or self._keys.needs_names:
             self._add([name for name, raw in fields.items() if kind_of(raw) != "null"])
+        else:  # Most rows: only the names that are looked for count.
+            self._keys.add((), [name for name in self._names if name in fields and kind_of(fields[name]) != "null"])
 
     def columns(self, values: Mapping[str, object]) -> None:
         """Counts a row of typed columns."""
