@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import dagster as dg
@@ -97,7 +98,8 @@ def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None)
         if asset_key(stage.name) not in context.selected_asset_keys:
             yield from _freshness(corpus, stage, corpus.planner(), context)
             return
-        with store_of_ones_own(corpus, context.log.warning):
+        # Workers end with the step: many steps share a process, and none of them knows that it is the last.
+        with store_of_ones_own(corpus, context.log.warning), closing(corpus):
             done = take_over is not None and not config.force and take_over(corpus, context)
             yield from _step(corpus, stage, context, config, told=done)
 
