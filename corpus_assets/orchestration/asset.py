@@ -16,6 +16,7 @@ from corpus_assets.orchestration.failures import note_outcomes
 from corpus_assets.orchestration.figures import summary_line
 from corpus_assets.orchestration.fresh_checks import fresh_check, fresh_result, tell
 from corpus_assets.orchestration.freshness import freshness
+from corpus_assets.orchestration.instance import claim_run
 from corpus_assets.orchestration.partition_events import (
     Materializations,
     failure,
@@ -95,6 +96,8 @@ def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None)
         can_subset=True,  # The check alone, too.
     )
     def body(context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
+        if context.job_def.executor_def.name == "in_process":  # Others have a process for each step.
+            claim_run(context.instance, context.run)
         if asset_key(stage.name) not in context.selected_asset_keys:
             yield from _freshness(corpus, stage, corpus.planner(), context)
             return

@@ -127,8 +127,13 @@ def process_tags() -> dict[str, str]:
     return {PROCESS_TAG: f"{socket.gethostname()} {os.getpid()} {began}"}
 
 
+def claim_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
+    """Notes that this process drives a run that Dagster launched, so that it is closed should the process be killed."""
+    instance.add_run_tags(run.run_id, process_tags())
+
+
 def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
-    """Marks runs as failed whose build was killed on this machine; otherwise they would stay active for ever.
+    """Marks runs as failed whose process was killed on this machine; otherwise they would stay active for ever.
 
     What was driven before this machine was started anew, or in another container of the same name, is closed when it
     has reported nothing for a day: nobody here can tell whether it still runs.
@@ -137,7 +142,7 @@ def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
     for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
         if PROCESS_TAG in run.tags and not _runs(instance, run, run.tags[PROCESS_TAG]):
             mark(instance, run, untold=True)
-            instance.report_run_failed(run, "the build that drove this run was killed; what it had committed is kept")
+            instance.report_run_failed(run, "the process that drove this run was killed; what it had committed is kept")
             closed += 1
     return closed
 
@@ -185,7 +190,7 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}), encoding="utf-8")
     os.chdir(workspace.parent)
     os.environ[HOST_VARIABLE] = host
-    command = ["corpus_assets.orchestration.services", "-w", workspace.name, "-h", host, "-p", str(port)]
+    command = ["corpus_assets.orchestration.services", workspace.name, host, str(port)]
     # A shell that starts us in the background ignores SIGINT, which the services would hand on.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.execv(sys.executable, [sys.executable, "-m", *command])

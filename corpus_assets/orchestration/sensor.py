@@ -39,9 +39,9 @@ def next_request(planner: Planner, now: float) -> dg.RunRequest | dg.SkipReason:
     failed = {(one.asset, one.partition): one for one in _failed(planner, now)}
     due = [one for one in ready if (one.asset, one.partition) not in failed]
     if not due:
-        first, *others = failed.values()
-        name = partition_name(first.asset, first.partition)
-        return dg.SkipReason(f"what can start has failed: {name}: {first.error}{_and_more(len(others))}; {_AGAIN}")
+        first = next(iter(failed.values()))
+        what = f"{partition_name(first.asset, first.partition)}: {first.error}{_and_more(len(failed) - 1)}"
+        return dg.SkipReason(f"what can start has failed: {what}; {_AGAIN}")
     others = sum(one.status is not Status.FRESH for one in plan.decisions) - 1
     why = f"{due[0].name}: {due[0].reason}"[: MAX_WHY - len(_and_more(others))] + _and_more(others)
     return dg.RunRequest(run_key=_run_key(planner, due, now), tags={WHY_TAG: why})

@@ -54,6 +54,7 @@ def test_from_nothing_to_everything_fresh_in_one_run(empty: Runs, built: Runs) -
     (run,) = empty.instance.get_runs()
     assert run.job_name == "build_corpus"
     assert run.tags[RUN_KEY_TAG] == made.run_key
+    assert run.tags[PROCESS_TAG] == process_tags()[PROCESS_TAG]
     for stage in empty.corpus.graph:
         assert len(empty.events(stage.name)) == len(empty.latest(stage.name))
 
