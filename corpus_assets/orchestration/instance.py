@@ -23,13 +23,14 @@ from corpus_assets.orchestration.dagster_yaml import NAME, require_variables, wr
 from corpus_assets.orchestration.fresh_checks import tell
 from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.home import dagster_home
+from corpus_assets.orchestration.home_faults import LOCK, home_fault, require_absolute
 from corpus_assets.orchestration.lost_events import mark
 from corpus_assets.orchestration.postgres import unreachable
 from partitions.shards import register_shards
-from resources.errors import CorpusError, StorageError
+from resources.errors import ConfigError, CorpusError, StorageError
 from resources.processes import Birth, birth, has_ended, start_time
 
-LOCK = ".lock"
+_LONGEST = 300  # Signs of a fault of a dagster.yaml that are shown: Dagster lists all keys that it knows.
 _PATIENCE, _PAUSE = 30.0, 0.02
 """Seconds for which the lock of a DAGSTER_HOME is waited for, and between two attempts."""
 
@@ -44,6 +45,7 @@ def prepare(folder: Path) -> Path:
     `.dagster_home` always gets a copy of the dagster.yaml next to corpus.yaml; a `$DAGSTER_HOME` that has one keeps its
     own. Without either it gets the project's defaults: no telemetry, and one run at a time.
     """
+    require_absolute()
     home = dagster_home(folder)
     with usable(home), _alone_in(home):
         write_settings(home, folder)
@@ -88,10 +90,7 @@ def usable(home: Path) -> Iterator[None]:
             raise StorageError(words) from None
         if not isinstance(cause, OSError | sqlite3.Error):
             raise
-        why = getattr(cause, "strerror", None) or str(cause)
-        raise StorageError(
-            f"{home}: Dagster cannot keep its runs there ({why}); make room, or set DAGSTER_HOME to another folder"
-        ) from None
+        raise home_fault(home, cause) from None
 
 
 def project_instance(folder: Path) -> dg.DagsterInstance:
@@ -107,9 +106,10 @@ def project_instance(folder: Path) -> dg.DagsterInstance:
 def _opened(home: Path) -> dg.DagsterInstance:
     try:
         return dg.DagsterInstance.get()
-    except dg.DagsterInvalidConfigError:
+    except dg.DagsterInvalidConfigError as error:
         require_variables(home / NAME)
-        raise
+        faults = "; ".join(" ".join(one.message.split())[:_LONGEST] for one in error.errors)
+        raise ConfigError(f"{home / NAME}: Dagster refuses it: {faults}") from None
 
 
 def _complete_tables(instance: dg.DagsterInstance) -> None:
