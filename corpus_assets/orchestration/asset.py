@@ -120,7 +120,11 @@ def _step(
     """
     if stage.lists_shards:
         register_shards(corpus.planner(), context.instance)
-    keys = sorted(context.partition_keys) if context.has_partition_key_range or context.has_partition_key else [None]
+    # A run of a partition may have assets in it that have none.
+    has_keys = stage.partitioning is not Partitioning.NONE and (
+        context.has_partition_key_range or context.has_partition_key
+    )
+    keys: list[str | None] = [*sorted(context.partition_keys)] if has_keys else [None]
     yield from _look_outside(corpus, stage, keys, context)
     tags = Provenance(context.instance).tags(stage)
     step = corpus.step(stage, keys, force=config.force)

@@ -80,7 +80,7 @@ def _advice(home: Path, cause: OSError | sqlite3.Error) -> str:
     if number in _NO_FOLDER:
         file = next((one for one in (home, *home.parents) if os.path.lexists(one) and not one.is_dir()), home)
         return f"{file} is no folder; remove it, or {_ELSEWHERE}"
-    if number == errno.EISDIR:
+    if isinstance(cause, IsADirectoryError):
         return f"remove the folder {cause.filename}, where a file has to be"
     if isinstance(cause, sqlite3.DatabaseError):
         known = next((advice for part, advice in _OF_SQLITE.items() if part in str(cause)), None)
