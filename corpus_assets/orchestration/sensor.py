@@ -10,10 +10,11 @@ from dagster._core.storage.tags import RUN_KEY_TAG
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.failures import Failure, any_failure, failures
 from corpus_assets.orchestration.fresh_checks import tell
-from corpus_assets.orchestration.freshness import freshness
+from corpus_assets.orchestration.freshness import freshness, unknown
 from corpus_assets.orchestration.instance import close_abandoned_runs
 from corpus_assets.orchestration.runner import MAX_WHY, WHY_TAG
 from partitions.shards import register_shards
+from resources.errors import CorpusError
 from resources.hashing import content_digest
 from resources.ledger import partition_name
 from resources.planning.planner import Decision, Planner, Status
@@ -35,7 +36,8 @@ def next_request(planner: Planner, now: float) -> dg.RunRequest | dg.SkipReason:
     ready = [one for one in plan.decisions if one.status is not Status.FRESH and not one.blocked and not one.held_back]
     if not ready:
         counts = ", ".join(f"{count} {status}" for status, count in plan.counts().items())
-        return dg.SkipReason(f"nothing can start: {counts}")
+        held = next((f"; {one.held_back}" for one in plan.decisions if one.held_back), "")
+        return dg.SkipReason(f"nothing can start: {counts}{held}")
     failed = {(one.asset, one.partition): one for one in _failed(planner, now)}
     due = [one for one in ready if (one.asset, one.partition) not in failed]
     if not due:
@@ -79,6 +81,15 @@ def _launched(instance: dg.DagsterInstance, key: str) -> dg.DagsterRun | None:
     return next(iter(instance.get_runs(filters, limit=1)), None)
 
 
+def _planner(corpus: Corpus, instance: dg.DagsterInstance) -> Planner:
+    """Returns a planner. Where none can be made, such as over a folder that is gone, no asset stays marked as fresh."""
+    try:
+        return corpus.planner()
+    except CorpusError as error:
+        tell(corpus, instance, {stage.name: unknown(str(error)) for stage in corpus.graph})
+        raise
+
+
 _ACTIVE = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.STARTING,
@@ -107,7 +118,7 @@ def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
         if active:
             names = ", ".join(run.run_id[:8] for run in active)
             return dg.SkipReason(f"runs are active ({names}); the next plan is made when they are done")
-        planner = corpus.planner()
+        planner = _planner(corpus, context.instance)
         register_shards(planner, context.instance)
         tell(corpus, context.instance, freshness(planner))
         found = next_request(planner, time.time())
