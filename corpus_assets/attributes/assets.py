@@ -179,7 +179,7 @@ def _stage(entry: Entry) -> Stage:
 
 
 def _kernels(_settings: Mapping[str, Any], entry: Entry) -> tuple[str, ...]:
-    return of_taggers(tagger.name for tagger in entry.taggers)
+    return of_taggers((tagger.name for tagger in entry.taggers), entry.compat)
 
 
 def entry_parameters(settings: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
@@ -188,7 +188,9 @@ def entry_parameters(settings: Mapping[str, Any], entry: Entry) -> dict[str, Any
     `ConfigError` says which library is not installed, or which file cannot be read.
     """
     key = f"attributes.{entry.name}"
-    found: dict[str, Any] = {f"{key}.taggers.{tagger.name}": tagger.version for tagger in entry.taggers}
+    found: dict[str, Any] = {
+        f"{key}.taggers.{tagger.name}": tagger.version_of(entry.compat) for tagger in entry.taggers
+    }
     for tagger in entry.taggers:
         what = f"{entry.place}.taggers: {tagger.name}"
         found |= {f"{key}.wheels.{wheel}": wheel_version(wheel, tagger.extra, what) for wheel in tagger.wheels}

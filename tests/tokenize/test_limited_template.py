@@ -174,3 +174,16 @@ def test_generated_parts_and_all_of_unicode_pass_the_pipe() -> None:
     assert open_template(source, {"n": 0}).render(messages) == ChatTemplate(source).render(messages, {"n": 0})
     with pytest.raises(TemplateFault, match="template_error: UnicodeEncodeError"):
         open_template(source, {"n": 1}).render(messages)
+
+
+def test_the_process_has_no_keys_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "not for a corpus")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not for a corpus")
+    before = {child.pid for child in psutil.Process().children()}
+    template = LimitedTemplate(CHATML, {"bos_token": ""})
+    try:
+        assert template.render_all([talk(("user", "Hello"))])
+        (child,) = [child for child in psutil.Process().children() if child.pid not in before]
+        assert "not for a corpus" not in child.environ().values()
+    finally:
+        template.close()

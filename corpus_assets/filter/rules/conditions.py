@@ -6,7 +6,16 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in
-from corpus_assets.filter.rules.expressions import Merged, Syntax, comparisons, compiled, is_dolma, is_true, merged
+from corpus_assets.filter.rules.expressions import (
+    Merged,
+    Syntax,
+    closed,
+    comparisons,
+    compiled,
+    is_dolma,
+    is_true,
+    merged,
+)
 from corpus_assets.filter.rules.section import RuleSection
 from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
@@ -35,7 +44,8 @@ def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSe
     paths = _expressions(section) if section["syntax"] == "jsonpath" else []
     values = any(map(_OF_VALUES.search, paths))
     since = {f"{section.where}.filters of values": True} if values else {}
-    return {**given(settings), **since, **comparisons(section, paths)}
+    programs = _expressions(section) if section["syntax"] == "jq" else []
+    return {**given(settings), **since, **comparisons(section, paths), **closed(section, programs)}
 
 
 _OF_VALUES = re.compile(r"^(?!\$@?(?:\.attributes|\.metadata)?\[\?).*\[\?|\[\?.*\[\?")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in, source_of
-from corpus_assets.filter.rules.expressions import comparisons, compiled, is_dolma, merged
+from corpus_assets.filter.rules.expressions import closed, comparisons, compiled, is_dolma, merged
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.filter.spans import replaced_as_dolma
 from resources.errors import CorpusError
@@ -52,7 +52,9 @@ def replacements(section: RuleSection) -> RuleSet:
 def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
     """Returns what the result depends on."""
     paths = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jsonpath"]
-    return {**given(settings), **comparisons(section, paths)}
+    programs = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jq"]
+    programs += [one["replacement"] for one in section["span_replacement"] if _is_computed(one["replacement"])]
+    return {**given(settings), **comparisons(section, paths), **closed(section, programs)}
 
 
 def _is_computed(text: str) -> bool:
