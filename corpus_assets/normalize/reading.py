@@ -10,6 +10,7 @@ from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.sampling import Chosen, sampled
 from resources.formats.documents import Document
+from resources.raw_reading import RawReading
 from resources.shards import Shard
 from resources.stage.task import Task
 
@@ -48,15 +49,19 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     gaps: notes which rows these are.
     """
     chosen = Chosen.of(task.parameters, "source")
-    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, _text_bytes)
+    rows = sampled(all_rows(task.shard, task.parameters, task.raw), task, chosen, _text_bytes)
     return good_rows(task, rows, task["source.on_bad_row"], gaps)
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document | BadRow]:
+def all_rows(
+    shard: Shard, parameters: Mapping[str, Any], opened: RawReading | None = None
+) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
-    parameters: values of `READING`, `source_parameters` and `text_parameters`.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`. opened: what notices if a reading goes
+    wrong.
     """
+    bytes_of = opened or shard
     rules = RowRules(
         source=shard.source,
         format=parameters["source.format"],
@@ -69,4 +74,4 @@ def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document |
         loose_texts=_TEXTS in parameters,
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
-    return iter(read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    return iter(read_documents(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))

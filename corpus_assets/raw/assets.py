@@ -29,6 +29,7 @@ from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
+from resources.raw_reading import RawReading
 from resources.row_counts import dense
 from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
@@ -82,17 +83,23 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
     chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
-    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
+    rows = sampled(all_rows(task.shard, task.parameters, task.raw), task, chosen, example_bytes)
     return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
-    """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
+def all_rows(
+    shard: Shard, parameters: Mapping[str, Any], opened: RawReading | None = None
+) -> Iterator[Example | BadRow]:
+    """Yields what each row of a file of a dataset's own gives: an example, or why there is none.
+
+    opened: what notices if a reading goes wrong.
+    """
+    bytes_of = opened or shard
     options = _options_in(parameters, shard.source)
     prefix = f"datasets.{shard.source}.input"
     rules = rules_of(options["mode"], shard.source, options, format_options(parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
-    return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    return iter(read_examples(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
