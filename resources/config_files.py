@@ -1,21 +1,24 @@
 """Small files outside the store that the configuration names: tokenizers, chat templates."""
 
+from functools import partial
 from pathlib import Path
 
+from resources.agreed import agreed_content
 from resources.errors import ConfigError
+from resources.raw_files import stamp
 
 
 def read_outside(key: str, path: str, limit: int) -> bytes:
     """Returns the content of a file; `ConfigError` names the configuration key if it cannot be read or is too large.
 
-    key: the configuration key that names the file. limit: the most bytes that the file may have.
+    `MisreadError` if one reading after the other gives other bytes. key: the configuration key that names the file.
+    limit: the most bytes that the file may have.
     """
     file = Path(path)
     try:
         if file.exists() and not file.is_file():
             raise ConfigError(f"{key}: {path!r} is not a regular file")
-        with file.open("rb") as stream:
-            content = stream.read(limit + 1)
+        content = agreed_content(f"{key}: {path!r}", (path, stamp(file.stat())), partial(file.open, "rb"), limit)
     except OSError as error:
         raise ConfigError(f"{key}: {path!r} cannot be read: {error.strerror}") from None
     if len(content) > limit:

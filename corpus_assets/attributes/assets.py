@@ -1,6 +1,7 @@
 """Stages of attributes: one per entry of `attributes`, whose taggers run together over every document of a shard."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import msgspec
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import named_tagger
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
+from resources.agreed import MisreadError
 from resources.errors import BadFileError, ConfigError
 from resources.formats.documents import Document
 from resources.looked_for import LookedFor, absent_names, numbers_of
@@ -19,6 +21,8 @@ from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
 from resources.tagger import Load, Tagger
 from resources.wheels import wheel_version
+
+_READINGS = 4
 
 Files = Mapping[str, Mapping[str, Sequence[str]]]
 """Paths by tagger and option."""
@@ -53,8 +57,7 @@ class Entry:
         loaders, held = tagger.loaders(self.compat), {}
         for option, paths in files.items():
             digest = digests[f"attributes.{self.name}.{option}.{tagger.name}"]
-            require_digest(self.option_key(tagger, option), paths, digest)
-            held[option] = loaded(loaders[option], paths, digest)
+            held[option] = loaded(loaders[option], self.option_key(tagger, option), paths, digest)
         function = tagger.function(self.compat)
         prefix = f"{key_part(self.name)}__{key_part(tagger.name)}__"
         unread = sum(getattr(value, "unread_lines", 0) for value in held.values())
@@ -106,15 +109,27 @@ def attributes(task: Task, entry: Entry) -> None:
 _LOADED: dict[tuple[str, str], Any] = {}
 
 
-def loaded(load: Load, paths: Sequence[str], digest: str) -> Any:
+def loaded(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
     """Returns what files hold; a worker reads them once for all taggers that read them alike.
 
-    digest: that of their content.
+    Raises `CorpusError` if they changed since the plan, and `MisreadError` if they are misread again and again. option:
+    the configuration key that names them. digest: that of their content.
     """
-    key = (_known_as(load), digest)
-    if key not in _LOADED:
-        _LOADED[key] = load([OutsideFile(path) for path in paths])
-    return _LOADED[key]
+    require_digest(option, paths, digest)
+    known = (_known_as(load), digest)
+    if known not in _LOADED:
+        found = _load(load, option, paths, digest)
+        require_digest(option, paths, digest)
+        _LOADED[known] = found
+    return _LOADED[known]
+
+
+def _load(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
+    for _ in range(_READINGS - 1):
+        with suppress(MisreadError):
+            return load([OutsideFile(path) for path in paths])
+        require_digest(option, paths, digest)
+    return load([OutsideFile(path) for path in paths])
 
 
 def _known_as(value: Any) -> str:

@@ -11,6 +11,7 @@ from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.seen import Seen, of_source
 from resources.formats.documents import Document
+from resources.raw_reading import RawReading
 from resources.shards import Shard
 from resources.stage.task import Task
 
@@ -50,16 +51,20 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     """
     chosen = Chosen.of(task.parameters, "source")
     seen = of_source(task.shard.source, task.parameters)
-    rows = sampled(all_rows(task.shard, task.parameters, seen), task, chosen, _text_bytes)
+    rows = sampled(all_rows(task.shard, task.parameters, seen, task.raw), task, chosen, _text_bytes)
     yield from good_rows(task, rows, task["source.on_bad_row"], gaps)
     task.count(**seen.numbers())
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any], seen: Seen | None = None) -> Iterator[Document | BadRow]:
+def all_rows(
+    shard: Shard, parameters: Mapping[str, Any], seen: Seen | None = None, opened: RawReading | None = None
+) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
-    parameters: values of `READING`, `source_parameters` and `text_parameters`. seen: counts the keys of rows.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`. seen: counts the keys of rows. opened:
+    what notices if a reading goes wrong.
     """
+    bytes_of = opened or shard
     rules = RowRules(
         source=shard.source,
         format=parameters["source.format"],
@@ -73,4 +78,4 @@ def all_rows(shard: Shard, parameters: Mapping[str, Any], seen: Seen | None = No
         seen=seen or Seen({}),
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
-    return iter(read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    return iter(read_documents(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))

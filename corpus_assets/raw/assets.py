@@ -32,6 +32,7 @@ from corpus_assets.raw.takedown import without_named
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles, preference_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
+from resources.raw_reading import RawReading
 from resources.row_counts import dense
 from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
@@ -87,14 +88,19 @@ def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
     chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
     rules = _rules(task.shard, task.parameters)
-    rows = sampled(_rows(task.shard, task.parameters, rules), task, chosen, example_bytes)
+    rows = sampled(_rows(task.shard, task.parameters, rules, task.raw), task, chosen, example_bytes)
     yield from good_rows(task, rows, _options(task)["on_bad_row"], gaps)
     task.count(**rules.seen.numbers())
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
-    """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
-    return _rows(shard, parameters, _rules(shard, parameters))
+def all_rows(
+    shard: Shard, parameters: Mapping[str, Any], opened: RawReading | None = None
+) -> Iterator[Example | BadRow]:
+    """Yields what each row of a file of a dataset's own gives: an example, or why there is none.
+
+    opened: what notices if a reading goes wrong.
+    """
+    return _rows(shard, parameters, _rules(shard, parameters), opened)
 
 
 def _rules(shard: Shard, parameters: Mapping[str, Any]) -> ExampleRules:
@@ -103,9 +109,12 @@ def _rules(shard: Shard, parameters: Mapping[str, Any]) -> ExampleRules:
     return rules_of(options["mode"], shard.source, options, how)
 
 
-def _rows(shard: Shard, parameters: Mapping[str, Any], rules: ExampleRules) -> Iterator[Example | BadRow]:
+def _rows(
+    shard: Shard, parameters: Mapping[str, Any], rules: ExampleRules, opened: RawReading | None = None
+) -> Iterator[Example | BadRow]:
+    bytes_of = opened or shard
     limits = Limits(line_bytes=_options_in(parameters, shard.source)["longest_row"])
-    return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    return iter(read_examples(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:

@@ -61,7 +61,7 @@ def items(task: Task) -> None:
         text_keys=(given,) if isinstance(given, str) else tuple(given),
     )
     limits = Limits(line_bytes=options["longest_row"])
-    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
+    rows = read_examples(RawFile(shard.path, task.raw.open, task.raw.open_member), rules, limits)
     good = good_rows(task, rows, options["on_bad_row"])
     write_good_rows(task, good, options["on_bad_file"], partial(_write_items, task, rules))
 

@@ -11,6 +11,7 @@ from corpus_assets.raw.faults import RowError, check_json
 from corpus_assets.raw.json_values import OBJECT, STRING, Fields, free_key, kind_of, says_nothing, utf8
 from corpus_assets.raw.seen import Seen
 from resources.errors import ConfigError
+from resources.formats.codecs import FREE_BYTES, RATIO
 from resources.formats.documents import NO_METADATA
 
 Ids = Literal["auto", "given", "derived", "optional"]
@@ -69,8 +70,8 @@ class Limits:
 
     line_bytes: int = 256 << 20
     nesting: int = 256
-    ratio: int = 4096
-    free_bytes: int = 64 << 20
+    ratio: int = RATIO
+    free_bytes: int = FREE_BYTES
 
     def decompressed(self, compressed_bytes: int) -> int:
         """Returns the number of bytes that a compressed stream of this size may decompress to."""

@@ -121,7 +121,7 @@ def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence
     if not stream.raw:
         return rows
     limits = Limits(line_bytes=task["source.longest_row"])
-    lines = json_lines(RawFile(shard.path, shard.open, None), task["source.format"], limits)
+    lines = json_lines(RawFile(shard.path, task.raw.open, None), task["source.format"], limits)
     return as_raw(rows, lines, shard.label, same_texts=stream.replaces)
 
 

@@ -15,7 +15,7 @@ from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.assets import examples_of
 from corpus_assets.raw.bad_rows import write_good_rows
 from corpus_assets.raw.reasons import document_reasons
-from corpus_assets.raw.takedown import NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
+from corpus_assets.raw.takedown import KEYS, NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
 from corpus_assets.takedown.named import BY_KIND, ENTRIES, MET, count_urls, entry_numbers, looked_for_urls
@@ -32,7 +32,7 @@ from resources.stage.declaration import Partitioning, Stage, Values, same
 from resources.stage.task import Task
 from resources.storage.s3_client import S3Settings
 
-LIST, KEYS = "takedown_list", "document_keys"
+LIST = "takedown_list"
 _LOCATION, _LISTS = "remove.location", "remove.lists"
 _BLOCK = 1 << 14
 

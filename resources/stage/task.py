@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, BinaryIO, TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ from resources.formats.segments import SegmentWriter
 from resources.formats.writers import BinaryWriter, Writer, Written
 from resources.hashing import content_digest, value_digest
 from resources.ledger import FileRecord, partition_digest
+from resources.raw_reading import RAW_SOURCE_INPUTS, RawReading
 from resources.shards import Shard
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
@@ -120,6 +122,12 @@ class Task:
         """Removes everything that was not published."""
         self._unpublished.discard()
 
+    def close(self) -> None:
+        """Closes what readers left open, and removes everything that was not published."""
+        if "raw" in self.__dict__:
+            self.raw.close()
+        self.discard()
+
     @property
     def key(self) -> str:
         """The partition key of a partitioned stage."""
@@ -130,6 +138,21 @@ class Task:
     def shard(self) -> Shard:
         """The raw file of a shard partition."""
         return next(shard for shard in self.shards if shard.key == self._given.key)
+
+    @cached_property
+    def raw(self) -> RawReading:
+        """The raw file of a shard partition to read from, by which it is noticed if a reading goes wrong.
+
+        What is read is compared with the record of the raw file after the stage's function, if the stage reads it.
+        """
+        of_shard = (found[0].record for found in self._given.inputs.values() if len(found) == 1)
+        recorded = (one for one in of_shard if one.partition == self.key and one.inputs.keys() == RAW_SOURCE_INPUTS)
+        return RawReading(self.shard, next(recorded, None))
+
+    def require_read_right(self) -> None:
+        """Raises an error if bytes of the raw file were read that are not the recorded ones; see `RawReading`."""
+        if "raw" in self.__dict__:
+            self.raw.require_right()
 
     def __getitem__(self, key: str) -> Any:
         """Returns a parameter that the stage declared, by its dotted key."""
