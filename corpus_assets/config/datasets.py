@@ -185,6 +185,9 @@ class DPODataset(Templated):
     )
     user_role: str = Field("user", description="name of the user in messages, and in dialogues written as one text")
     assistant_role: str = Field("assistant", description="name of the assistant there")
+    equal_pairs: Literal["leave_out", "keep"] = Field(
+        "leave_out", description="whether pairs whose responses are equal make rows, from which nothing is learned"
+    )
     reference: bool = Field(False, description="rows as Cerebras makes them, its truncation included")
 
     @property

@@ -13,6 +13,12 @@ from resources.hashing import content_digest
 
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights"}
+# What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
+_LEARNED = {
+    "chat": "after the prompt for an answer, up to its end",
+    "dpo": "with one end",
+    "fim": "with its tokens as control tokens",
+}
 Settings = Mapping[str, Any]
 
 
@@ -68,7 +74,10 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     if not options.get("keep_empty", True):
         del options["keep_empty"]  # Nor did it have this one, and then did as without it.
     if options.get("reference"):
+        options.pop("equal_pairs", None)  # Cerebras keeps all.
         options["begin_of_text"] = "by setting"  # Once, the tokenizer's file alone said where it stands.
+    elif rule := _LEARNED.get(options.get("mode", "")):
+        options["learned"] = rule
     if not entry["shuffle"]:
         del options["shuffle_seed"]
     else:

@@ -22,7 +22,7 @@ from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
-from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.config_files import is_template, read_outside
 from resources.errors import ConfigError
@@ -82,13 +82,16 @@ class DatasetBuild:
         """Returns the build of a task; `tokenizer` is the asset that holds the tokenizer."""
         options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
         section = dataset_section(options)
+        mode = mode_of(section)
+        template = task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None
+        loaded = load_tokenizer_of(task.input(tokenizer), options.get("separator"))
         return cls(
             name=name,
             options=options,
             section=section,
-            mode=mode_of(section),
-            tokenizer=load_tokenizer_of(task.input(tokenizer), options.get("separator")),
-            template=task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None,
+            mode=mode,
+            tokenizer=with_control(loaded, mode.control(section, loaded, template)),
+            template=template,
         )
 
     @property

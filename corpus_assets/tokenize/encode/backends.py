@@ -269,6 +269,11 @@ class Accelerated(Tokenizer):
 
     @property
     @override
+    def added_tokens(self) -> Mapping[str, int]:
+        return self.reference.added_tokens
+
+    @property
+    @override
     def template_values(self) -> Mapping[str, Any]:
         return self.reference.template_values
 

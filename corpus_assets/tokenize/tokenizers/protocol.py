@@ -53,6 +53,10 @@ class Tokenizer(Protocol):
         """Ids of the control tokens by content: those that `encode_trusted` finds in a text."""
 
     @property
+    def added_tokens(self) -> Mapping[str, int]:
+        """Ids of all tokens that are found as a whole in a text: the control tokens, and others such as `<think>`."""
+
+    @property
     def template_values(self) -> Mapping[str, Any]:
         """Values that a chat template may name beside the messages: `bos_token`, `eos_token`, ... as strings."""
 
