@@ -9,10 +9,13 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets import dataset_section
 from corpus_assets.tokenize import tokenizer, tokens
 from corpus_assets.tokenize.encode.attempts import BACKEND
+from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
+from resources.errors import ConfigError
 from resources.hashing import content_digest
 
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
-_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights"}
+_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
 # What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
 _LEARNED = {
     "chat": "after the prompt for an answer, up to its end",
@@ -117,6 +120,17 @@ def check_dataset(settings: Settings, name: str) -> None:
     if loaded is not None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)
+        if source is not None:
+            _check_learned(entry, loaded, source, place)
+
+
+def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str) -> None:
+    section = dataset_section(entry)
+    mode = mode_of(section)
+    try:
+        mode.check(section, tokenizer.with_control(loaded, mode.control(section, loaded, source)), source)
+    except ConfigError as fault:
+        raise ConfigError(f"{place}: {fault}") from fault
 
 
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:

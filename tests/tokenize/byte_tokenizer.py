@@ -20,6 +20,7 @@ class ByteTokenizer:
         self.special_tokens: Mapping[str, int] = {token: 512 + number for number, token in enumerate(CONTROL)}
         self.kind = "tokenizer_json"
         self.vocab_size = 512 + len(CONTROL)
+        self.added_tokens = self.special_tokens
         self.eos_id: int | None = self.special_tokens["<eos>"]
         self.pad_id = self.special_tokens[pad]
         self.bos_id: int | None = self.special_tokens["<bos>"] if adds_bos else None

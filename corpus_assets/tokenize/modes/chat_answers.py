@@ -38,12 +38,12 @@ class Answers:
 class Asking:
     """The messages of a dialogue that are to be learned, with what has to be rendered to find them in its text.
 
-    header: see `header_of`.
+    A message of which the template writes no text is no answer.
     """
 
-    def __init__(self, dialogue: Dialogue, wanted: Collection[int], header: str | None = None) -> None:
+    def __init__(self, dialogue: Dialogue, wanted: Collection[int], style: "Style") -> None:
         self._dialogue = dialogue
-        self._header = header
+        self._style = style
         self._wanted = sorted(wanted)
         last = len(dialogue.messages) - 1
         said = [number for number in self._wanted if dialogue.messages[number].get("role") not in ASKING_ROLES]
@@ -68,31 +68,53 @@ class Asking:
         ends = _texts(dict(zip(self._ends, rendered[len(self._prompts) :], strict=True)))
         found, rewritten = list[Answer](), list[int]()
         for number in self._wanted:
-            prompt = prompts.get(number)
-            start = (
-                _begin(whole, number, prompt, tokens)
-                if self._header is None or prompt is None
-                else _begin_after(whole, number, prompt + self._header)
-            )
-            if start is None:
+            texts = [content for content in whole.contents if content.message == number]
+            if not texts:
                 continue
-            written = max([start, *(content.stop for content in whole.contents if content.message == number)])
+            start = self._begin(whole, number, prompts.get(number), tokens)
+            written = max(start, texts[-1].stop)
             alone = whole.text if number not in self._ends else ends.get(number)
-            stop = _end(whole, number, written, alone, tokens)
+            stop = self._end(whole, (number, written), alone, tokens)
             if stop is None:
                 rewritten.append(number)
             else:
                 found.append(Answer(number, start, stop))
         return Answers(tuple(found), tuple(rewritten))
 
+    def _begin(self, whole: Conversation, number: int, prompt: str | None, tokens: ControlTokens) -> int:
+        header = self._style.header
+        if header is None or prompt is None:
+            return _begin(whole, number, prompt, tokens)
+        before = prompt + header
+        return len(before) if whole.text.startswith(before) else _begin(whole, number, None, tokens)
+
+    def _end(
+        self, whole: Conversation, answer: tuple[int, int], alone: str | None, tokens: ControlTokens
+    ) -> int | None:
+        """Returns where an answer ends, None if the text does not show it as it is `alone`, with nothing after it.
+
+        answer: its message, and where its last content ends. It ends with the first `end` that the template writes
+        after that, or else, for answers of another kind, with the last control token there.
+        """
+        number, written = answer
+        after = min((content.start for content in whole.contents if content.message > number), default=len(whole.text))
+        if alone is None:
+            return next((stop for _, stop in tokens.find(whole.text, written, after)), written)
+        found = list(tokens.find(alone, min(written, len(alone)), len(alone)))
+        ends = [stop for start, stop in found if alone[start:stop] == self._style.end] or [
+            stop for _, stop in found[-1:]
+        ]
+        stop = max([written, *ends[:1]])
+        return stop if whole.text[:stop] == alone[:stop] and stop <= max(after, written) else None
+
 
 def _texts(rendered: Mapping[int, Rendering]) -> dict[int, str]:
     return {number: found.text for number, found in rendered.items() if isinstance(found, Rendered)}
 
 
-def _begin(whole: Conversation, number: int, prompt: str | None, tokens: ControlTokens) -> int | None:
-    """Returns where an answer begins: after the prompt for it, or else with its first content; None without both."""
-    first = min((content.start for content in whole.contents if content.message == number), default=None)
+def _begin(whole: Conversation, number: int, prompt: str | None, tokens: ControlTokens) -> int:
+    """Returns where an answer begins: after the prompt for it, or else with its first content."""
+    first = min(content.start for content in whole.contents if content.message == number)
     if prompt is None:
         return first
     before = max((content.stop for content in whole.contents if content.message < number), default=0)
@@ -102,30 +124,36 @@ def _begin(whole: Conversation, number: int, prompt: str | None, tokens: Control
     # The prompt goes on otherwise: what both share may end inside a word that only looks alike.
     borders = [stop for _, stop in tokens.find(whole.text, before, shared)]
     borders.append(whole.text.rfind("\n", before, shared) + 1)
-    border = max((border for border in borders if before < border <= shared), default=None)
-    return border if border is not None and (first is None or border <= first) else first
+    border = max((border for border in borders if before < border <= min(shared, first)), default=None)
+    return first if border is None else border
 
 
-def _begin_after(whole: Conversation, number: int, before: str) -> int | None:
-    """Returns where an answer begins of a template that writes no prompt for it, but `before` in its place."""
-    return len(before) if whole.text.startswith(before) else _begin(whole, number, None, ControlTokens({}))
+@dataclass(frozen=True)
+class Style:
+    """How a template writes answers.
 
-
-def header_of(template: LimitedTemplate, tokens: ControlTokens, role: str) -> str | None:
-    """Returns what a template that knows no `add_generation_prompt` writes before an answer; None if it knows it.
-
-    What it writes there without naming the role, or a control token, is part of the answer: a space, as in Llama 2.
+    header: what it writes before an answer if it knows no `add_generation_prompt`; None if it knows it. What it writes
+    there without naming the role, or a control token, is part of the answer: a space, as in Llama 2. end: the control
+    token that ends an answer which is a text alone.
     """
-    question = {"role": "user", "content": _ASKED}
-    asked = Dialogue([question]), Dialogue([question], generation_prompt=True)
-    bare, prompted, answered = template.render_all([*asked, Dialogue([question, {"role": role, "content": _SAID}])])
-    if not (isinstance(bare, Rendered) and isinstance(prompted, Rendered) and isinstance(answered, Rendered)):
-        return None
-    if bare.text != prompted.text:
-        return None
-    header, said, _ = answered.text.removeprefix(bare.text).partition(_SAID)
-    is_one = said and answered.text.startswith(bare.text) and (role in header.lower() or tokens.spelled_in(header))
-    return header if is_one else ""
+
+    header: str | None = None
+    end: str | None = None
+
+    @classmethod
+    def of(cls, template: LimitedTemplate, tokens: ControlTokens, role: str) -> "Style":
+        """Returns the style of a template; role: who answers."""
+        question = {"role": "user", "content": _ASKED}
+        asked = Dialogue([question]), Dialogue([question], generation_prompt=True)
+        bare, prompted, answered = template.render_all([*asked, Dialogue([question, {"role": role, "content": _SAID}])])
+        if not isinstance(answered, Rendered):
+            return cls()
+        before, _, after = answered.text.partition(_SAID)
+        end = next((after[start:stop] for start, stop in tokens.find(after, 0, len(after))), None)
+        if not isinstance(bare, Rendered) or not isinstance(prompted, Rendered) or bare.text != prompted.text:
+            return cls(end=end)
+        header = before.removeprefix(bare.text) if before.startswith(bare.text) else ""
+        return cls(header if role in header.lower() or tokens.spelled_in(header) else "", end)
 
 
 def _shared(left: str, right: str) -> int:
@@ -135,15 +163,3 @@ def _shared(left: str, right: str) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if left[low:middle] == right[low:middle] else (low, middle - 1)
     return low
-
-
-def _end(whole: Conversation, number: int, written: int, alone: str | None, tokens: ControlTokens) -> int | None:
-    """Returns where an answer ends, None if the text does not show it as it is `alone`, with nothing after it.
-
-    written: where its last content ends. It ends with the last control token that the template writes after that.
-    """
-    after = min((content.start for content in whole.contents if content.message > number), default=len(whole.text))
-    if alone is None:
-        return next((stop for _, stop in tokens.find(whole.text, written, after)), written)
-    stop = max([written, *(stop for _, stop in tokens.find(alone, min(written, len(alone)), len(alone)))])
-    return stop if whole.text[:stop] == alone[:stop] and stop <= max(after, written) else None

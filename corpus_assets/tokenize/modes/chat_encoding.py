@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.modes.chat_alignment import ASKING_ROLES, Aligning, ControlTokens, Conversation
-from corpus_assets.tokenize.modes.chat_answers import Asking, header_of
+from corpus_assets.tokenize.modes.chat_answers import Asking, Style
 from corpus_assets.tokenize.modes.chat_template import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.limited_template import Found as Rendering
 from corpus_assets.tokenize.modes.limited_template import LimitedTemplate
@@ -88,7 +88,7 @@ class ChatEncoder:
         self._tokens = ControlTokens(tokenizer.special_tokens)
         self._roles = roles
         self._only_last = only_last
-        self._header = None if roles is None else header_of(template, self._tokens, answering(roles))
+        self._style = Style() if roles is None else Style.of(template, self._tokens, answering(roles))
 
     def write(self, talk: Talk) -> Written | None:
         """Returns a conversation as one text, None if no answer is learned in it; raises the TemplateFault."""
@@ -112,7 +112,7 @@ class ChatEncoder:
     def _write_whole(self, talks: Sequence[Talk]) -> list[tuple[Written, tuple[int, ...]] | TemplateFault]:
         """Returns each conversation as one text, and the messages whose answers it does not show, or the fault."""
         aligning = [Aligning(talk.dialogue, self._tokens) for talk in talks]
-        asking = [Asking(talk.dialogue, self._wanted(talk), self._header) for talk in talks]
+        asking = [Asking(talk.dialogue, self._wanted(talk), self._style) for talk in talks]
         pairs = list(zip(talks, aligning, asking, strict=True))
         asked = [dialogue for _, text, answers in pairs for dialogue in (*text.asked, *answers.asked)]
         rendered = iter(self._template.render_all(asked))

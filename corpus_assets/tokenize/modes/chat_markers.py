@@ -27,8 +27,9 @@ def turn_markers(template: LimitedTemplate, tokenizer: Tokenizer, role: str) -> 
 
     role: who answers.
     """
-    added = ControlTokens(tokenizer.added_tokens)
-    if not set(tokenizer.added_tokens) - set(tokenizer.special_tokens):
+    # Some tokenizers add line ends as tokens.
+    added = ControlTokens({token: id_ for token, id_ in tokenizer.added_tokens.items() if not token.isspace()})
+    if not set(added.ids) - set(tokenizer.special_tokens):
         return set()
     questions = [[_USER], [_SYSTEM, _USER]]
     asked = [

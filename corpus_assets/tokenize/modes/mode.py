@@ -60,6 +60,7 @@ class Mode(Generic[SectionT, ItemT]):
     name: for files and trainers; None: the mode's name in Cerebras' Model Zoo.
     control: the tokens that are control tokens for a dataset whatever its tokenizer says; it takes the section, the
     tokenizer and the chat template.
+    check: raises ConfigError for a section, a tokenizer and a chat template that make no rows to learn from.
     rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
     fills no row goes on to the next stream. None: nothing does.
     """
@@ -72,6 +73,7 @@ class Mode(Generic[SectionT, ItemT]):
     chosen_by: Callable[[SectionT], bool] = lambda _: True
     name: str | None = None
     control: Callable[[SectionT, Tokenizer, str | None], Collection[str]] = lambda *_: ()
+    check: Callable[[SectionT, Tokenizer, str | None], object] = lambda *_: None
     rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None
 
     @property
