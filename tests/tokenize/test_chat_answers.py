@@ -44,7 +44,7 @@ def tokenizer(*, special: bool = True, spelled: bool = False) -> LoadedTokenizer
         | {"single_word": False, "lstrip": False, "rstrip": False}
         for n, name in enumerate(names)
     ]
-    definition = {
+    definition: dict[str, Any] = {
         **{"version": "1.0", "truncation": None, "padding": None, "normalizer": None, "post_processor": None},
         "added_tokens": added,
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
