@@ -40,7 +40,18 @@ FROM_NEIGHBOURS = {
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
         f"corpus_assets.raw.{name}"
-        for name in ("readers", "bad_rows", "faults", "losses", "format_options", "reasons", "sampling", "takedown")
+        for name in (
+            "readers",
+            "bad_rows",
+            "faults",
+            "losses",
+            "format_options",
+            "identities",
+            "reasons",
+            "sampling",
+            "seen",
+            "takedown",
+        )
     ),
     "takedown": (
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "takedown")),

@@ -94,8 +94,10 @@ class RowReader:
     def _values(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
         """Returns the text of a row, and its other values."""
         if bare_strings and line.lstrip().startswith(b'"'):
+            self._rules.seen.row({})
             return STRING.decode(line), {}
         fields = OBJECT.decode(line)
+        self._rules.seen.row(fields)
         text = fields.pop(self._rules.text_key, None)
         if text is None:
             raise RowError("no_text", f"no key {self._rules.text_key!r}; the row has {names(fields)}")
@@ -137,6 +139,7 @@ class RowReader:
         missing.
         """
         self._names.next_values(values)
+        self._rules.seen.columns(values)
         text = values.pop(self._rules.text_key, None)
         if not isinstance(text, str | bytes):
             raise RowError("text_not_a_string", "the text is null")
@@ -145,6 +148,7 @@ class RowReader:
     def from_text(self, text: str, place: str) -> Document:
         """Returns the document of a text without other values."""
         self._names.next_row()
+        self._rules.seen.row({})
         return self._document(text, {}, place)
 
     def from_record(self, values: dict[str, object], place: str) -> Document:

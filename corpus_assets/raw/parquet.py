@@ -36,7 +36,7 @@ def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str)
     pages = CheckedPages(raw, where, MAX_PAGE_ROWS * limits.line_bytes)
     file = _opened(pages, where)
     _check_schema(file.schema_arrow, parser, where)
-    names = [name for name in file.schema_arrow.names if parser.columns is None or name in parser.columns]
+    names = _wanted(file.schema_arrow.names, parser)
     groups = _groups(file, names)
     _check_sizes(groups, limits.decompressed(stored_bytes), where)
     pages.chunks = {chunk.start: chunk for group in groups if group.rows for chunk in group.chunks}
@@ -67,6 +67,12 @@ def _opened(pages: CheckedPages, where: str) -> Any:
     except UnicodeDecodeError as fault:
         raise BadFileError(where, f"a column has a name that is no UTF-8: {fault.object[:40]!r}") from None
     return file
+
+
+def _wanted(names: Sequence[str], parser: RowParser[Row]) -> list[str]:
+    """Returns the columns to read; all if one that is asked for is missing, so that what is there can be told."""
+    missing = any(set(group) - set(names) for group in parser.required)
+    return [name for name in names if parser.columns is None or missing or name in parser.columns]
 
 
 def _check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeVar, get_args
 
 import msgspec
 
 from corpus_assets.raw.faults import RowError, check_json
 from corpus_assets.raw.json_values import OBJECT, STRING, Fields, free_key, kind_of, says_nothing, utf8
+from corpus_assets.raw.seen import Seen
 from resources.errors import ConfigError
 from resources.formats.documents import NO_METADATA
 
@@ -41,7 +42,7 @@ class SourceRules:
     `ids`: `given` requires an id in every row; `derived` makes one from file and row for every row; `optional` for
     every row without one, and no row is bad for what it has there; `auto` follows the first good row of each file: if
     it has an id, rows without one are bad; if not, rows without one get a derived id. `metadata_key` None means
-    `metadata`, or `meta` if a row has no `metadata`.
+    `metadata`, or `meta` if a row has no `metadata`. `seen` counts which names of keys were found.
     """
 
     source: str
@@ -50,6 +51,7 @@ class SourceRules:
     ids: Ids = "auto"
     metadata_key: str | None = None
     options: FormatOptions = FormatOptions()
+    seen: Seen = field(default_factory=lambda: Seen({}), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.ids not in get_args(Ids):
@@ -180,7 +182,10 @@ class RowNames:
         if self._id_required is None:
             self._id_required = given is not None
         self._good += 1
-        return f"{place}:{self._row}" if given is None else given
+        if given is not None:
+            return given
+        self._rules.seen.derived_ids += 1
+        return f"{place}:{self._row}"
 
     def metadata(self, fields: Fields) -> msgspec.Raw:
         """Returns the metadata with all other `fields` merged in, without a `source` equal to the configured one.

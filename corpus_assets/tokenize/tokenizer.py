@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from corpus_assets.tokenize.modes.chat_template import names_read
 from corpus_assets.tokenize.modes.limited_template import try_template
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
@@ -183,6 +184,13 @@ def check_template(
             f"{key}: with `loss_roles: none` its generation blocks say what is learned, and it has none; valid: a "
             "template with `{% generation %}`, or roles"
         )
+
+
+def check_values(source: str, key: str, values: Mapping[str, Any]) -> None:
+    """Raises ConfigError with the key for a value that a chat template never reads."""
+    read = names_read(source)
+    if unread := sorted(set(values) - read):
+        raise ConfigError(f"{key}: the chat template reads no {unread[0]!r}; it reads {', '.join(sorted(read))}")
 
 
 def vocabulary_note(partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:

@@ -179,8 +179,8 @@ def test_a_prompt_that_goes_on_otherwise_ends_at_its_last_border() -> None:
 def test_rows_bring_tools_a_system_text_and_values() -> None:
     answer = talk(("user", "a"), ("assistant", "b"))
     tools = [{"name": "now", "extra": None}]
-    for given in (tools, json.dumps(tools)):
-        (text,) = shown(answer, CHATML + PROMPT, row={"tools": given, "system": "Be brief."})
+    for tool_list in (tools, json.dumps(tools)):
+        (text,) = shown(answer, CHATML + PROMPT, row={"tools": tool_list, "system": "Be brief."})
         begin = (
             '<|im_start|>system\n[{"name": "now"}]<|im_end|>\n<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user'
         )

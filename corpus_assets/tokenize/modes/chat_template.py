@@ -14,7 +14,7 @@ from datetime import date, datetime
 from typing import Any, NoReturn
 
 import msgspec
-from jinja2 import TemplateError, nodes
+from jinja2 import TemplateError, meta, nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.runtime import Macro
@@ -108,6 +108,11 @@ class ChatTemplate:
         except Exception as error:  # A template computes with what it is given: any exception can come out of it.
             raise TemplateFault("template_error", f"{type(error).__name__}: {error}"[:MAX_PROBLEM]) from error
         return Rendered(text, tuple(environment.generated))
+
+
+def names_read(source: str) -> set[str]:
+    """Returns the names that a template reads and does not set itself. The source is one that compiles."""
+    return meta.find_undeclared_variables(_Environment().parse(source))
 
 
 class _Environment(ImmutableSandboxedEnvironment):

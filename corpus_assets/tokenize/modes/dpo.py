@@ -3,8 +3,9 @@
 Rafailov et al. 2023; the layout of the six channels is that of docs/formats/cerebras-rows.md "DPO".
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from corpus_assets.config.datasets import DPODataset
 from corpus_assets.tokenize.modes.chat_input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat_markers import turn_markers
 from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, Dialogue, TemplateFault
-from corpus_assets.tokenize.modes.dpo_pairs import MARK, Roles, UnusablePairError
+from corpus_assets.tokenize.modes.dpo_pairs import MARK, PROBE, Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import (
     FormatAll,
     Formatted,
@@ -70,6 +71,24 @@ def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> 
         return [one if isinstance(one, TemplateFault) else one.text for one in found]
 
     return _rows(section, examples, tokenizer, tools.statistics, format_all)
+
+
+def before_answer(source: str | None, values: Mapping[str, Any], roles: tuple[str, str]) -> str | None:
+    """Returns what is written before the answer to one question, the question included; None if that cannot be told.
+
+    source: a chat template, or None for the `[INST]` style. values: what a template may name beside the messages.
+    roles: those of the question and of the answer.
+    """
+    messages = [{"role": role, "content": content} for role, content in zip(roles, ("One?", PROBE), strict=True)]
+    if source is None:
+        text: str = instruction_formatter(Roles(*roles))(messages)
+    else:
+        (found,) = open_template(source, values).render_all([Dialogue(messages)])
+        if isinstance(found, TemplateFault):
+            return None
+        text = found.text
+    before, probe, _ = text.partition(PROBE)
+    return before if probe else None
 
 
 def formatted_rows(
