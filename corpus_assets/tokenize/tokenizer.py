@@ -225,7 +225,7 @@ def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> 
 
 def with_control(tokenizer: LoadedTokenizer, tokens: Collection[str]) -> LoadedTokenizer:
     """Returns the tokenizer with tokens of its vocabulary as control tokens, kept as those of `load_tokenizer_of`."""
-    key = (tokenizer.digest, "\0".join(sorted(tokens)))
+    key = (tokenizer.encoding_digest, "\0".join(sorted(tokens)))
     if key not in _CONTROLLED:
         while len(_CONTROLLED) >= _MAX_LOADED:
             del _CONTROLLED[next(iter(_CONTROLLED))]

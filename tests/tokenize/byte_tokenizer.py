@@ -25,7 +25,7 @@ class ByteTokenizer:
         self.pad_id = self.special_tokens[pad]
         self.bos_id: int | None = self.special_tokens["<bos>"] if adds_bos else None
         self.adds_bos = self.bos_by_setting = adds_bos
-        self.digest = "0" * 32
+        self.digest = self.encoding_digest = "0" * 32
         self.chat_template: str | None = None
         self.template_values: Mapping[str, Any] = {}
 

@@ -259,6 +259,11 @@ class Accelerated(Tokenizer):
 
     @property
     @override
+    def encoding_digest(self) -> str:
+        return self.reference.encoding_digest
+
+    @property
+    @override
     def chat_template(self) -> str | None:
         return self.reference.chat_template
 

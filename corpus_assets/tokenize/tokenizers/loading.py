@@ -59,6 +59,7 @@ class LoadedTokenizer:
     """`Tokenizer` of the protocol, over one of the backends. Results do not depend on a number of threads.
 
     template_values: contents of `bos_token`, `eos_token`, ... for chat templates. bos_by_setting: see the protocol.
+    control: control tokens by `with_control`, which its files do not make such.
     """
 
     backend: TokenizerBackend
@@ -72,6 +73,12 @@ class LoadedTokenizer:
     template_values: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "tokenizer_json"
     bos_by_setting: bool = False
+    control: tuple[str, ...] = ()
+
+    @property
+    def encoding_digest(self) -> str:
+        """32 hex digits; equal ones give equal ids of equal texts."""
+        return content_digest(self.digest.encode(), *map(str.encode, self.control)) if self.control else self.digest
 
     @property
     def vocab_size(self) -> int:
@@ -149,8 +156,8 @@ class LoadedTokenizer:
         wanted = sorted({token for token in tokens if token not in known and self.token_id(token) is not None})
         if not wanted:
             return self
-        digest = content_digest(self.digest.encode(), b"control", *(token.encode() for token in wanted))
-        return replace(self, backend=self.backend.with_control(wanted), digest=digest)
+        control = tuple(sorted({*self.control, *wanted}))
+        return replace(self, backend=self.backend.with_control(wanted), control=control)
 
     def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Returns UTF-8 bytes and code points (vocab_size,) of every id's text; see `token_sizes.text_sizes`."""

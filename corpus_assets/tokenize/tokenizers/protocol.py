@@ -42,7 +42,11 @@ class Tokenizer(Protocol):
 
     @property
     def digest(self) -> str:
-        """32 hex digits; equal digests give equal ids."""
+        """32 hex digits; equal digests give equal texts of equal ids."""
+
+    @property
+    def encoding_digest(self) -> str:
+        """32 hex digits; equal ones give equal ids of equal texts, too."""
 
     @property
     def chat_template(self) -> str | None:
