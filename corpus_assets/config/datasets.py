@@ -130,9 +130,9 @@ def _some_role(value: list[str] | None) -> list[str] | None:
 class ChatDataset(Packed, Templated):
     """Conversations through a chat template, loss on chosen roles (3 channels, or 5 when packed).
 
-    Learned are the tokens that hold a code point of a text of such a role, what the template writes between two texts
-    of one message, and what it writes after the last one up to the first control token, that token included
-    (`<|im_end|>`, `</s>`); if the next text comes before any control token, nothing after it.
+    Learned is what a model has to say: all that the template writes after the prompt for an answer
+    (`add_generation_prompt`), reasoning and tool calls included, up to the control token that ends it (`<|im_end|>`,
+    `</s>`). An answer that later turns change is learned in a row of its own, which ends with it.
     """
 
     mode: Literal["chat"]
@@ -152,6 +152,9 @@ class ChatDataset(Packed, Templated):
         "oldest_turns",
         description="how a conversation that is too long is shortened: not at all, by its last tokens, or by its "
         "earliest turns, but for system messages in front; all is counted",
+    )
+    max_discarded: float = Field(
+        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
     )
 
     @property
@@ -196,6 +199,12 @@ class DPODataset(Templated):
         "user", description="name of the user in messages, and in dialogues written as one text"
     )
     assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
+    max_discarded: float = Field(
+        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
+    )
+    equal_pairs: Literal["leave_out", "keep"] = Field(
+        "leave_out", description="whether pairs whose responses are equal make rows, from which nothing is learned"
+    )
     reference: bool = Field(False, description="rows as Cerebras makes them, its truncation included")
 
     @property

@@ -10,11 +10,19 @@ from corpus_assets.config.datasets import dataset_section
 from corpus_assets.tokenize import tokenizer, tokens
 from corpus_assets.tokenize.encode.attempts import BACKEND
 from corpus_assets.tokenize.modes.dpo import before_answer
+from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
 from resources.hashing import content_digest
 
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
-_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights"}
+_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
+# What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
+_LEARNED = {
+    "chat": "after the prompt for an answer, up to its end",
+    "dpo": "with one end",
+    "fim": "with its tokens as control tokens",
+}
 Settings = Mapping[str, Any]
 
 
@@ -70,7 +78,10 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     if not options.get("keep_empty", True):
         del options["keep_empty"]  # Nor did it have this one, and then did as without it.
     if options.get("reference"):
+        options.pop("equal_pairs", None)  # Cerebras keeps all.
         options["begin_of_text"] = "by setting"  # Once, the tokenizer's file alone said where it stands.
+    elif rule := _LEARNED.get(options.get("mode", "")):
+        options["learned"] = rule
     if not entry["shuffle"]:
         del options["shuffle_seed"]
     else:
@@ -127,6 +138,17 @@ def check_dataset(settings: Settings, name: str) -> None:
     if loaded is not None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)
+        if source is not None:
+            _check_learned(entry, loaded, source, place)
+
+
+def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str) -> None:
+    section = dataset_section(entry)
+    mode = mode_of(section)
+    try:
+        mode.check(section, tokenizer.with_control(loaded, mode.control(section, loaded, source)), source)
+    except ConfigError as fault:
+        raise ConfigError(f"{place}: {fault}") from fault
 
 
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from typing import Any
@@ -38,6 +38,7 @@ Settings = Mapping[str, Any]
 _MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
 _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
 _LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
+_CONTROLLED: dict[tuple[str, str], LoadedTokenizer] = {}
 _CHECKED: dict[str, LoadedTokenizer] = {}
 _MAX_LOADED = 4
 _GENERATION = re.compile(r"\{%[-+]?\s*generation\b")
@@ -220,3 +221,13 @@ def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> 
         loaded = load_tokenizer(files, TokenizerSpec.of_stored(stored_files.json(SPEC)))
         _LOADED[key] = loaded.with_token(separator) if separator else loaded
     return _LOADED[key]
+
+
+def with_control(tokenizer: LoadedTokenizer, tokens: Collection[str]) -> LoadedTokenizer:
+    """Returns the tokenizer with tokens of its vocabulary as control tokens, kept as those of `load_tokenizer_of`."""
+    key = (tokenizer.encoding_digest, "\0".join(sorted(tokens)))
+    if key not in _CONTROLLED:
+        while len(_CONTROLLED) >= _MAX_LOADED:
+            del _CONTROLLED[next(iter(_CONTROLLED))]
+        _CONTROLLED[key] = tokenizer.with_control(tokens)
+    return _CONTROLLED[key]
