@@ -1,6 +1,5 @@
 """Small files outside the store that the configuration names: tokenizers, chat templates."""
 
-from functools import partial
 from pathlib import Path
 
 from resources.agreed import agreed_content
@@ -18,7 +17,7 @@ def read_outside(key: str, path: str, limit: int) -> bytes:
     try:
         if file.exists() and not file.is_file():
             raise ConfigError(f"{key}: {path!r} is not a regular file")
-        content = agreed_content(f"{key}: {path!r}", (path, stamp(file.stat())), partial(file.open, "rb"), limit)
+        content = agreed_content(f"{key}: {path!r}", (path, stamp(file.stat())), lambda: file.open("rb"), limit)
     except OSError as error:
         raise ConfigError(f"{key}: {path!r} cannot be read: {error.strerror}") from None
     if len(content) > limit:

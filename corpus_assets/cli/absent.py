@@ -13,7 +13,7 @@ from corpus_assets.cli.absent_tokens import search_tokens
 from corpus_assets.cli.comparable import Comparable
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.corpus import Corpus
-from corpus_assets.takedown.assets import KEYS
+from corpus_assets.raw.takedown import KEYS
 from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
 from corpus_assets.tracing.token_files import TokenFile, is_token_file
 from corpus_assets.unowned import unowned_files

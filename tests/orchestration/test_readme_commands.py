@@ -51,6 +51,6 @@ def test_they_run_without_a_warning(tmp_path: Path) -> None:
 
 def _is_of(process: psutil.Process, home: Path) -> bool:
     try:
-        return process.environ().get("DAGSTER_HOME") == str(home)
+        return bool(process.environ().get("DAGSTER_HOME") == str(home))
     except psutil.Error:
         return False
