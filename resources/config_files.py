@@ -49,11 +49,6 @@ def held_in(folder: str, names: tuple[str, ...]) -> dict[str, str]:
     return {name: str(file) for name in names if (file := Path(folder, name)).is_file()}
 
 
-def is_template(value: str) -> bool:
-    """Returns whether a value is the text of a jinja template, and not the path of one."""
-    return "{{" in value or "{%" in value
-
-
 def is_file(path: str) -> bool:
     """Returns whether a path leads to a regular file."""
     return Path(path).is_file()

@@ -146,7 +146,6 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
         name for name in sources() if name.startswith("corpus_assets.config.") and name != "corpus_assets.config.paths"
     }
     assert {name for name in known if name.startswith("resources")} == {
-        "resources.config_files",
         "resources.errors",
         "resources.raw_addresses",
         "resources.storage.s3_address",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from corpus_assets.config.section import is_template
 from corpus_assets.tokenize.modes.chat_template import names_read
 from corpus_assets.tokenize.modes.limited_template import try_template
 from corpus_assets.tokenize.tokenizers.files import (
@@ -25,7 +26,7 @@ from corpus_assets.tokenize.tokenizers.files import (
 from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
-from resources.config_files import beside, held_in, is_file, is_template, read_outside
+from resources.config_files import beside, held_in, is_file, read_outside
 from resources.errors import BadFileError, ConfigError, CorpusError
 from resources.hashing import content_digest, keyed_hash
 from resources.stage.partition import Partition

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import DatasetSection, dataset_section
+from corpus_assets.config.section import is_template
 from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
@@ -24,7 +25,7 @@ from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.config_files import is_template, read_outside
+from resources.config_files import read_outside
 from resources.errors import ConfigError
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
 from resources.formats.hdf5_writer import write_hdf5
