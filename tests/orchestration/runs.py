@@ -83,10 +83,11 @@ class Runs:
         return {name: (one.passed, one.description or "") for name, one in said.items() if one is not None}
 
     def latest(self, asset: str) -> dict[str | None, dg.AssetMaterialization]:
-        """The newest materialization of each partition."""
+        """The newest materialization of each partition, without those that are sums over partitions."""
         found: dict[str | None, dg.AssetMaterialization] = {}
         for event in self.events(asset):
-            found.setdefault(event.partition, event)
+            if not is_total(event):
+                found.setdefault(event.partition, event)
         return found
 
     def versions(self, asset: str) -> dict[str | None, str]:
