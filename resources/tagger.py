@@ -78,6 +78,7 @@ class Tagger:
     wheels: distributions that it needs beyond what is always installed; their versions are part of the recipe.
     files: options that name files, each with the function that reads them; `tag` gets what it returns by the option's
         name, and the digest of the files is part of the recipe.
+    reads: keys of the metadata without which it says nothing of a document; a build names those that no document has.
     dolma_files: other functions to read them for `compat: dolma`.
 
         def shouting(text: Text) -> Spans:
@@ -99,6 +100,7 @@ class Tagger:
     wheels: tuple[str, ...] = ()
     files: Mapping[str, Load] = field(default_factory=dict, hash=False)
     dolma_files: Mapping[str, Load] = field(default_factory=dict, hash=False)
+    reads: tuple[str, ...] = ()
     dolma_version: str = ""
 
     def function(self, compat: str | None) -> Tag:

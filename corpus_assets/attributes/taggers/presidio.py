@@ -30,9 +30,10 @@ def analyzer_of(files: Sequence[OutsideFile]) -> Any:
         def validate_result(self, pattern_text: str) -> bool:
             return bool(domains(pattern_text).fqdn)
 
-    engine = SpacyNlpEngine(models=[{"lang_code": _LANGUAGE, "model_name": files[0].path}])
     try:
-        engine.load()
+        with files[0].copied() as path:
+            engine = SpacyNlpEngine(models=[{"lang_code": _LANGUAGE, "model_name": path}])
+            engine.load()
     except (OSError, ValueError) as error:
         raise BadFileError(files[0].name, f"no folder of a spaCy pipeline: {error}") from None
     engine.nlp[_LANGUAGE].max_length = _LONGEST

@@ -29,6 +29,14 @@ class Merged:
         self.value = value
         self._json: str | None = None
 
+    def names(self) -> list[str]:
+        """Returns what an expression can name in it: its fields, and the keys of its metadata and attributes."""
+        names = []
+        for field, value in self.value.items():
+            inner = value if field in ("metadata", "attributes") and isinstance(value, dict) else None
+            names += [field] if inner is None else [f"{field}.{key}" for key in inner]
+        return names
+
     @property
     def json(self) -> str:
         """The document as JSON."""
