@@ -105,6 +105,13 @@ class Contamination(Section):
     item_limit: int = Field(
         100, ge=1, description="n-grams that occur in more items are a template of the benchmark, and do not count"
     )
+    item_share: float = Field(
+        0.25,
+        gt=0,
+        le=1,
+        description="nor do, for the items of a set, n-grams that a larger share of these has, and five at least (1: "
+        "only `item_limit` counts)",
+    )
     share: float = Field(
         0.5, ge=0, le=1, description="share of an item that a document must hold before `on_contamination` acts"
     )
