@@ -72,7 +72,7 @@ def copy_corpus(
     the target is empty.
     """
     _require_apart(source.storage, target.storage)
-    require_owner(source.storage, source.config.name, source.file)
+    require_owner(source.storage, source.claimant)
     _require_ours_or_empty(target)
     with target.exclusive():
         target.storage.remove_abandoned()
@@ -108,7 +108,7 @@ def _require_ours_or_empty(target: Corpus) -> None:
     """Raises `StorageError` if the target belongs to another corpus, or holds what nobody knows to be a corpus."""
     storage = target.storage
     if owner_of(storage) is not None:
-        require_owner(storage, target.config.name, target.file)
+        require_owner(storage, target.claimant)
     elif stranger := next((path for path in storage.paths("") if not path.startswith(".")), None):
         raise StorageError(
             f"{storage.place}: holds {stranger} and no {OWNER} that can be read; valid is an empty place, or a copy of "

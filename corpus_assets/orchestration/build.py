@@ -27,6 +27,7 @@ from resources.compiling import compiled_ahead
 from resources.ledger import Record
 from resources.planning.planner import Planner
 from resources.stage.declaration import Stage, kernels_of
+from resources.tidying import left_behind
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -88,6 +89,7 @@ def build(
         finally:
             corpus.close()
     progress.done()
+    report.notes += left_behind()
     report.seconds = round(time.monotonic() - started, 3)
     return report
 

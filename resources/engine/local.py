@@ -130,9 +130,9 @@ class LocalEngine(Engine):
             try:
                 [answer] = worker.answers()
             except WorkerDiedError:
-                self._end_alone()
+                how, self._alone = worker.end(), None
                 self._require_no_interrupt()
-                yield self._death(job, time.monotonic() - started)
+                yield self._death(job, time.monotonic() - started, how)
                 continue
             if answer.error is not None:
                 raise answer.error
@@ -144,10 +144,10 @@ class LocalEngine(Engine):
         if worker is not None:
             worker.stop()
 
-    def _death(self, job: Job, seconds: float) -> Outcome:
-        """Returns the outcome of a job that ended its worker after some seconds."""
+    def _death(self, job: Job, seconds: float, how: str) -> Outcome:
+        """Returns the outcome of a job that ended its worker after some seconds. how: the end of that, in words."""
         limit = self._job_timeout
-        died = f"{job.name}: the worker process died (killed, or out of memory)"
+        died = f"{job.name}: the worker process {how}"
         problem = too_long(limit) if limit is not None and seconds > limit else died
         return Outcome(job.name, job.stage.name, job.partition, error=problem)
 

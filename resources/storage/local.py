@@ -23,6 +23,7 @@ from resources.storage import local_locks
 from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
+from resources.system_errors import at, new_placed, open_placed, placed
 
 TEMPORARY = ".tmp"
 _DAY = 24 * 60 * 60
@@ -54,36 +55,35 @@ class LocalStorage(Storage):
 
     def make_folder(self, folder: Path) -> None:
         """Makes a folder and those above it, each durable in its parent."""
-        if folder.is_dir():
-            return
+        with at("looking at", folder):
+            if folder.is_dir():
+                return
         if folder != self.root:
             self.make_folder(folder.parent)
-        folder.mkdir(parents=True, exist_ok=True)
+        with at("making the folder", folder):
+            folder.mkdir(parents=True, exist_ok=True)
         if self.sync:
             _sync_folder(folder.parent)
 
     @override
     def open(self, path: str) -> BinaryIO:
-        return open(self._place(path), "rb")  # noqa: PTH123
+        return open_placed(self._place(path))
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
-        # Not with a file object: a chunk reads a little of each of thousands of files.
-        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        place = self._place(path)
         try:
-            return _read(descriptor, offset, size)
-        finally:
-            os.close(descriptor)
+            return _read_part(place, offset, size)
+        except OSError as error:
+            raise placed(error, "reading", place) from None
 
     @override
     def small(self, path: str, size: int) -> bytes:
-        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        place = self._place(path)
         try:
-            # One that is not longer needs no second read, which says that it has ended.
-            found = os.pread(descriptor, size + 1, 0)
-            return found if len(found) >= size else _read(descriptor, 0, size + 1)
-        finally:
-            os.close(descriptor)
+            return _read_small(place, size)
+        except OSError as error:
+            raise placed(error, "reading", place) from None
 
     @override
     def fetch(self, path: str) -> str:
@@ -96,11 +96,14 @@ class LocalStorage(Storage):
                 info = item.stat()
             except FileNotFoundError:
                 continue
+            except OSError as error:
+                raise placed(error, "looking at", item.path) from None
             yield Entry(path, info.st_size, str(info.st_mtime_ns))
 
     @override
     def folders(self, prefix: str) -> Iterator[str]:
-        with suppress(FileNotFoundError), os.scandir(self.resolve(prefix)) as items:
+        folder = self.resolve(prefix)
+        with suppress(FileNotFoundError), at("listing", folder), os.scandir(folder) as items:
             yield from (item.name for item in items if item.is_dir())
 
     @override
@@ -115,8 +118,10 @@ class LocalStorage(Storage):
                 scan = os.scandir(folder)
             except (FileNotFoundError, NotADirectoryError):
                 continue
+            except OSError as error:
+                raise placed(error, "listing", folder) from None
             above = f"{relative}/" if relative else ""
-            with scan:
+            with at("listing", folder), scan:
                 for item in scan:
                     path = above + item.name
                     if item.is_dir(follow_symlinks=False):
@@ -130,13 +135,16 @@ class LocalStorage(Storage):
             info = os.stat(self._place(path))  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise placed(error, "looking at", self._place(path)) from None
         return Entry(path, info.st_size, str(info.st_mtime_ns))
 
     @override
     def delete(self, path: str) -> None:
         target = self.resolve(path)
         with suppress(FileNotFoundError):
-            target.unlink()
+            with at("removing", target):
+                target.unlink()
             if self.sync:
                 _sync_folder(target.parent)
 
@@ -208,33 +216,37 @@ class LocalUnpublished(Unpublished):
         self._files: list[tuple[BinaryIO, Path, Path]] = []
         self._scratch: list[BinaryIO] = []
 
-    def _open(self) -> tuple[BinaryIO, Path]:
+    def _open(self, shown: Path | str) -> tuple[BinaryIO, Path]:
         self._storage.make_folder(self._storage.root)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        with at("making the folder", self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / str(len(self._files) + len(self._scratch))
-        return path.open("w+b"), path
+        return new_placed(path, shown), path
 
     @override
     def create(self, path: str) -> BinaryIO:
-        handle, temporary = self._open()
-        self._files.append((handle, temporary, self._storage.resolve(path)))
+        target = self._storage.resolve(path)
+        handle, temporary = self._open(target)
+        self._files.append((handle, temporary, target))
         return handle
 
     @override
     def scratch(self) -> BinaryIO:
-        handle, path = self._open()
-        path.unlink()
+        handle, path = self._open(f"{self._folder} (scratch file)")
         self._scratch.append(handle)
+        with at("unlinking the name of", path):
+            path.unlink()
         return handle
 
     @override
     def prepare(self) -> None:
-        for handle, _, _ in self._files:
+        for handle, _, target in self._files:
             if handle.closed:
                 continue
             handle.flush()
             if self._storage.sync:
-                os.fsync(handle.fileno())
+                with at("syncing", target):
+                    os.fsync(handle.fileno())
             handle.close()
         for folder in {target.parent for _, _, target in self._files}:
             self._storage.make_folder(folder)
@@ -244,7 +256,8 @@ class LocalUnpublished(Unpublished):
         self.prepare()
         folders = {target.parent for _, _, target in self._files}
         for _, temporary, target in self._files:
-            temporary.replace(target)
+            with at("renaming a written file to", target):
+                temporary.replace(target)
         if self._storage.sync:
             for folder in folders:
                 _sync_folder(folder)
@@ -261,6 +274,25 @@ class LocalUnpublished(Unpublished):
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
+def _read_part(place: str, offset: int, size: int) -> bytes:
+    # Not with a file object: a chunk reads a little of each of thousands of files.
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return _read(descriptor, offset, size)
+    finally:
+        os.close(descriptor)
+
+
+def _read_small(place: str, size: int) -> bytes:
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # One that is not longer needs no second read, which says that it has ended.
+        found = os.pread(descriptor, size + 1, 0)
+        return found if len(found) >= size else _read(descriptor, 0, size + 1)
+    finally:
+        os.close(descriptor)
+
+
 def _read(descriptor: int, offset: int, size: int) -> bytes:
     """Returns bytes of an open file, fewer only at its end; one read of the system gives 2 GiB at most."""
     found = os.pread(descriptor, size, offset)
@@ -273,11 +305,12 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with at("syncing the folder", folder):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _host() -> str:

@@ -154,7 +154,7 @@ def test_a_worker_that_dies_otherwise_fails_its_job(tmp_path: Path) -> None:
     outcomes = list(engine.run(jobs(tmp_path, 2)))
     engine.close()
     assert sorted(str(outcome.partition) for outcome in outcomes) == ["chunk-0", "chunk-1"]
-    assert all("the worker process died" in str(outcome.error) for outcome in outcomes)
+    assert all("the worker process ended by itself with exit code" in str(outcome.error) for outcome in outcomes)
 
 
 def test_a_job_that_takes_too_long_fails_by_name_and_the_others_go_on(tmp_path: Path) -> None:
