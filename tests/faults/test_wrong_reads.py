@@ -104,7 +104,7 @@ def archive() -> bytes:
 
 def warc() -> bytes:
     text = prose("warc").encode()
-    head = f"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
+    head = "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
     head += f"WARC-Target-URI: http://w.org\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n\r\n"
     return head.encode() + text + b"\r\n\r\n"
 
