@@ -1,6 +1,5 @@
 """Small files outside the store that the configuration names: tokenizers, chat templates."""
 
-from functools import partial
 from pathlib import Path
 
 from resources.agreed import agreed_content
@@ -18,7 +17,7 @@ def read_outside(key: str, path: str, limit: int) -> bytes:
     try:
         if file.exists() and not file.is_file():
             raise ConfigError(f"{key}: {path!r} is not a regular file")
-        content = agreed_content(f"{key}: {path!r}", (path, stamp(file.stat())), partial(file.open, "rb"), limit)
+        content = agreed_content(f"{key}: {path!r}", (path, stamp(file.stat())), lambda: file.open("rb"), limit)
     except OSError as error:
         raise ConfigError(f"{key}: {path!r} cannot be read: {error.strerror}") from None
     if len(content) > limit:
@@ -48,11 +47,6 @@ def beside(path: str, name: str) -> str:
 def held_in(folder: str, names: tuple[str, ...]) -> dict[str, str]:
     """Returns the paths of those of the named files that a folder has, by name."""
     return {name: str(file) for name in names if (file := Path(folder, name)).is_file()}
-
-
-def is_template(value: str) -> bool:
-    """Returns whether a value is the text of a jinja template, and not the path of one."""
-    return "{{" in value or "{%" in value
 
 
 def is_file(path: str) -> bool:

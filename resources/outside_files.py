@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, cast
@@ -129,4 +128,4 @@ def _file_digest(file: Path) -> str:
     info = file.stat()
     if not file.is_file():
         raise _NoFileError(f"{str(file)!r} is neither a regular file nor a folder")
-    return agreed_digest(str(file), (str(file), stamp(info)), partial(file.open, "rb"))
+    return agreed_digest(str(file), (str(file), stamp(info)), lambda: file.open("rb"))

@@ -69,8 +69,8 @@ def named_texts(corpus: Corpus, planner: Planner, names: Names, result: Absence)
         raw = dataset_names.raw_source(shard.source) if own else "raw_source"
         record = planner.records(raw).get(shard.key)
         is_recorded = record is not None and shard.is_as(record.seen)
-        inputs = {raw: Partitions([Partition(corpus.storage, record, shard)] if record and is_recorded else ())}
-        task = Task(Given(asset, shard.key, corpus.storage, inputs, (shard,), parameters))
+        given = {raw: Partitions([Partition(corpus.storage, record, shard)] if record and is_recorded else ())}
+        task = Task(Given(asset, shard.key, corpus.storage, given, (shard,), parameters))
         try:
             yield from _texts_of_examples(task, names) if own else _texts_of_documents(task, names)
             task.require_read_right()

@@ -9,6 +9,7 @@ from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.sampling import Chosen, sampled
+from corpus_assets.raw.seen import Seen, of_source
 from resources.formats.documents import Document
 from resources.raw_reading import RawReading
 from resources.shards import Shard
@@ -49,17 +50,19 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     gaps: notes which rows these are.
     """
     chosen = Chosen.of(task.parameters, "source")
-    rows = sampled(all_rows(task.shard, task.parameters, task.raw), task, chosen, _text_bytes)
-    return good_rows(task, rows, task["source.on_bad_row"], gaps)
+    seen = of_source(task.shard.source, task.parameters)
+    rows = sampled(all_rows(task.shard, task.parameters, seen, task.raw), task, chosen, _text_bytes)
+    yield from good_rows(task, rows, task["source.on_bad_row"], gaps)
+    task.count(**seen.numbers())
 
 
 def all_rows(
-    shard: Shard, parameters: Mapping[str, Any], opened: RawReading | None = None
+    shard: Shard, parameters: Mapping[str, Any], seen: Seen | None = None, opened: RawReading | None = None
 ) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
-    parameters: values of `READING`, `source_parameters` and `text_parameters`. opened: what notices if a reading goes
-    wrong.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`. seen: counts the keys of rows. opened:
+    what notices if a reading goes wrong.
     """
     bytes_of = opened or shard
     rules = RowRules(
@@ -72,6 +75,7 @@ def all_rows(
         options=format_options(parameters, "source"),
         lone_surrogates="keep" if parameters["normalize.method"] == "ftfy" else "refuse",
         loose_texts=_TEXTS in parameters,
+        seen=seen or Seen({}),
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
     return iter(read_documents(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))

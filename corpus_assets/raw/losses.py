@@ -23,6 +23,8 @@ NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN, NOT_SAMPLED}) | NO_DOCU
 rows that are not in a sample."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
+PREFERENCE_ROLES = "preference_roles"
+"""The same of preferences, those of which are messages."""
 MANY_ROLES = 1000
 """Roles of which no more are counted: then they are no roles, but names or texts."""
 _MOST = 0.5

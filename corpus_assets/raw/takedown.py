@@ -52,7 +52,7 @@ def without_named(task: Task, rows: Iterator[Row], asset: str, gaps: Gaps) -> It
         if number == following:
             following = next(named, None)
             gaps.leave_out()
-            task.drop(REASON)
+            task.drop(REASON, shown=f"{task.shard.label} row {number}")  # Neither its id nor its text may be kept.
         else:
             yield row
         number += 1

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from corpus_assets.normalize import reading
 from corpus_assets.takedown import assets
 from resources.formats.documents import Document
 from resources.raw_files import FoundFile
@@ -19,7 +20,7 @@ __all__ = ["built_once", "work"]
 
 def test_keys_of_too_few_rows_are_made_again(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a store may hold them from a version that did not compare what it read."""
-    documents = assets.documents_of
+    documents = reading.documents_of
 
     def fewer(task: Any) -> Iterator[Document]:
         return islice(documents(task), 5) if task.shard.key == ONE else documents(task)
