@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpus_assets.raw.faults import BadRow, RowError
+from corpus_assets.raw.faults import BadRow, RowError, shown_names
 from corpus_assets.raw.parquet_pages import DICTIONARY_HEAD_BYTES, CheckedPages, Chunk, PageError, page_header
 from corpus_assets.raw.rules import Limits, RowParser
 from resources.errors import BadFileError
@@ -76,7 +76,7 @@ def _wanted(names: Sequence[str], parser: RowParser[Row]) -> list[str]:
 
 
 def _check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:
-    columns = ", ".join(schema.names) or "none"
+    columns = shown_names(schema.names) or "none"
     if len(set(schema.names)) != len(schema.names):
         raise BadFileError(where, f"two columns with one name; columns: {columns}")
     for group in parser.required:
