@@ -21,7 +21,7 @@ def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
     values: the section of corpus.yaml. `ConfigError` names the extra of an extractor that is not installed.
     """
-    given = given_options(values["csv"], values[_EXTRACTOR])
+    given = given_options(values["csv"], values.get(_EXTRACTOR))
     if _EXTRACTOR in given:
         given[_EXTRACTOR] = extractor_version(given[_EXTRACTOR])
     given |= {f"{_SAMPLE}.{key}": value for key, value in values.get(_SAMPLE, {}).items()}
@@ -37,4 +37,5 @@ def format_options(parameters: Mapping[str, Any], prefix: str) -> FormatOptions:
         quote=parameters.get(f"{prefix}.csv.quote", '"'),
         columns=None if columns is None else tuple(columns),
         extractor=library.partition(" ")[0] if library else None,
+        escape=parameters.get(f"{prefix}.csv.escape"),
     )

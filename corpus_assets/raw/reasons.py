@@ -19,8 +19,8 @@ TEXT_OF_DOCUMENT: Final = ("no_text", "text_not_a_string")
 _FORMATS: Final = {
     "tar": (SKIPPED_MEMBER,),
     "parquet": ("bad_value",),
-    "csv": ("bad_quotes", "ragged_row", "nul"),
-    "tsv": ("bad_quotes", "ragged_row", "nul"),
+    "csv": ("bad_quotes", "stray_line_end", "ragged_row", "nul"),
+    "tsv": ("bad_quotes", "stray_line_end", "ragged_row", "nul"),
 }
 
 WEB: Final = (
