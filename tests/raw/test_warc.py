@@ -247,7 +247,11 @@ def test_a_record_that_is_too_long_is_a_bad_row() -> None:
         ("日本".encode("shift_jis"), "Shift_JIS", "日本"),
         ("中文".encode("gb18030"), "gb2312", "中文"),
         (b'<meta charset="koi8-r">' + "да".encode("koi8-r"), None, '<meta charset="koi8-r">да'),
-        (b"<META http-equiv=x content='text/html; charset=windows-1251'/>" + "да".encode("cp1251"), None, None),
+        (
+            b"<META http-equiv=Content-Type content='text/html; charset=windows-1251'/>" + "да".encode("cp1251"),
+            None,
+            None,
+        ),
         (b'<?xml version="1.0" encoding="euc-kr"?>' + "한".encode("euc_kr"), None, None),
         (b'<meta charset="utf-16">' + "é".encode(), None, '<meta charset="utf-16">é'),
         ("\ufeffé".encode("utf-16-le"), "latin1", "é"),
