@@ -1,5 +1,6 @@
 """Reads the documents of one raw file as its source is configured."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -48,14 +49,17 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     gaps: notes which rows these are.
     """
     chosen = Chosen.of(task.parameters, "source")
-    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, _text_bytes)
-    return good_rows(task, rows, task["source.on_bad_row"], gaps)
+    counts = Counter[str]()
+    rows = sampled(all_rows(task.shard, task.parameters, counts), task, chosen, _text_bytes)
+    return good_rows(task, rows, task["source.on_bad_row"], gaps, counts)
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document | BadRow]:
+def all_rows(
+    shard: Shard, parameters: Mapping[str, Any], counts: Counter[str] | None = None
+) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
-    parameters: values of `READING`, `source_parameters` and `text_parameters`.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`. counts: gets numbers about what is read.
     """
     rules = RowRules(
         source=shard.source,
@@ -69,4 +73,5 @@ def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document |
         loose_texts=_TEXTS in parameters,
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
-    return iter(read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    file = RawFile(shard.path, shard.open, shard.open_member, Counter() if counts is None else counts)
+    return iter(read_documents(file, rules, limits))

@@ -82,17 +82,24 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
     chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
-    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
-    return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+    counts = Counter[str]()
+    rows = sampled(all_rows(task.shard, task.parameters, counts), task, chosen, example_bytes)
+    return good_rows(task, rows, _options(task)["on_bad_row"], gaps, counts)
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
-    """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
+def all_rows(
+    shard: Shard, parameters: Mapping[str, Any], counts: Counter[str] | None = None
+) -> Iterator[Example | BadRow]:
+    """Yields what each row of a file of a dataset's own gives: an example, or why there is none.
+
+    counts: gets numbers about what is read.
+    """
     options = _options_in(parameters, shard.source)
     prefix = f"datasets.{shard.source}.input"
     rules = rules_of(options["mode"], shard.source, options, format_options(parameters, prefix))
     limits = Limits(line_bytes=options["longest_row"])
-    return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    file = RawFile(shard.path, shard.open, shard.open_member, Counter() if counts is None else counts)
+    return iter(read_examples(file, rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:

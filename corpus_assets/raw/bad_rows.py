@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeVar
 import numpy as np
 
 from corpus_assets.raw.faults import BadRow, PassedOver
-from corpus_assets.raw.losses import BAD_FILE, Read
+from corpus_assets.raw.losses import BAD_FILE, MISLABELLED, Read
 from resources.errors import BadFileError, StorageError
 from resources.shards import Shard
 from resources.stage.partition import Partition
@@ -39,10 +39,17 @@ class Gaps:
             task.save_array(f"{path}{GAPS}", np.frombuffer(self._left_out, np.uint64), derived=True)
 
 
-def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps: Gaps | None = None) -> Iterator[T]:
+def good_rows(
+    task: Task,
+    rows: Iterable[T | BadRow],
+    on_bad_row: OnFault,
+    gaps: Gaps | None = None,
+    counts: Mapping[str, int] | None = None,
+) -> Iterator[T]:
     """Yields the good rows, and drops the bad ones with their reason. gaps: notes which rows these are.
 
-    Raises `BadFileError` for a bad row if `on_bad_row` is `fail`, and `StorageError` if the file changed meanwhile.
+    counts: numbers about what was read, which are recorded when all of it was. Raises `BadFileError` for a bad row if
+    `on_bad_row` is `fail`, and `StorageError` if the file changed meanwhile.
     """
     shard = task.shard
     gaps = gaps or Gaps()
@@ -52,12 +59,14 @@ def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps:
             continue
         gaps.leave_out()
         if isinstance(row, PassedOver):
-            task.drop(row.reason)
+            named = f"{shard.source}/{row.where}: {row.reason}: {row.detail}" if row.reason in MISLABELLED else None
+            task.drop(row.reason, example=named)
         elif on_bad_row == "fail":
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:
             task.drop(row.reason, example=f"{shard.source}/{row.where}: {row.reason}: {row.detail}")
     _require_unchanged(shard)
+    task.count(**(counts or {}))
 
 
 def _require_unchanged(shard: Shard) -> None:

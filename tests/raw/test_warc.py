@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from corpus_assets.raw.faults import PassedOver
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.rules import FormatOptions
-from corpus_assets.raw.web import extractors
-from corpus_assets.raw.web.charsets import decoded
+from corpus_assets.raw.web import charsets, extractors
 from corpus_assets.raw.web.extractors import MOST_NESTED, nesting
 from resources.errors import BadFileError, ConfigError
 from resources.formats.documents import Document
@@ -263,7 +262,7 @@ def test_a_record_that_is_too_long_is_a_bad_row() -> None:
     ],
 )
 def test_charsets(content: bytes, told: str | None, text: str | None) -> None:
-    found = decoded(content, told, is_html=True)
+    found = charsets.read(content, told, is_html=True).text
     assert found == text if text is not None else "\ufffd" not in found and found[-1] in "а한"
 
 

@@ -62,11 +62,6 @@ def read(content: bytes, told: str | None, *, is_html: bool) -> Read:
     return _read(content, guess(content), guessed=True)
 
 
-def decoded(content: bytes, told: str | None, *, is_html: bool) -> str:
-    """Returns the text of `read` alone."""
-    return read(content, told, is_html=is_html).text
-
-
 def guess(content: bytes) -> str:
     """Returns the encoding that bytes which are not UTF-8 are most likely in, by their first 128 KiB.
 
