@@ -223,7 +223,8 @@ With `--json` a command prints one JSON object on standard output, and nothing e
 - `corpus build --json`: `{"recomputed", "elsewhere", "fresh", "failed", "waiting", "seconds", "by_asset": {...},
   "errors": [...], "held_back": [...], "log", "build_log", "summary": {"raw_files", "read", "documents",
   "not_sampled", "kept", "repeats", "held_out", "train", "dropped": {...},
-  "datasets": [{"name", "rows", "tokens", "folder"}], "unfinished": {...}, "page"}, "notes": [...], "orphans"}`;
+  "datasets": [{"name", "rows", "tokens", "folder"}], "unfinished": {...}, "page"}, "notes": [...],
+  "examples": [...], "orphans"}`;
   `elsewhere` counts the partitions that other builders of the store made meanwhile, `page` is the path of the report
   below the store, `log` is the file with all errors, `build_log` that with all that happened; `documents` are of `read`
   of the `raw_files`; `kept`, `held_out` and `train` are null while nothing of them is built, and `unfinished` says of

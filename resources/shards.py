@@ -3,14 +3,16 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from io import BytesIO
 from typing import BinaryIO
 
-import xxhash
-
+from resources.agreed import agreed_content
 from resources.errors import BadFileError, ConfigError, StoreAccessError
 from resources.hashing import content_digest
+from resources.outside_stream import OutsideStream
 from resources.raw_files import FoundFile, printable, same_stamp
 from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
 from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
@@ -22,12 +24,14 @@ __all__ = [
     "Shard",
     "SourceFolder",
     "data_suffix",
+    "digest_together",
     "list_shards",
     "remembered_digest",
     "shard_name",
 ]
 
-_BLOCK = 1 << 20
+_LIST_BYTES = 256 << 20
+"""More than that of a text list is not kept; who reads it refuses it."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +131,8 @@ class Shard:
 
     def digest(self) -> str:
         """Returns the xxh3-128 of the raw bytes, members included."""
-        digests = [_stream_digest(self.open())]
-        digests += [f"{member} {_stream_digest(self.open_member(member))}" for member in self.members]
-        return digests[0] if len(digests) == 1 else content_digest(*(digest.encode() for digest in digests))
+        members = ((member, _stream_digest(self.open_member(member))) for member in self.members)
+        return digest_together(_stream_digest(self.open()), members)
 
 
 @dataclass(frozen=True)
@@ -257,7 +260,7 @@ def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> It
 def _with_members(shard: Shard, members: Members) -> Shard:
     """Returns a text list with its members; its size and modification token cover the files it names."""
     try:
-        found = members(shard.label, shard.open)
+        found = members(shard.label, partial(_list_of, shard))
         paths, lines = (path for _, path in found), (line for line, _ in found)
         listed = replace(shard, members=tuple(paths), lines=tuple(lines))
         size, modified = listed.stamped()
@@ -270,9 +273,20 @@ def _with_members(shard: Shard, members: Members) -> Shard:
     return replace(listed, bytes=size, modified=modified)
 
 
+def digest_together(own: str, members: Iterable[tuple[str, str]]) -> str:
+    """Returns the digest of a file with all that it lists. members: their names and digests, in the order of the list.
+
+    own: the digest of the file alone, which is that of the whole if it lists nothing.
+    """
+    parts = [own, *(f"{name} {digest}" for name, digest in members)]
+    return own if len(parts) == 1 else content_digest(*(part.encode() for part in parts))
+
+
+def _list_of(shard: Shard) -> BinaryIO:
+    """Opens a text list of which no digest is recorded yet."""
+    return BytesIO(agreed_content(shard.label, shard, shard.open, _LIST_BYTES))
+
+
 def _stream_digest(file: BinaryIO) -> str:
-    hasher = xxhash.xxh3_128()
-    with file:
-        while block := file.read(_BLOCK):
-            hasher.update(block)
-    return hasher.hexdigest()
+    with closing(OutsideStream(file)) as stream:
+        return stream.drained()

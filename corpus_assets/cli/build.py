@@ -116,6 +116,7 @@ def _as_json(report: Report, log: Path | None, build_log: Path | None) -> dict[s
         "build_log": None if build_log is None else str(build_log),
         "summary": asdict(report.summary),
         "notes": report.notes,
+        "examples": report.examples,
         "orphans": report.orphans,
     }
 
@@ -139,6 +140,7 @@ def _show(out: Console, report: Report, corpus: Corpus, log: str | None, *, quie
         print_line(out, f"{waits:,} partitions wait for others that failed or are not selected: corpus plan")
     if not quiet:
         print_notes(out, report.notes)
+        print_notes(out, report.examples, "dropped")
     if report.orphans and not quiet:
         print_line(
             out,

@@ -239,10 +239,14 @@ def ui(
     """Open the Dagster web UI on this corpus, with the pages of `corpus view` in it at /corpus/."""
     from corpus_assets.cli.console import warn_of_open_door
     from corpus_assets.corpus import Corpus
+    from corpus_assets.orchestration.home_faults import require_home
+
+    corpus = Corpus.open(config)
+    require_home(corpus.home)  # Before Dagster is loaded, which takes seconds.
+    warn_of_open_door(host)
     from corpus_assets.orchestration.instance import serve
 
-    warn_of_open_door(host)
-    serve(Corpus.open(config), config, host, port)
+    serve(corpus, config, host, port)
 
 
 def main() -> None:

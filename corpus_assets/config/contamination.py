@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.dataset_files import PromptKey
+from corpus_assets.config.naming import FILE, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section
 from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
@@ -28,16 +29,18 @@ class Benchmark(Section):
     name: Annotated[Name, AfterValidator(_set_name)] = Field(
         description="short name, unlike those of sources and datasets; part of every attribute key"
     )
-    location: Location = Field(description=LOCATION.format("the files"))
+    location: Annotated[Location, FILE] = Field(description=LOCATION.format("the files"))
     s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
-    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    glob: Annotated[Globs, FILE] = Field(
+        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+    )
     format: Literal[
         "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
     ] = Field("auto", description="`auto` goes by suffix and content")
-    text_key: PromptKey = Field(
+    text_key: Annotated[PromptKey, ROW_KEY] = Field(
         "text", description="key of the item's text; the texts of a list of keys are joined by blank lines"
     )
-    id_key: str = Field("id", description="key or column that holds the id")
+    id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(
         "auto", description="`given`: a row without an id is bad; `derived`: from file and row; `auto`: by file"
     )

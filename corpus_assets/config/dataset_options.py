@@ -4,12 +4,13 @@ The functions that clean, cut and pack take these sections, so they work for eve
 """
 
 from collections.abc import Iterator, Mapping, Set
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 from typing_extensions import override
 
 from corpus_assets.config.dataset_files import Files, Shape, TextInput
+from corpus_assets.config.naming import FILE
 from corpus_assets.config.section import Bytes, Name, Section, Template
 from corpus_assets.config.tokenizers import Tokenizer
 from corpus_assets.config.weights import Weights
@@ -224,7 +225,7 @@ class Packed(Learned):
 class Templated(DatasetSection):
     """Rows of messages that a chat template writes."""
 
-    chat_template: Template | None = Field(
+    chat_template: Annotated[Template | None, FILE] = Field(
         None, description="a jinja template, or the path of one; by default the tokenizer's own"
     )
 

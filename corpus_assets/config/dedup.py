@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from corpus_assets.config.band_layout import band_layout
+from corpus_assets.config.naming import SOURCE, VALUES
 from corpus_assets.config.section import Name, Section
 
 Rule = Literal["source", "longest", "newest", "first"]
@@ -156,14 +157,14 @@ class Dedup(Section):
         description="parts into which texts are cut by digest, and documents by number, so that many workers look for "
         "equal texts and check candidates at once; the clusters are the same for any number",
     )
-    keep: Annotated[list[Rule], BeforeValidator(_as_list)] = Field(
+    keep: Annotated[list[Rule], BeforeValidator(_as_list), VALUES] = Field(
         default_factory=_first,
         min_length=1,
         max_length=4,
         description="rules in order: `source` (see `priority`), `longest`, `newest` (`created`), `first`; "
         "ties by source, shard and row",
     )
-    priority: list[Name] = Field(
+    priority: Annotated[list[Name], SOURCE] = Field(
         default_factory=list, description="sources in order of priority; those not named follow in configured order"
     )
     guard: Guard = Guard()

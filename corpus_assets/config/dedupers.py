@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from corpus_assets.config.attributes import entry_name, key_prefix
+from corpus_assets.config.naming import SOURCE, VALUES
 from corpus_assets.config.section import Bytes, Name, Section
 
 _PARTS = ("paragraphs", "ngrams")
@@ -87,7 +88,7 @@ class Deduper(Section):
     name: Annotated[Name, AfterValidator(entry_name)] = Field(
         description="short name; folder of the attribute files, and first part of the attribute key"
     )
-    by: Annotated[str, AfterValidator(_subject)] = Field(
+    by: Annotated[str, AfterValidator(_subject), VALUES] = Field(
         description="what is compared: `text`, `id`, `added`, `created`, `url` (`metadata.url`), `metadata.KEY`, "
         "`paragraphs` or `ngrams`"
     )
@@ -108,7 +109,7 @@ class Deduper(Section):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="key of the attribute; by default `<name>__<by>__duplicate`",
     )
-    against: Annotated[list[Name], Field(min_length=1)] | None = Field(
+    against: Annotated[Annotated[list[Name], Field(min_length=1)] | None, SOURCE] = Field(
         None,
         description="mark what the documents of these sources have, and nothing else; by default, what came before",
     )

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from resources.config_files import is_template
 from resources.raw_addresses import check_location, scheme_of
 
 _UNITS = {
@@ -40,6 +39,11 @@ def local_path(value: str) -> str:
     if scheme := scheme_of(value):
         raise ValueError(f"a path of this machine, or of what is mounted there; {scheme}: is not read")
     return value
+
+
+def is_template(value: str) -> bool:
+    """Returns whether a value is the text of a jinja template, and not the path of one."""
+    return "{{" in value or "{%" in value
 
 
 def _template(value: str) -> str:

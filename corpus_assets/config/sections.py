@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
+from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
 
@@ -50,22 +51,24 @@ class Source(Section):
     """One source: a folder of raw files that share a format and a purpose."""
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: Location = Field(description=LOCATION.format("the raw files"))
+    location: Annotated[Location, FILE] = Field(description=LOCATION.format("the raw files"))
     s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
-    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    glob: Annotated[Globs, FILE] = Field(
+        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+    )
     format: Format = Field(
         "auto",
         description="`auto` goes by suffix and content; `txt_list` is a text file that lists `.txt` files",
     )
     csv: Csv = Csv()
     extractor: Extractor = None
-    text_key: str = Field("text", description="key or column that holds the text")
-    id_key: str = Field("id", description="key or column that holds the id")
+    text_key: Annotated[str, ROW_KEY] = Field("text", description="key or column that holds the text")
+    id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(
         "auto",
         description="`given`: a row without an id is bad; `derived`: from source, file and row; `auto`: by file",
     )
-    metadata_key: str | None = Field(
+    metadata_key: Annotated[str | None, ROW_KEY] = Field(
         None, description="key that holds the metadata object; by default `metadata`, else `meta`"
     )
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its shard")
@@ -85,7 +88,7 @@ class Source(Section):
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record and for `licences.allow`")
-    licence_key: str | None = Field(
+    licence_key: Annotated[str | None, METADATA_KEY] = Field(
         None,
         min_length=1,
         description="key of the metadata with a document's own licence, such as `license`; then that of the source "
@@ -141,7 +144,7 @@ class Mix(Section):
         "keyed",
         description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
     )
-    leave_out: list[str] = Field(
+    leave_out: Annotated[list[str], ATTRIBUTE] = Field(
         default=["short_documents", "duplicates"],
         description="attributes whose flagged documents stay out of the mix; it may name assets of your own stages",
     )

@@ -10,7 +10,9 @@ from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.sampling import Chosen, sampled
+from corpus_assets.raw.seen import Seen, of_source
 from resources.formats.documents import Document
+from resources.raw_reading import RawReading
 from resources.shards import Shard
 from resources.stage.task import Task
 
@@ -49,18 +51,25 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     gaps: notes which rows these are.
     """
     chosen = Chosen.of(task.parameters, "source")
-    counts = Counter[str]()
-    rows = sampled(all_rows(task.shard, task.parameters, counts), task, chosen, _text_bytes)
-    return good_rows(task, rows, task["source.on_bad_row"], gaps, counts)
+    seen, counts = of_source(task.shard.source, task.parameters), Counter[str]()
+    rows = sampled(all_rows(task.shard, task.parameters, seen, task.raw, counts), task, chosen, _text_bytes)
+    yield from good_rows(task, rows, task["source.on_bad_row"], gaps)
+    task.count(**seen.numbers(), **counts)
 
 
 def all_rows(
-    shard: Shard, parameters: Mapping[str, Any], counts: Counter[str] | None = None
+    shard: Shard,
+    parameters: Mapping[str, Any],
+    seen: Seen | None = None,
+    opened: RawReading | None = None,
+    counts: Counter[str] | None = None,
 ) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
-    parameters: values of `READING`, `source_parameters` and `text_parameters`. counts: gets numbers about what is read.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`. seen: counts the keys of rows. opened:
+    what notices if a reading goes wrong. counts: gets numbers about what is read.
     """
+    bytes_of = opened or shard
     rules = RowRules(
         source=shard.source,
         format=parameters["source.format"],
@@ -71,7 +80,8 @@ def all_rows(
         options=format_options(parameters, "source"),
         lone_surrogates="keep" if parameters["normalize.method"] == "ftfy" else "refuse",
         loose_texts=_TEXTS in parameters,
+        seen=seen or Seen({}),
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
-    file = RawFile(shard.path, shard.open, shard.open_member, Counter() if counts is None else counts)
+    file = RawFile(shard.path, bytes_of.open, bytes_of.open_member, Counter() if counts is None else counts)
     return iter(read_documents(file, rules, limits))

@@ -19,7 +19,8 @@ from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
 from corpus_assets.orchestration.freshness import Freshness, is_told
 from corpus_assets.orchestration.home import dagster_home
-from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.orchestration.home_faults import require_home
+from corpus_assets.orchestration.notes import build_notes, dropped_examples
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
 from resources.compiling import compiled_ahead
@@ -63,6 +64,8 @@ def build(
         planner = corpus.planner()
         planner.look()
         due = _due(corpus, planner, stages)
+        if due and instance is None:
+            require_home(corpus.home)
         _check_before(planner, due)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
@@ -73,6 +76,7 @@ def build(
                 builder.run()
                 report = builder.report
                 report.notes = build_notes(planner)
+                report.examples = dropped_examples(planner)
                 report.orphans = len(planner.orphans())
                 report.causes = causes(planner, stages)
                 report.summary = summary(planner)

@@ -7,8 +7,10 @@ from typing import Any, Final, Literal, TypeVar
 import numpy as np
 
 from corpus_assets.raw.faults import BadRow, PassedOver
+from corpus_assets.raw.identities import repeated_notes
 from corpus_assets.raw.losses import BAD_FILE, MISLABELLED, Read
 from resources.errors import BadFileError, StorageError
+from resources.looked_for import absent_notes
 from resources.shards import Shard
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -39,17 +41,10 @@ class Gaps:
             task.save_array(f"{path}{GAPS}", np.frombuffer(self._left_out, np.uint64), derived=True)
 
 
-def good_rows(
-    task: Task,
-    rows: Iterable[T | BadRow],
-    on_bad_row: OnFault,
-    gaps: Gaps | None = None,
-    counts: Mapping[str, int] | None = None,
-) -> Iterator[T]:
+def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps: Gaps | None = None) -> Iterator[T]:
     """Yields the good rows, and drops the bad ones with their reason. gaps: notes which rows these are.
 
-    counts: numbers about what was read, which are recorded when all of it was. Raises `BadFileError` for a bad row if
-    `on_bad_row` is `fail`, and `StorageError` if the file changed meanwhile.
+    Raises `BadFileError` for a bad row if `on_bad_row` is `fail`, and `StorageError` if the file changed meanwhile.
     """
     shard = task.shard
     gaps = gaps or Gaps()
@@ -59,14 +54,16 @@ def good_rows(
             continue
         gaps.leave_out()
         if isinstance(row, PassedOver):
-            named = f"{shard.source}/{row.where}: {row.reason}: {row.detail}" if row.reason in MISLABELLED else None
-            task.drop(row.reason, example=named)
+            place = f"{shard.source}/{row.where}"
+            if row.reason in MISLABELLED:
+                task.drop(row.reason, example=f"{place}: {row.reason}: {row.detail}")
+            else:
+                task.drop(row.reason, shown=f"{place}: {row.detail}" if row.where else None)
         elif on_bad_row == "fail":
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:
             task.drop(row.reason, example=f"{shard.source}/{row.where}: {row.reason}: {row.detail}")
     _require_unchanged(shard)
-    task.count(**(counts or {}))
 
 
 def _require_unchanged(shard: Shard) -> None:
@@ -101,9 +98,17 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
 
     what: `source`, or `dataset` for files of a dataset's own.
     """
-    sources: dict[str, Read] = {}
+    sources: dict[str, list[Partition]] = {}
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"
-        sources.setdefault(partition.shard.source, Read()).add(partition.record)
-    for source, found in sources.items():
-        yield from (f"{what} {source}: {dropped}" for dropped in found.all_dropped())
+        sources.setdefault(partition.shard.source, []).append(partition)
+    for source, read in sources.items():
+        found = Read()
+        for partition in read:
+            found.add(partition.record)
+        dropped = [f"{what} {source}: {words}" for words in found.all_dropped()]
+        absent = list(absent_notes(read, what))
+        if len(found.bad_rows) == len(absent) == 1 and not found.rows_out:  # One fault is one sentence.
+            dropped[0] += f"; {absent.pop()}"
+        yield from (*dropped, *absent)
+    yield from repeated_notes(partitions, what)

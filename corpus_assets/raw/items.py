@@ -1,6 +1,6 @@
 """Stages that read the user's evaluation files: the content version of each, and the items in it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -14,6 +14,7 @@ from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
 from corpus_assets.raw.losses import benchmark_losses
 from corpus_assets.raw.reasons import item_reasons
+from corpus_assets.raw.seen import of_benchmark
 from resources.formats.examples import Example, encode_example, example_bytes
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
@@ -35,6 +36,11 @@ class ItemRules(ExampleRules):
 
     @property
     @override
+    def columns(self) -> Collection[str]:
+        return {*self.text_keys, self.id_key}
+
+    @property
+    @override
     def required(self) -> list[tuple[str, ...]]:
         return [self.text_keys]
 
@@ -49,17 +55,18 @@ def items(task: Task) -> None:
         options["format"],
         options["id_key"],
         options["ids"],
+        seen=of_benchmark(shard.source, options),
         shape="text",
         files=Files.model_construct(None, location=""),
         text_keys=(given,) if isinstance(given, str) else tuple(given),
     )
     limits = Limits(line_bytes=options["longest_row"])
-    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
+    rows = read_examples(RawFile(shard.path, task.raw.open, task.raw.open_member), rules, limits)
     good = good_rows(task, rows, options["on_bad_row"])
-    write_good_rows(task, good, options["on_bad_file"], partial(_write_items, task))
+    write_good_rows(task, good, options["on_bad_file"], partial(_write_items, task, rules))
 
 
-def _write_items(task: Task, rows: Iterator[Example]) -> None:
+def _write_items(task: Task, rules: ItemRules, rows: Iterator[Example]) -> None:
     text_bytes = 0
     with task.lines(f"benchmarks/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
         for row in rows:
@@ -67,6 +74,7 @@ def _write_items(task: Task, rows: Iterator[Example]) -> None:
             text_bytes += example_bytes(row)
     written = out.written.rows
     task.count(rows_in=written + sum(task.dropped().values()), rows_out=written, text_bytes=text_bytes)
+    task.count(**rules.seen.numbers())
 
 
 def item_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:

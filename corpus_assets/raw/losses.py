@@ -29,6 +29,8 @@ GUESSED = "charsets_guessed"
 """Statistic of web crawls: documents of which nothing says in what charset they are."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
+PREFERENCE_ROLES = "preference_roles"
+"""The same of preferences, those of which are messages."""
 MANY_ROLES = 1000
 """Roles of which no more are counted: then they are no roles, but names or texts."""
 _MOST = 0.5

@@ -86,7 +86,7 @@ def read_rows(
         if not head and kind not in ("parquet", "txt"):
             return
         if kind == "parquet":
-            yield from parquet.read_rows(raw, new_parser(), where)
+            yield from parquet.read_rows(raw, new_parser(), limits, where)
         elif kind == "txt":
             yield from _text_row(raw, new_parser(), limits, where, where)
         elif kind == "txt_list":

@@ -1,15 +1,17 @@
 """Rules for rows of every shape: limits, ids that are given or derived, and metadata from all other values."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeVar, get_args
 
 import msgspec
 
 from corpus_assets.raw.faults import RowError, check_json
 from corpus_assets.raw.json_values import OBJECT, STRING, Fields, free_key, kind_of, says_nothing, utf8
+from corpus_assets.raw.seen import Seen
 from resources.errors import ConfigError
+from resources.formats.codecs import FREE_BYTES, RATIO
 from resources.formats.documents import NO_METADATA
 
 Ids = Literal["auto", "given", "derived", "optional"]
@@ -41,7 +43,7 @@ class SourceRules:
     `ids`: `given` requires an id in every row; `derived` makes one from file and row for every row; `optional` for
     every row without one, and no row is bad for what it has there; `auto` follows the first good row of each file: if
     it has an id, rows without one are bad; if not, rows without one get a derived id. `metadata_key` None means
-    `metadata`, or `meta` if a row has no `metadata`.
+    `metadata`, or `meta` if a row has no `metadata`. `seen` counts which names of keys were found.
     """
 
     source: str
@@ -50,6 +52,7 @@ class SourceRules:
     ids: Ids = "auto"
     metadata_key: str | None = None
     options: FormatOptions = FormatOptions()
+    seen: Seen = field(default_factory=lambda: Seen({}), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.ids not in get_args(Ids):
@@ -67,8 +70,8 @@ class Limits:
 
     line_bytes: int = 256 << 20
     nesting: int = 256
-    ratio: int = 4096
-    free_bytes: int = 64 << 20
+    ratio: int = RATIO
+    free_bytes: int = FREE_BYTES
 
     def decompressed(self, compressed_bytes: int) -> int:
         """Returns the number of bytes that a compressed stream of this size may decompress to."""
@@ -78,12 +81,14 @@ class Limits:
 class RowParser(Protocol[Built_co]):
     """Turns the raw rows of one file, in reading order, into documents or examples.
 
-    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text.
+    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text. `columns`:
+    those that are looked at, of which others need not be read; None is all.
     `empty_files`: whether a text file without content is a row. Every method raises `RowError` for a bad row.
     """
 
     required: Sequence[Sequence[str]]
     textual: Sequence[str]
+    columns: Collection[str] | None
     empty_files: bool
 
     def begin_part(self, number: int) -> None:
@@ -178,7 +183,10 @@ class RowNames:
         if self._id_required is None:
             self._id_required = given is not None
         self._good += 1
-        return f"{place}:{self._row}" if given is None else given
+        if given is not None:
+            return given
+        self._rules.seen.derived_ids += 1
+        return f"{place}:{self._row}"
 
     def metadata(self, fields: Fields) -> msgspec.Raw:
         """Returns the metadata with all other `fields` merged in, without a `source` equal to the configured one.

@@ -15,11 +15,15 @@ _SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class Entry(NamedTuple):
-    """A document that a line names. `where`: list and line; `shown`: the line, for messages; `keys`: see `keys.py`."""
+    """A document that a line names. `where`: list and line; `shown`: the line, for messages; `keys`: see `keys.py`.
+
+    kind: what the line is above all; one with `://` is a URL, though a document may have it as its id too.
+    """
 
     where: str
     shown: str
     keys: tuple[bytes, ...]
+    kind: str = ID
 
 
 def entries(lists: Mapping[str, bytes], sources: Collection[str] | None) -> Iterator[Entry]:
@@ -32,7 +36,7 @@ def entries(lists: Mapping[str, bytes], sources: Collection[str] | None) -> Iter
             value = line.strip(" \r")
             if value and not value.startswith("#"):
                 where = f"{name} line {number}"
-                yield Entry(where, value, tuple(_keys(value, where, sources)))
+                yield Entry(where, value, tuple(_keys(value, where, sources)), kind_of(value))
 
 
 def all_keys(found: Iterable[Entry]) -> dict[bytes, Entry]:
@@ -42,6 +46,18 @@ def all_keys(found: Iterable[Entry]) -> dict[bytes, Entry]:
         for key in entry.keys:
             keys.setdefault(key, entry)
     return keys
+
+
+def kind_of(value: str) -> str:
+    """Returns what a line names a document by: a pair, what it says before a colon, a URL, a digest, or an id."""
+    if "\t" in value:
+        return PAIR
+    kind, colon, rest = value.partition(":")
+    if colon and kind in (ID, URL, DIGEST) and not rest.startswith("//"):
+        return kind
+    if "://" in value:
+        return URL
+    return DIGEST if _SHA256.fullmatch(value) else ID
 
 
 def _text(name: str, content: bytes) -> str:

@@ -107,6 +107,24 @@ def _read_again(look: Look, made: Partition, row: int) -> _Reason | None:
     return None if found is None or REASON not in dropped else _Reason(REASON, "", _listed(look, made, found))
 
 
+def row_at(look: Look, made: Partition, where: str) -> int | None:
+    """Returns the number of the bad row that messages name by its place in a raw file, such as `a.jsonl line 7`.
+
+    None if there is none, if the file changed, or if reading it up to there takes too long.
+    """
+    shard = look.planner.shard(made.key)
+    if shard is None or not sum(made.record.statistics.get("dropped", {}).values()):
+        return None
+    until = monotonic() + _SECONDS
+    try:
+        for number, row in enumerate(takewhile(lambda _: monotonic() < until, _rows(made, shard))):
+            if isinstance(row, BadRow) and row.where == where:
+                return number
+    except (CorpusError, KeyError):  # the file is gone or another; an older version had other parameters
+        return None
+    return None
+
+
 def _rows(made: Partition, shard: Shard) -> Iterator[Row]:
     if made.record.asset == READ:
         yield from all_documents(shard, made.record.parameters)

@@ -100,6 +100,10 @@ class Worker:
         self._process.join()
         self._connection.close()
 
+    def kill(self) -> None:
+        """Ends the process at once; `stop` does the rest."""
+        self._process.kill()
+
     def fileno(self) -> int:
         """Returns what becomes readable when there are answers, or when the process ends."""
         return self._connection.fileno()

@@ -148,24 +148,27 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         forget_inputs()
         raise
     finally:
-        task.discard()
+        task.close()
     return record, entry
 
 
 def _computed(job: Job, task: Task, inputs: list[Partition]) -> Mapping[str, str]:
     """Runs the stage's function; returns the digests it returns.
 
-    What it did not read to the end is checked after it. If it fails, that comes first: content that is damaged may
-    cause any error.
+    What it did not read to the end is checked after it. If it fails, that comes first: content that is damaged, or was
+    not read as it is, may cause any error.
     """
     try:
         found = job.stage.compute(task) or {}
-    except (DamagedCopyError, DamagedFileError):
+    except DamagedCopyError:
         raise
-    except Exception:
-        _require_sound(inputs)
+    except Exception as error:
+        if not isinstance(error, DamagedFileError):
+            _require_sound(inputs)
+        task.require_read_right()
         raise
     _require_sound(inputs)
+    task.require_read_right()
     return found
 
 

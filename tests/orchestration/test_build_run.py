@@ -11,6 +11,7 @@ from corpus_assets.checking import asset_key
 from corpus_assets.orchestration import instance
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Report
+from corpus_assets.orchestration.home_faults import LOCK
 from resources.engine.local import LocalEngine
 from tests.build.small import prose, write_raw
 from tests.orchestration.runs import Runs
@@ -84,11 +85,11 @@ def test_a_stopped_process_keeps_nobody_from_a_dagster_home_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(instance, "_PATIENCE", 0.1)
-    with (tmp_path / instance.LOCK).open("a") as held:
+    with (tmp_path / LOCK).open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with instance._alone_in(tmp_path):
             pass
-        with pytest.raises(BlockingIOError), (tmp_path / instance.LOCK).open("a") as other:
+        with pytest.raises(BlockingIOError), (tmp_path / LOCK).open("a") as other:
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

@@ -131,3 +131,12 @@ def test_every_partition_of_an_asset_has_the_same_numbers(built: Runs) -> None:
 def _numbers(event: dg.AssetMaterialization) -> dict[str, float]:
     kinds = dg.IntMetadataValue | dg.FloatMetadataValue
     return {name: float(value.value or 0) for name, value in event.metadata.items() if isinstance(value, kinds)}
+
+
+def test_a_run_of_a_partition_may_have_assets_without_partitions(empty: Runs) -> None:
+    empty.register()
+    one, other = empty.shards()[:2]
+    assert empty.materialize("inventory", "raw_source", partition=one).success
+    assert empty.materialize("inventory", "raw_source", between=(other, other)).success
+    assert empty.latest("inventory").keys() == {None}
+    assert empty.latest("raw_source").keys() == {one, other}

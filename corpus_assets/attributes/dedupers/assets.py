@@ -11,6 +11,7 @@ from corpus_assets.attributes.dedupers.marks import is_scored_in_integers, marks
 from corpus_assets.attributes.dedupers.subjects import PARTS
 from corpus_assets.config.dedupers import Deduper
 from resources.formats.row_tables import NAMES, TEXTS
+from resources.looked_for import absent_names
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
 
 _Values = Mapping[str, Any]
@@ -40,6 +41,7 @@ def _hashes(rule: Deduper) -> Stage:
         inputs=(same("normalized_documents", segment=None if whole else TEXTS),),
         derived_parameters=partial(_named, values=hashed_values, rule=rule),
         kernels=partial(_kernels, of=compiled.of_hashes, rule=rule),
+        notes=absent_names,
         columns={"hash": "uint64[2]: of a document, paragraph or n-gram"},
         kinds=("numba",),
     )

@@ -4,8 +4,9 @@ import numpy as np
 
 from corpus_assets.attributes.dedupers.distinct import RANGES, Distinct
 from corpus_assets.attributes.dedupers.parts import PART, parts_of
-from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, blocks
+from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, PARTS, blocks
 from corpus_assets.config.dedupers import Deduper
+from resources.looked_for import LookedFor, numbers_of
 from resources.stage.task import Task
 
 HASHES = "hashes"
@@ -22,10 +23,13 @@ def hashes(task: Task, rule: Deduper) -> None:
     """
     path = f"dedupers/{rule.name}/{task.shard.source}/{task.shard.name}"
     left_out: dict[str, int] = {}
+    always = rule.by in ("text", "id", *PARTS)
+    looked_for = LookedFor("documents", {} if always else {f"dedupers.{rule.name}.by": [rule.by]})
     size = min(BLOCK_CHARACTERS, max(1, task.memory // 4 // BYTES_PER_CHARACTER))
     with Distinct(task.memory, task.scratch, every=rule.against is not None) as distinct:
         with task.array(f"{path}.parts.npy", PART) as parts:
-            for block in blocks(task.input("normalized_documents").documents(), rule.by, size):
+            documents = task.input("normalized_documents").documents()
+            for block in blocks(documents, rule.by, size, looked_for if looked_for.wants_any else None):
                 found = parts_of(block, rule)
                 parts.append(found.parts)
                 distinct.add(found.hashes)
@@ -45,4 +49,4 @@ def hashes(task: Task, rule: Deduper) -> None:
     task.count(rows_in=rows, rows_out=parts.written.rows, hashes=distinct.total)
     if rule.against is None:
         task.count(different=out.written.rows)
-    task.count(left_out={reason: count for reason, count in left_out.items() if count})
+    task.count(left_out={reason: count for reason, count in left_out.items() if count}, **numbers_of(looked_for))

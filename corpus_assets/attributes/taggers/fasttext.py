@@ -48,7 +48,8 @@ def model_of(files: Sequence[OutsideFile]) -> Any:
             file.name, "a model of word vectors, which classifies nothing; valid: one trained with labels"
         )
     try:
-        return _FastText(file.path)
+        with file.copied() as path:
+            return _FastText(path)
     except (ValueError, MemoryError, RuntimeError) as error:
         raise BadFileError(file.name, f"no model that fastText can read: {error}") from None
 
