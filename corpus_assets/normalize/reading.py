@@ -1,5 +1,6 @@
 """Reads the documents of one raw file as its source is configured."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -50,19 +51,23 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     gaps: notes which rows these are.
     """
     chosen = Chosen.of(task.parameters, "source")
-    seen = of_source(task.shard.source, task.parameters)
-    rows = sampled(all_rows(task.shard, task.parameters, seen, task.raw), task, chosen, _text_bytes)
+    seen, counts = of_source(task.shard.source, task.parameters), Counter[str]()
+    rows = sampled(all_rows(task.shard, task.parameters, seen, task.raw, counts), task, chosen, _text_bytes)
     yield from good_rows(task, rows, task["source.on_bad_row"], gaps)
-    task.count(**seen.numbers())
+    task.count(**seen.numbers(), **counts)
 
 
 def all_rows(
-    shard: Shard, parameters: Mapping[str, Any], seen: Seen | None = None, opened: RawReading | None = None
+    shard: Shard,
+    parameters: Mapping[str, Any],
+    seen: Seen | None = None,
+    opened: RawReading | None = None,
+    counts: Counter[str] | None = None,
 ) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
     parameters: values of `READING`, `source_parameters` and `text_parameters`. seen: counts the keys of rows. opened:
-    what notices if a reading goes wrong.
+    what notices if a reading goes wrong. counts: gets numbers about what is read.
     """
     bytes_of = opened or shard
     rules = RowRules(
@@ -78,4 +83,5 @@ def all_rows(
         seen=seen or Seen({}),
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
-    return iter(read_documents(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))
+    file = RawFile(shard.path, bytes_of.open, bytes_of.open_member, Counter() if counts is None else counts)
+    return iter(read_documents(file, rules, limits))

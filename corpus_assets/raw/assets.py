@@ -87,10 +87,10 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
     chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
-    rules = _rules(task.shard, task.parameters)
-    rows = sampled(_rows(task.shard, task.parameters, rules, task.raw), task, chosen, example_bytes)
+    rules, counts = _rules(task.shard, task.parameters), Counter[str]()
+    rows = sampled(_rows(task.shard, task.parameters, rules, task.raw, counts), task, chosen, example_bytes)
     yield from good_rows(task, rows, _options(task)["on_bad_row"], gaps)
-    task.count(**rules.seen.numbers())
+    task.count(**rules.seen.numbers(), **counts)
 
 
 def all_rows(
@@ -110,11 +110,16 @@ def _rules(shard: Shard, parameters: Mapping[str, Any]) -> ExampleRules:
 
 
 def _rows(
-    shard: Shard, parameters: Mapping[str, Any], rules: ExampleRules, opened: RawReading | None = None
+    shard: Shard,
+    parameters: Mapping[str, Any],
+    rules: ExampleRules,
+    opened: RawReading | None = None,
+    counts: Counter[str] | None = None,
 ) -> Iterator[Example | BadRow]:
     bytes_of = opened or shard
     limits = Limits(line_bytes=_options_in(parameters, shard.source)["longest_row"])
-    return iter(read_examples(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))
+    file = RawFile(shard.path, bytes_of.open, bytes_of.open_member, Counter() if counts is None else counts)
+    return iter(read_examples(file, rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:

@@ -1,7 +1,7 @@
 """What came out empty, or lost most of its files or rows: the reasons to hold back everything that would read it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,9 @@ from resources.stage.declaration import Stage
 
 BAD_FILE = "bad_file"
 SKIPPED_MEMBER = "skipped_member"
-NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"})
+MISLABELLED = frozenset({"binary_content", "control_characters", "identified_otherwise", "undecodable"})
+"""Reasons that count records of WARC files which are no text, though they say so."""
+NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"}) | MISLABELLED
 """Reasons that count records of WARC files that hold no document by their nature."""
 TAKEDOWN = "takedown"
 NOT_SAMPLED = "not_sampled"
@@ -21,6 +23,10 @@ NOT_SAMPLED = "not_sampled"
 NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN, NOT_SAMPLED}) | NO_DOCUMENT
 """Reasons that count no bad rows: files, members of archives, records without a document, documents that must go,
 rows that are not in a sample."""
+REPLACED = "replaced_characters"
+"""Statistic of web crawls: how many U+FFFD stand in texts for bytes that could not be decoded."""
+GUESSED = "charsets_guessed"
+"""Statistic of web crawls: documents of which nothing says in what charset they are."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
 PREFERENCE_ROLES = "preference_roles"
@@ -50,6 +56,8 @@ class Read:
     roles: Counter[str] = field(default_factory=Counter)
     roles_of: int = 0
     examples: list[str] = field(default_factory=list)
+    replaced: int = 0
+    guessed: int = 0
 
     @property
     def bad_rows(self) -> Counter[str]:
@@ -74,6 +82,8 @@ class Read:
         self.examples += numbers.get("dropped_examples", [])
         self.roles.update(numbers.get(ROLES, {}))
         self.roles_of += ROLES in numbers
+        self.replaced += numbers.get(REPLACED, 0)
+        self.guessed += numbers.get(GUESSED, 0)
 
     def all_dropped(self) -> Iterator[str]:
         """Yields in words what was dropped: rows, files, members of archives, and records without a document."""
@@ -85,9 +95,22 @@ class Read:
             yield f"{members:,} members of archives dropped ({SKIPPED_MEMBER})"
         if passed := {reason: count for reason, count in sorted(self.dropped.items()) if reason in NO_DOCUMENT}:
             reasons = ", ".join(f"{reason} {count:,}" for reason, count in passed.items())
-            yield f"{sum(passed.values()):,} records without a document passed over ({reasons})"
+            example = self._example(reason for reason in passed if reason in MISLABELLED)
+            yield f"{sum(passed.values()):,} records without a document passed over ({reasons}){example}"
         if removed := self.dropped[TAKEDOWN]:
             yield f"{removed:,} documents removed ({TAKEDOWN})"
+        if self.replaced or self.guessed:
+            yield (
+                f"{self.replaced:,} characters that could not be decoded are U+FFFD; of {self.guessed:,} documents the "
+                "charset was guessed, as nothing names it"
+            )
+
+    def _example(self, reasons: Iterable[str]) -> str:
+        """Returns an example of the first reason that has one."""
+        for reason in reasons:
+            if found := next((text for text in self.examples if f": {reason}: " in text), None):
+                return f"; for example {found[:_SHOWN]}"
+        return ""
 
     def dropped_rows(self, raw: str = "") -> str:
         """Returns in words how many rows were dropped, and why."""
