@@ -19,7 +19,7 @@ _READING = 2
 
 def says_web(values: Mapping[str, Any]) -> bool:
     """Returns whether a section says that its files are web crawls; by suffix any file may be one."""
-    says = f"{values['format']} {values['glob']} {values.get(_EXTRACTOR) or ''}"
+    says = f"{values.get('format')} {values.get('glob')} {values.get(_EXTRACTOR) or ''}"
     return any(word in says for word in ("warc", "wet", "resiliparse", "trafilatura"))
 
 
