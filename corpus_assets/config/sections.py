@@ -45,6 +45,13 @@ MayBeEmpty = Annotated[
 FollowLinks = Annotated[
     bool, Field(description="read files outside the folder to which links in it lead; links to folders never are")
 ]
+Hidden = Annotated[
+    bool,
+    Field(
+        description="read hidden files and folders too (`.snapshot/`, `.ipynb_checkpoints/`), and those in which "
+        "systems keep what is theirs (`_temporary/`, `__MACOSX/`)"
+    ),
+]
 
 
 class Source(Section):
@@ -78,6 +85,7 @@ class Source(Section):
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     epochs: float = Field(
         1.0,
         ge=0,

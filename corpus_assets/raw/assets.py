@@ -164,6 +164,7 @@ _NO_CONTENT = {
     "max_bad_rows",
     "may_be_empty",
     "follow_links",
+    "hidden",
 }
 
 

@@ -20,7 +20,7 @@ from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
 
 GROUP = "contamination"
-_NO_CONTENT = {"name", "location", "s3", "glob", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {"name", "location", "s3", "glob", "max_bad_rows", "may_be_empty", "follow_links", "hidden"}
 
 
 @dataclass(frozen=True)
