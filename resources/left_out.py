@@ -32,12 +32,17 @@ class Unread:
 
     files: int = 0
     bytes: int = 0
-    example: str = ""
+    first: str = ""
+
+    @property
+    def example(self) -> str:
+        """The first of them by name, and why it was passed over."""
+        return f"{self.first}: {unknown_suffix()}"
 
     def and_one(self, found: FoundFile) -> "Unread":
         """Returns the same with one more file."""
         name = printable(found.path)
-        return Unread(self.files + 1, self.bytes + found.bytes, self.example or f"{name}: {unknown_suffix()}")
+        return Unread(self.files + 1, self.bytes + found.bytes, min(self.first or name, name))
 
 
 def hidden_folder(path: str) -> str | None:

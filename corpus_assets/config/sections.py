@@ -34,8 +34,8 @@ MaxBadRows = Annotated[
     Field(
         ge=0,
         le=1,
-        description="share of rows, or of files with `on_bad_file: skip`, that may be bad; with more everything "
-        "downstream is held back",
+        description="share of rows, or of files with `on_bad_file: skip`, that may be bad, and of files that may be of "
+        "no known suffix; with more everything downstream is held back",
     ),
 ]
 MayBeEmpty = Annotated[
