@@ -106,11 +106,12 @@ class Read:
             yield f"{sum(passed.values()):,} records without a document passed over ({reasons}){example}"
         if removed := self.dropped[TAKEDOWN]:
             yield f"{removed:,} documents removed ({TAKEDOWN})"
-        if self.replaced or self.guessed:
-            yield (
-                f"{self.replaced:,} characters that could not be decoded are U+FFFD; of {self.guessed:,} documents the "
-                "charset was guessed, as nothing names it"
-            )
+        decoded = (
+            (self.replaced, "{:,} characters that could not be decoded are U+FFFD"),
+            (self.guessed, "of {:,} documents the charset was guessed, as nothing names it"),
+        )
+        if words := [text.format(count) for count, text in decoded if count]:
+            yield "; ".join(words)
 
     def _example(self, reasons: Iterable[str]) -> str:
         """Returns an example of the first reason that has one."""
