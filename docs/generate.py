@@ -208,7 +208,7 @@ CLI_INTRODUCTION = """# Commands
 | exit code | meaning |
 |---|---|
 | 0 | all is well |
-| 1 | something failed: a partition, a check, a file that is not what its record says |
+| 1 | something failed: a partition, a check, a damaged file; `corpus plan`: a source has no files that can be used |
 | 2 | the command line or the configuration is wrong |
 | 3 | `corpus plan` with `--json` or `--check`: something is not fresh |
 | 130 | interrupted; partitions that are complete are kept |

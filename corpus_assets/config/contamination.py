@@ -9,7 +9,7 @@ from corpus_assets.config.dataset_files import PromptKey
 from corpus_assets.config.naming import FILE, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section
-from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
+from corpus_assets.config.sections import FollowLinks, Globs, Hidden, MaxBadRows, MayBeEmpty
 
 LEVELS = {"strict": 8, "default": 13, "loose": 20}
 """Words of the n-grams of each level."""
@@ -51,6 +51,7 @@ class Benchmark(Section):
     max_bad_rows: MaxBadRows = 0.0
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     longest_row: Bytes = Field(16 << 20, description="rows and text files of more bytes are bad")
 
     @property

@@ -34,8 +34,8 @@ MaxBadRows = Annotated[
     Field(
         ge=0,
         le=1,
-        description="share of rows, or of files with `on_bad_file: skip`, that may be bad; with more everything "
-        "downstream is held back",
+        description="share of rows, or of files with `on_bad_file: skip`, that may be bad, and of files that may be of "
+        "no known suffix; with more everything downstream is held back",
     ),
 ]
 MayBeEmpty = Annotated[
@@ -44,6 +44,13 @@ MayBeEmpty = Annotated[
 ]
 FollowLinks = Annotated[
     bool, Field(description="read files outside the folder to which links in it lead; links to folders never are")
+]
+Hidden = Annotated[
+    bool,
+    Field(
+        description="read hidden files and folders too (`.snapshot/`, `.ipynb_checkpoints/`), and those in which "
+        "systems keep what is theirs (`_temporary/`, `__MACOSX/`)"
+    ),
 ]
 
 
@@ -78,6 +85,7 @@ class Source(Section):
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     epochs: float = Field(
         1.0,
         ge=0,

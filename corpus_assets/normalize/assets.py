@@ -15,7 +15,7 @@ from corpus_assets.normalize.text import normalizer
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
 from corpus_assets.raw.identities import Identities
-from corpus_assets.raw.losses import source_losses
+from corpus_assets.raw.losses import listed_losses, source_losses
 from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
@@ -125,6 +125,7 @@ NORMALIZED_DOCUMENTS = Stage(
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "dolma"),
     gate_all=source_losses,
+    gate_listing=listed_losses,
     kernels=compiled.of_documents,
     notes=document_notes,
 )

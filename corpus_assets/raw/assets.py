@@ -24,7 +24,7 @@ from corpus_assets.raw.examples import (
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.identities import Identities
-from corpus_assets.raw.losses import MANY_ROLES, PREFERENCE_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.losses import MANY_ROLES, PREFERENCE_ROLES, ROLES, dataset_losses, listed_dataset_losses
 from corpus_assets.raw.reasons import example_reasons
 from corpus_assets.raw.roles import absent_roles
 from corpus_assets.raw.sampling import Chosen, sampled
@@ -164,6 +164,7 @@ _NO_CONTENT = {
     "max_bad_rows",
     "may_be_empty",
     "follow_links",
+    "hidden",
 }
 
 
@@ -213,6 +214,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             derived_parameters=partial(example_parameters, name=name),
             shard_set=name,
             gate_all=partial(dataset_losses, dataset=name),
+            gate_listing=partial(listed_dataset_losses, dataset=name),
             notes=partial(_example_notes, name=name),
             reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",

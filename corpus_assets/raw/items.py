@@ -12,7 +12,7 @@ from corpus_assets.config.dataset_files import Files
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
-from corpus_assets.raw.losses import benchmark_losses
+from corpus_assets.raw.losses import benchmark_losses, listed_benchmark_losses
 from corpus_assets.raw.reasons import item_reasons
 from corpus_assets.raw.seen import of_benchmark
 from resources.formats.examples import Example, encode_example, example_bytes
@@ -20,7 +20,7 @@ from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
 
 GROUP = "contamination"
-_NO_CONTENT = {"name", "location", "s3", "glob", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {"name", "location", "s3", "glob", "max_bad_rows", "may_be_empty", "follow_links", "hidden"}
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,7 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             derived_parameters=partial(item_parameters, name=name),
             shard_set=name,
             gate_all=partial(benchmark_losses, benchmark=name),
+            gate_listing=partial(listed_benchmark_losses, benchmark=name),
             notes=partial(dropped_notes, what="benchmark"),
             reasons=partial(item_reasons, name=name),
             columns={

@@ -16,6 +16,7 @@ from docs.generate import FOLDER
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened, prose, statuses
+from tests.golden import shared
 from tests.raw.warc_files import conversion, record, response, zipped
 
 
@@ -147,3 +148,17 @@ def test_the_configurations_of_the_page_are_read() -> None:
     page = (FOLDER / "inputs.md").read_text(encoding="utf-8")
     blocks = [block.partition("```")[0] for block in page.split("```yaml\n")[1:]]
     assert [len(parse_config(yaml.safe_load(block)).sources) for block in blocks] == [3, 2, 2]
+
+
+@pytest.mark.parametrize(("hidden", "rows"), [(False, 5), (True, 15)])
+def test_reported_hidden_folders(tmp_path: Path, hidden: bool, rows: int) -> None:
+    raw = shared("data", "reports", "hidden-folders", "raw")
+    wanted = [raw / name for name in ("a.jsonl", ".snapshot/hourly.0/a.jsonl", ".ipynb_checkpoints/a-checkpoint.jsonl")]
+    files = {f"s/{path.relative_to(raw)}": path.read_bytes() for path in wanted}
+    write(tmp_path, [{"name": "s", "hidden": hidden}], files)
+    corpus = opened(tmp_path)
+    assert normalized(corpus).failed == []
+    assert (
+        sum(record.statistics["rows_out"] for record in corpus.ledger.records("normalized_documents").values()) == rows
+    )
+    assert len([note for note in corpus.listing().notes() if "hidden folder" in note]) == (0 if hidden else 2)

@@ -48,9 +48,9 @@ class Read(NamedTuple):
 
 def read(content: bytes, told: str | None, *, is_html: bool) -> Read:
     """Returns a page as text; bytes that are nothing in its charset become U+FFFD. told: the charset HTTP names."""
-    for mark, encoding in _MARKS:
+    for mark, marked in _MARKS:
         if content.startswith(mark):
-            return _read(content[len(mark) :], encoding)
+            return _read(content[len(mark) :], marked)
     if encoding := encoding_of(told or "") or (declared(content[:_PRESCANNED]) if is_html else None):
         return _read(content, encoding)
     try:
