@@ -107,7 +107,7 @@ def _check_quantizer(rest: "_Rest", columns: int) -> int:
     fits = dim == columns and width > 0 and 0 < last <= width and (parts - 1) * width + last == dim
     _require(fits, f"a quantizer of {dim} numbers in {parts} parts of {width}, the last of {last}")
     rest.skip(dim * _CENTROIDS * _FLOAT)
-    return parts
+    return int(parts)
 
 
 class _Rest:
