@@ -28,7 +28,7 @@ INNER = {
     "S3Access": "`sources[].s3`, `datasets[].input.s3` and `benchmarks[].s3`",
     "S3Section": "`storage.s3`",
     "CacheSection": "`storage.cache`",
-    "Csv": "`sources[].csv` and `datasets[].input.csv`",
+    "Csv": "`sources[].csv`, `datasets[].input.csv` and `benchmarks[].csv`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",

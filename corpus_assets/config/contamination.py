@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.dataset_files import PromptKey
+from corpus_assets.config.file_formats import Csv
 from corpus_assets.config.naming import FILE, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section
@@ -35,8 +36,23 @@ class Benchmark(Section):
         "**/*", description="which files below it; `*` stays in a folder, `**` does not"
     )
     format: Literal[
-        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
+        "auto",
+        "jsonl",
+        "jsonl.gz",
+        "json.gz",
+        "jsonl.zst",
+        "jsonl.zst.tar",
+        "parquet",
+        "txt",
+        "txt_list",
+        "csv",
+        "csv.gz",
+        "csv.zst",
+        "tsv",
+        "tsv.gz",
+        "tsv.zst",
     ] = Field("auto", description="`auto` goes by suffix and content")
+    csv: Csv = Csv()
     text_key: Annotated[PromptKey, ROW_KEY] = Field(
         "text", description="key of the item's text; the texts of a list of keys are joined by blank lines"
     )

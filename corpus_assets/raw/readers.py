@@ -143,16 +143,20 @@ def _archive_rows(
     raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, bare_strings: bool
 ) -> Iterator[Row | BadRow]:
     parts = count()
+    packed = spent = 0
     for member in archive.members(raw, where):
         inside = f"{where} member {member.name}"
         if isinstance(member, archive.Skipped):
             yield BadRow(inside, "skipped_member", member.kind)
             continue
         parser.begin_part(next(parts))
+        packed += member.size
         with _faults(inside):
-            stream = open_zstd(member.stream, limits.decompressed(member.size))
+            # What is allowed free of a ratio is so once for all members, of which an archive may have any number.
+            stream = open_zstd(member.stream, limits.decompressed(packed) - spent)
             place = f"{where}/{member.name}"
             yield from jsonl.read_rows(stream, parser, limits.line_bytes, inside, place, bare_strings=bare_strings)
+            spent += stream.tell()
 
 
 def _listed_rows(

@@ -1,6 +1,7 @@
 """Reads a parquet file once for each byte of its footer, with bits of it flipped; a library may end the process."""
 
 import io
+from functools import partial
 from typing import Final
 
 from corpus_assets.raw.readers import RawFile, RowRules, read_documents
@@ -18,7 +19,7 @@ def refused() -> int:
         for mask in MASKS:
             damaged = content[:place] + bytes([content[place] ^ mask]) + content[place + 1 :]
             try:
-                list(read_documents(RawFile("a.parquet", lambda damaged=damaged: io.BytesIO(damaged)), RowRules("s")))
+                list(read_documents(RawFile("a.parquet", partial(io.BytesIO, damaged)), RowRules("s")))
             except BadFileError as error:
                 found += error.where == "a.parquet"
     return found

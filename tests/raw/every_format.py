@@ -5,6 +5,7 @@ import io
 import json
 import tarfile
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ import zstandard
 from tests.raw.warc_files import conversion, record, response
 
 LIST = "a.list"
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": f"r{number}", "text": f"Row {number} of naïve words, and a few more.", "metadata": {"n": number, "s": "x"}}
     for number in range(4)
 ]
