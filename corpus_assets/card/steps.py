@@ -57,7 +57,7 @@ def _filtered(settings: Values) -> Iterator[str]:
     for entry in settings["dedupers"]:
         known = entry.get("against")
         what = "Repetitions" if known is None else f"Repetitions of what {', '.join(known)} have,"
-        yield f"{what} by {entry['by']} were marked ({entry['name']})."
+        yield f"{what} by {entry['by']} were marked{_of_which(entry)} ({entry['name']})."
     if settings["benchmarks"]:
         names = ", ".join(entry["name"] for entry in settings["benchmarks"])
         done = {
@@ -66,6 +66,14 @@ def _filtered(settings: Values) -> Iterator[str]:
             "remove_span": "cut out of their documents",
         }
         yield f"Items of the benchmarks {names} were looked for, and {done[settings['on_contamination']]}."
+
+
+def _of_which(entry: Values) -> str:
+    """Returns which documents a deduper looked at, in words; nothing for all."""
+    globs = entry.get("glob")
+    files = [f"files {', '.join([globs] if isinstance(globs, str) else globs)}"] if globs else []
+    sources = [f"sources {', '.join(entry['sources'])}"] if entry.get("sources") else []
+    return f" in {' of '.join([*files, *sources])}" if files or sources else ""
 
 
 def _more_filtered(section: Values) -> Iterator[str]:
