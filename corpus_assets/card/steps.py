@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from corpus_assets.config.text_fixes import TextFixes
+
 Values = Mapping[str, Any]
 _NORMALIZED = {
     "nfc": "Texts were normalized to Unicode NFC.",
@@ -21,7 +23,7 @@ def _steps(settings: Values) -> Iterator[str]:
         yield "These are only a sample of the rows, chosen by keyed hashes to try things on."
     if settings["remove"]:
         yield "Documents on takedown lists were removed before anything else was made of them."
-    yield _NORMALIZED[settings["normalize"]["method"]]
+    yield _NORMALIZED[settings["normalize"]["method"]] + _unfixed(settings["normalize"])
     yield from _filtered(settings)
     yield f"Documents with fewer than {settings['short_documents']['threshold']:,} characters were left out."
     if "duplicates" in settings["mix"]["leave_out"]:
@@ -40,6 +42,13 @@ def _steps(settings: Values) -> Iterator[str]:
     holdout = settings["split"]["holdout"]
     part = f"{holdout['count']:,} documents" if isinstance(holdout, Mapping) else f"{holdout:.2%}"
     yield f"Held out for validation and test: {part} of each source; texts that are in it were taken out of train."
+
+
+def _unfixed(normalize: Values) -> str:
+    """Returns what ftfy was told of what it changes, where that is not as usual."""
+    fixes = TextFixes.model_validate(normalize.get("ftfy") or {}).unlike_default()
+    said = ", ".join(f"{key} {value}" for key, value in fixes.items())
+    return f" It was told otherwise than usual: {said}." if said else ""
 
 
 def _filtered(settings: Values) -> Iterator[str]:
