@@ -14,7 +14,7 @@ from resources.errors import BadFileError, ConfigError, StoreAccessError
 from resources.hashing import content_digest
 from resources.left_out import Unread, hidden_folder, is_hidden, is_unread, unknown_suffix, why_hidden_folder
 from resources.outside_stream import OutsideStream
-from resources.raw_files import FoundFile, printable, same_stamp
+from resources.raw_files import FoundFile, glob_pattern, printable, same_stamp
 from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
 from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
 
@@ -75,6 +75,13 @@ class Shard:
     @property
     def _found(self) -> FoundFile:
         return self.found or FoundFile(self.path, self.bytes, self.modified, self.problem)
+
+    def is_among(self, sources: Sequence[str] | None, glob: str | Sequence[str] | None) -> bool:
+        """Returns whether it is of some sources, and matches one of some patterns. None for all."""
+        if sources is not None and self.source not in sources:
+            return False
+        globs = [glob] if isinstance(glob, str) else glob
+        return globs is None or any(glob_pattern(one).fullmatch(self.path) for one in globs)
 
     def open(self) -> BinaryIO:
         """Opens the raw bytes; `BadFileError` if that cannot be done, `StorageError` if its place cannot be asked."""

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from corpus_assets.config.attributes import entry_name, key_prefix
-from corpus_assets.config.naming import SOURCE, VALUES
+from corpus_assets.config.naming import FILE, SOURCE, VALUES
 from corpus_assets.config.section import Bytes, Name, Section
+from corpus_assets.config.sections import Globs
 
 _PARTS = ("paragraphs", "ngrams")
 _FIELDS = ("text", "id", "added", "created", "url")
@@ -113,6 +114,12 @@ class Deduper(Section):
         None,
         description="mark what the documents of these sources have, and nothing else; by default, what came before",
     )
+    sources: Annotated[Annotated[list[Name], Field(min_length=1)] | None, SOURCE] = Field(
+        None, description="compare and mark the documents of these sources alone; by default all"
+    )
+    glob: Annotated[Globs | None, FILE] = Field(
+        None, description="those of these files alone, by their paths as in `glob` of a source; by default all"
+    )
     compat: Literal["dolma"] | None = Field(None, description="spans, scores and n-grams as Dolma 1.2.1 has them")
     bloom: Bloom | None = Field(None, description="compare with a Bloom filter; by default exactly")
 
@@ -135,8 +142,9 @@ class Deduper(Section):
                 raise ValueError(f"{key} goes with `by: paragraphs` or `by: ngrams`; by is {self.by!r}")
         if self.against is not None and self.bloom:
             raise ValueError("against goes without bloom: what is known is compared exactly, in bounded memory")
-        if self.against is not None and len(set(self.against)) < len(self.against):
-            raise ValueError(f"against: a source is named twice in {', '.join(self.against)}")
+        for what, names in (("against", self.against or []), ("sources", self.sources or [])):
+            if len(set(names)) < len(names):
+                raise ValueError(f"{what}: a source is named twice in {', '.join(names)}")
         if self.compat and self.min_words:
             raise ValueError("min_words turns deduplication off in Dolma 1.2.1; leave out min_words or compat")
         return self

@@ -9,6 +9,7 @@ from corpus_assets.config.file_formats import Csv, Extractor, Format
 from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
+from corpus_assets.config.text_fixes import TextFixes
 
 
 class HoldoutCount(Section):
@@ -127,11 +128,22 @@ class Normalize(Section):
     """Text normalization."""
 
     method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
+    ftfy: TextFixes | None = Field(
+        None,
+        description="with `method: ftfy`: what it changes beside broken characters; by default entities, ligatures, "
+        "widths and quotes",
+    )
     texts: Literal["strings", "slimpajama"] = Field(
         "strings",
         description="`slimpajama`: in JSON lines a row may also be a bare string, which is its text, and a text a list "
         "of strings, which is joined by blank lines; with `strings` such rows are bad",
     )
+
+    @model_validator(mode="after")
+    def _fixes_of_ftfy(self) -> "Normalize":
+        if self.ftfy is not None and self.method != "ftfy":
+            raise ValueError(f"ftfy goes with `method: ftfy`; method is {self.method!r}")
+        return self
 
 
 class ShortDocuments(Section):

@@ -1,10 +1,12 @@
 """Reads the documents of one raw file as its source is configured."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from corpus_assets.config.text_fixes import TextFixes
+from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import Gaps, good_rows
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
@@ -33,12 +35,23 @@ source_parameters = partial(format_parameters, prefix="source")
 """Further parameters of such a stage: options of formats, where a source gives them; the sample, in one."""
 
 _TEXTS = "normalize.texts"
+_FIXES = "normalize.ftfy."
 
 
 def text_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns which texts are taken, if not strings alone: records from before there was a choice stay fresh."""
-    texts = settings["normalize"]["texts"]
-    return {} if texts == "strings" else {_TEXTS: texts}
+    """Returns which texts are taken, if not strings alone, and what ftfy changes, if not all that it does.
+
+    Records from before there was a choice stay fresh.
+    """
+    texts, fixes = settings["normalize"]["texts"], TextFixes.model_validate(settings["normalize"]["ftfy"] or {})
+    chosen = {f"{_FIXES}{key}": value for key, value in fixes.unlike_default().items()}
+    return chosen if texts == "strings" else {_TEXTS: texts, **chosen}
+
+
+def normalizer_of(parameters: Mapping[str, Any]) -> Callable[[str], str]:
+    """Returns what normalizes a text. parameters: values of `READING` and `text_parameters`."""
+    fixes = {key.removeprefix(_FIXES): value for key, value in parameters.items() if key.startswith(_FIXES)}
+    return normalizer(parameters["normalize.method"], fixes)
 
 
 def _text_bytes(document: Document) -> int:
