@@ -17,7 +17,8 @@ from resources.obsolete import Key
 from resources.planning.stored_files import StoredFiles
 from resources.records import Record
 from resources.storage.interface import Storage
-from resources.storage.ownership import OWNER, owner_of, require_owner
+from resources.storage.owner_file import OWNER
+from resources.storage.ownership import owner_of, require_owner
 
 _BESIDE = (HISTORY, FAILURES)
 """Folders of small files that no record names."""

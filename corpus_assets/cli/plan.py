@@ -22,6 +22,7 @@ def run(
     corpus = Corpus.open(config, changes)
     planner = corpus.planner()
     chosen = selected(corpus, select)
+    planner.check_before(stage for stage in chosen if not planner.all_fresh(stage))
     found = planner.plan(chosen if select else None)
     why = causes(planner, chosen)
     print_json(_as_json(found, why)) if as_json else _show(output(), found, why, every)

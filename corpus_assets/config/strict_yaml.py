@@ -53,8 +53,8 @@ def _require_few(text: str, where: str) -> None:
     """Counts keys and values, which costs little in C; what is no YAML is left to the loader, which says why."""
     count = 0
     with suppress(yaml.YAMLError, ValueError):
-        for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[no-untyped-call]
+        for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             count += isinstance(event, yaml.NodeEvent)
-            if count > MAX_VALUES:
+            if count > MAX_VALUES and event.start_mark is not None:
                 most = f"a configuration has at most {MAX_VALUES:,} keys and values"
                 raise ConfigError(f"{where}: {most}; here are more from line {event.start_mark.line + 1:,} on")

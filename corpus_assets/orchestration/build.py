@@ -67,7 +67,7 @@ def build(
         due = _due(corpus, planner, stages)
         if due and instance is None:
             require_home(corpus.home)
-        _check_before(planner, due)
+        planner.check_before(due)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
                 committed = {stage.name: list(planner.records(stage.name).values()) for stage in corpus.graph}
@@ -123,13 +123,6 @@ def _modules(stages: Iterable[Stage]) -> list[str]:
     functions = (stage.compute.func if isinstance(stage.compute, partial) else stage.compute for stage in stages)
     ours = __name__.partition(".")[0]
     return [name for name in dict.fromkeys(one.__module__ for one in functions) if name.partition(".")[0] == ours]
-
-
-def _check_before(planner: Planner, due: Iterable[Stage]) -> None:
-    """Raises `ConfigError` for what would fail only after hours of work."""
-    for stage in due:
-        if stage.check_before is not None:
-            stage.check_before(planner.settings.values)
 
 
 def _kernels(corpus: Corpus, stages: Sequence[Stage]) -> list[str]:

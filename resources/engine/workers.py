@@ -29,7 +29,7 @@ OUT_OF_MEMORY = (
     "If it was the system, for want of memory, its log says so (`dmesg`), and fewer `engine.workers` or a smaller "
     "`engine.memory` help"
 )
-_WHY = {signal.SIGKILL: f". {OUT_OF_MEMORY}"}
+_WHY: dict[int, str] = {signal.SIGKILL: f". {OUT_OF_MEMORY}"}
 _STARTS, _PAUSE = 5, 0.2
 _UNKNOWN_END = 255
 """The exit code of a process whose fork server has died, as `multiprocessing` says it."""

@@ -128,6 +128,12 @@ class Planner:
             else:
                 found.pop(decision.partition, None)
 
+    def check_before(self, due: Iterable[Stage]) -> None:
+        """Raises `ConfigError` for what would fail only when a stage with something to compute runs, after hours."""
+        for stage in due:
+            if stage.check_before is not None:
+                stage.check_before(self.settings.values)
+
     def all_fresh(self, stage: Stage) -> bool:
         """Returns whether all partitions of a stage are fresh."""
         self.decisions(stage)

@@ -23,7 +23,8 @@ from resources.engine.time_limit import within
 from resources.errors import ConfigError, EngineError
 from resources.stage.job import Job, Outcome
 from resources.storage.local import LocalStorage
-from resources.storage.ownership import OWNER, Claimant, claim
+from resources.storage.owner_file import OWNER
+from resources.storage.ownership import Claimant, claim
 from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
 from tests.resources.engine.test_local import _deaf, _done, _endless, _process_of, jobs
 
