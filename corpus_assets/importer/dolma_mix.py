@@ -139,7 +139,7 @@ def _entries(draft: Draft, stream: Mapping[str, Any], key: str) -> list[str]:
 
     Taggers that expressions name are added.
     """
-    names = []
+    names: list[str] = []
     for experiment in stream.get("attributes") or []:
         for tagger in dict.fromkeys(_named(str([stream.get("filter"), stream.get("span_replacement")]), experiment)):
             add_entry(draft, experiment, [tagger], f"{key}.attributes")

@@ -16,6 +16,7 @@ import pytest
 
 from corpus_assets.cli.verify import verify
 from corpus_assets.config.loading import parse_config
+from resources import system_errors
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.formats.segments import SegmentWriter, segment_lines
 from resources.ledger import Record, encode_record, record_path
@@ -85,7 +86,7 @@ def test_too_many_open_files_fails_a_shard_that_may_be_skipped_when_bad(
 ) -> None:
     drive(opened(work.folder), [opened(work.folder).graph["raw_source"]])
     work.config(**{"sources.0.on_bad_file": "skip", "normalize.method": "none"})
-    opening = local.open_placed
+    opening = system_errors.open_placed
 
     def refuse(path: Path) -> BinaryIO:
         if path.name == "one.jsonl":
