@@ -52,7 +52,8 @@ def ngrams_of_items(index: Index, muted: NDArray[np.bool_]) -> NDArray[np.int64]
 def shares_in_common(index: Index, muted: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Returns the share of each item's n-grams that `MANY` items have or more (items,); 0 where none counts."""
     items_of_places = np.searchsorted(index.items, index.places, side="right")
-    sizes: NDArray[np.int64] = np.diff(index.ends.astype(np.int64), prepend=np.int64(0))
+    ends = index.ends.astype(np.int64)
+    sizes = ends - np.concatenate([[0], ends[:-1]])
     groups = np.repeat(np.arange(len(index.ends)), sizes)
     first = np.ones(len(groups), dtype=np.bool_)
     first[1:] = (groups[1:] != groups[:-1]) | (items_of_places[1:] != items_of_places[:-1])
