@@ -51,7 +51,7 @@ INTRODUCTION = """# Configuration
 
 One file, `corpus.yaml`, describes a corpus. The program refuses an unknown key, a wrong type or an impossible
 combination; the message names the key, what was received and what is valid. Relative paths start at the folder of the
-file. Sizes may be written as `512 MiB`, `4 GiB` or `20 GB`.
+file. Sizes may be written as `512 MiB`, `4 GiB` or `20 GB`, shares as `0.02` or `2%`.
 
 Each asset depends only on the values that it uses. If you change `split.holdout`, the minhashes stay fresh; if you
 change `engine` or `licence`, everything stays fresh. Before you pay for a change, `corpus plan` says what it costs.

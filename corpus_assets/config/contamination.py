@@ -9,7 +9,7 @@ from corpus_assets.config.dataset_files import PromptKey
 from corpus_assets.config.file_formats import Csv
 from corpus_assets.config.naming import FILE, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
-from corpus_assets.config.section import Bytes, Location, Name, Section
+from corpus_assets.config.section import Bytes, Location, Name, Section, Share
 from corpus_assets.config.sections import FollowLinks, Globs, Hidden, MaxBadRows, MayBeEmpty
 
 LEVELS = {"strict": 8, "default": 13, "loose": 20}
@@ -122,17 +122,17 @@ class Contamination(Section):
     item_limit: int = Field(
         100, ge=1, description="n-grams that occur in more items are a template of the benchmark, and do not count"
     )
-    item_share: float = Field(
+    item_share: Share = Field(
         0.25,
         gt=0,
         le=1,
         description="nor do, for the items of a set, n-grams that a larger share of these has, and five at least (1: "
         "only `item_limit` counts)",
     )
-    share: float = Field(
+    share: Share = Field(
         0.5, ge=0, le=1, description="share of an item that a document must hold before `on_contamination` acts"
     )
-    allowed: float | None = Field(
+    allowed: Share | None = Field(
         None,
         ge=0,
         le=1,

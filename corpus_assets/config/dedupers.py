@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from corpus_assets.config.attributes import entry_name, key_prefix
 from corpus_assets.config.naming import FILE, SOURCE, VALUES
-from corpus_assets.config.section import Bytes, Name, Section
+from corpus_assets.config.section import Bytes, Name, Section, Share
 from corpus_assets.config.sections import Globs
 
 _PARTS = ("paragraphs", "ngrams")
@@ -29,7 +29,7 @@ class Ngrams(Section):
 
     length: int = Field(13, ge=1, le=1000, description="words of an n-gram (Unicode's word boundaries)")
     stride: int = Field(1, ge=1, description="compare only the n-grams of a paragraph that begin so many words apart")
-    threshold: float = Field(
+    threshold: Share = Field(
         0.8, ge=0, le=1, description="share of a paragraph's n-grams that were seen before, from which it is marked"
     )
     skip_short: bool = Field(
@@ -41,7 +41,7 @@ class Bloom(Section):
     """A Bloom filter in place of the exact comparison: the false positives are bounded, the memory is fixed."""
 
     items: int = Field(gt=0, description="different documents, paragraphs or n-grams that it must hold at most")
-    error: float = Field(1e-6, gt=0, lt=1, description="share of first copies that may be taken for later ones")
+    error: Share = Field(1e-6, gt=0, lt=1, description="share of first copies that may be taken for later ones")
     size: Bytes | None = Field(None, description="bytes of the filter; by default as many as the error needs")
 
     @property
@@ -98,7 +98,7 @@ class Deduper(Section):
     min_length: int = Field(0, ge=0, description="code points below which a text, value or paragraph is left out")
     min_words: int = Field(0, ge=0, description="words below which it is left out")
     ngram: Ngrams = Field(Ngrams(), description="with `by: ngrams`")
-    flag_share: float = Field(
+    flag_share: Share = Field(
         1.0,
         gt=0,
         le=1,

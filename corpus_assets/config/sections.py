@@ -23,7 +23,9 @@ def _container(value: Any) -> str:
     return "many" if isinstance(value, dict | list | BaseModel) else "one"
 
 
-Holdout = Annotated[Annotated[Share, Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)]
+Holdout = Annotated[
+    Annotated[Share, Field(ge=0, lt=1), Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)
+]
 Pattern = Annotated[str, Field(min_length=1)]
 Globs = Annotated[
     Annotated[Pattern, Tag("one")] | Annotated[list[Pattern], Field(min_length=1), Tag("many")],
@@ -31,7 +33,7 @@ Globs = Annotated[
 ]
 
 MaxBadRows = Annotated[
-    float,
+    Share,
     Field(
         ge=0,
         le=1,
@@ -181,7 +183,7 @@ class Split(Section):
 
     seed: int = Field(0, ge=0, lt=2**63, description="another seed holds other documents out")
     holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
-    validation: float = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
+    validation: Share = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
     method: Literal["content_hash", "slimpajama"] = Field(
         "content_hash", description="`slimpajama`: the first documents of each shuffled chunk (needs a share)"
     )
