@@ -61,7 +61,7 @@ class Copier:
         try:
             copies = {file.path: self._transfer(record, file, unpublished) for file in record.files}
             for file in record.files:
-                if problem := fault_of(lambda path: _reader(copies[path]), file.path, file.digest):
+                if problem := fault_of(lambda path: _reader(copies[path]), file.path, file.digest, file.stored):
                     raise _damaged(record, file, problem)
             return self._commit(record, before, unpublished)
         finally:

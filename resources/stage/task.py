@@ -101,7 +101,7 @@ class Task:
             if entry is None:
                 raise LedgerError(f"{path} vanished while it was being committed")
             size = entry.bytes
-        return msgspec.structs.replace(file, path=path, bytes=size)
+        return msgspec.structs.replace(file, path=path, bytes=size, stored=self._unpublished.digest(file.path))
 
     def discard(self) -> None:
         """Removes everything that was not published."""
