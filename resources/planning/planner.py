@@ -21,7 +21,10 @@ __all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs
 
 
 class Planner:
-    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment."""
+    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment.
+
+    name: another one for each planner.
+    """
 
     def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
         self.graph = graph
@@ -43,7 +46,7 @@ class Planner:
             listing, self._shards, self._stored, self._inputs, self.records, self.parameters, ledger.unreadable
         )
         self._gates: dict[str, str] = {}
-        self._look = secrets.token_hex(8)
+        self.name = secrets.token_hex(8)
         self._changes: Counter[str] = Counter()
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
@@ -169,7 +172,7 @@ class Planner:
 
     def state(self, asset: str) -> str:
         """Returns a name for the records of an asset as they are known now; others than these have another name."""
-        return f"{self._look} {self._changes[asset]}"
+        return f"{self.name} {self._changes[asset]}"
 
     def ask_gates_again(self) -> None:
         """Forgets which gates are closed: the records that they look at have changed."""

@@ -1,5 +1,6 @@
 """One partition to compute, and what became of it: what the driver and its workers tell each other."""
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ class Job:
     of these has now; while it stays the same, a worker looks at them once. memory: bytes the worker may use.
     local_files: contents of small files that the configuration names. run_options: options that do not change the
     content. builder: who builds. known: version of the partition's record, as the builder knows it. expired: token of
-    a lease that may be taken over (see `Held`).
+    a lease that may be taken over (see `Held`). look: a name for the plan that the job is of.
     """
 
     stage: Stage
@@ -36,6 +37,7 @@ class Job:
     builder: Process = field(default_factory=this_process)
     known: str | None = None
     expired: str = ""
+    look: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
     def name(self) -> str:

@@ -28,6 +28,7 @@ from resources.ledger import Ledger, Record, lease_name, recipe_digest, record_p
 from resources.stage.digests_read import digests_read
 from resources.stage.job import Job, Outcome
 from resources.stage.job_inputs import forget_inputs, inputs_of
+from resources.stage.making_way import make_way
 from resources.stage.partition import Partition
 from resources.stage.task import Given, Task
 from resources.storage.interface import Entry, Storage
@@ -140,6 +141,9 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         lease.require()
         version = before and before.version
         if task.replaces:
+            if replaced := task.replaced():
+                key = (job.stage.name, job.partition)
+                make_way(job.storage, job.look, key, replaced, ledger.known(*key))
             version = ledger.remove(job.stage.name, job.partition, version)
         task.publish()
         record = msgspec.structs.replace(record, files=[task.stored(file) for file in record.files])
