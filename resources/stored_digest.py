@@ -8,12 +8,15 @@ compressors may give other bytes for the same content, and nothing follows from 
 import io
 import os
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import xxhash
 from typing_extensions import override
 
 from resources.seekable import Seekable
+from resources.system_errors import PlacedFile, at
 
 BLOCK = 1 << 18
 _OPEN = b""
@@ -129,18 +132,21 @@ def _digest_of(read: Read, offset: int, size: int) -> bytes:
     return xxhash.xxh3_128_digest(read(offset, size))
 
 
-class WrittenFile(io.FileIO):
+class WrittenFile(PlacedFile):
     """A new file whose digest is taken as it is written; `opened` puts a buffer over it."""
 
-    def __init__(self, file: str | int) -> None:
-        super().__init__(file, "w+b")
+    def __init__(self, file: str | Path | int, shown: str | Path) -> None:
+        super().__init__(file, "w+b", shown)
         self._taken = StoredDigest()
 
     @classmethod
-    def opened(cls, file: str | int) -> "tuple[WrittenFile, BinaryIO]":
-        """Opens a file by its path or an empty one by its descriptor; returns it, and what to write to."""
-        raw = cls(file)
-        return raw, io.BufferedRandom(raw)
+    def opened(cls, file: str | Path | int, shown: str | Path) -> "tuple[WrittenFile, BinaryIO]":
+        """Opens a file by its path or an empty one by its descriptor; returns it, and what to write to.
+
+        shown: its place as errors name it.
+        """
+        raw = cls(file, shown)
+        return raw, cast(BinaryIO, io.BufferedRandom(raw))
 
     @property
     def descriptor(self) -> int:
@@ -149,7 +155,8 @@ class WrittenFile(io.FileIO):
 
     def stored_digest(self, descriptor: int) -> str:
         """Returns the digest of what was written and flushed. descriptor: of the same file, for this may be closed."""
-        return self._taken.digest(os.fstat(descriptor).st_size, lambda offset, size: _read(descriptor, offset, size))
+        with at("reading again", self._shown):
+            return self._taken.digest(os.fstat(descriptor).st_size, partial(_read, descriptor))
 
     @override
     def fileno(self) -> int:
@@ -159,7 +166,7 @@ class WrittenFile(io.FileIO):
     @override
     def write(self, content: Any, /) -> int:
         place = self.tell()
-        written = super().write(content)
+        written: int = super().write(content)
         self._taken.wrote(place, memoryview(content)[:written])
         return written
 

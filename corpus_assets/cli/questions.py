@@ -14,7 +14,9 @@ def show(
     config: ConfigOption = None,
     *,
     rows: Annotated[int, typer.Option(help="How many rows to show.", min=0)] = 3,
-    document_id: Annotated[str | None, typer.Option("--id", help="Only rows with this id.")] = None,
+    document_id: Annotated[
+        str | None, typer.Option("--id", help="Only rows of this document: its id, or SOURCE/ID.")
+    ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(help="Only rows with KEY=VALUE; metadata.KEY looks inside. With several, all must hold."),
@@ -79,7 +81,10 @@ def trace(
 def why(
     what: Annotated[
         str,
-        typer.Argument(help="An id, or the SHA-256 of a text; with a row a raw file, or a file of a dataset."),
+        typer.Argument(
+            help="A document: its id, SOURCE/ID, URL, or the SHA-256 of its text; with a row a raw file, or a file of "
+            "a dataset."
+        ),
     ],
     row: Annotated[
         int | None, typer.Argument(help="Row of the raw file, or of the dataset's file, from 0.", min=0)

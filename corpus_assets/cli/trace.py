@@ -9,6 +9,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.tracing.exports import Traced, is_exported, trace_export
 from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.rows import Sought, trace_row
+from resources.document_names import document_name
 from resources.errors import ConfigError
 from resources.stage.graph import did_you_mean
 
@@ -42,13 +43,13 @@ def _lines(found: Traced | Sought) -> Iterator[str]:
     yield from _origin(found.origin)
     where = "a separator" if found.position is None else f"id {found.position:,}"
     yield f"position  {where} of the document's {found.ids:,}" + (f", use {found.copy + 1} of it" if found.copy else "")
-    before, after = ("none" if one is None else f"{one.source}/{one.id}" for one in found.neighbours)
+    before, after = ("none" if one is None else document_name(one.source, one.id) for one in found.neighbours)
     yield f"before    {before}"
     yield f"after     {after}"
 
 
 def _origin(found: Origin) -> Iterator[str]:
-    yield f"document  {found.source}/{_shown(found.id)}"
+    yield f"document  {document_name(found.source, found.id)}"
     if found.shard is None:
         yield "raw file  not known: an older version mixed this document, and did not note it"
         return

@@ -1,7 +1,7 @@
 """`corpus verify`: compares the ledger with the files, and with `--mend` lets the next build make what is bad."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,10 @@ from resources.storage.removal import remove_files
 Key = tuple[str, str | None]
 LEDGER = "ledger"
 _MAX_LISTED = 20
+_UNSURE = (
+    "{1:,} of what reads a bad partition says that it was made before it ({0} ...): the bad one was made again since, "
+    "or the clock was set back, and then these and what was made from them are suspect too"
+)
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,10 @@ class Verification:
     """The result of a verification.
 
     checked: number of files. bad: those that do not match. unread: those that could not be read. suspect: partitions
-    made from bad ones, later. unowned: files of the store that no record names. mended: partitions whose records were
-    removed. without_stored_digest: number of files whose records have no digest of their bytes.
+    made from bad ones, later. unsure: those that name the content that is bad now, and say that they were made before:
+    the bad one was made again since, or the clock was set back. unowned: files of the store that no record names.
+    mended: partitions whose records were removed. without_stored_digest: number of files whose records have no digest
+    of their bytes.
     """
 
     checked: int = 0
@@ -50,6 +56,7 @@ class Verification:
     bad: list[Problem] = field(default_factory=list)
     unread: list[Problem] = field(default_factory=list)
     suspect: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
     unowned: list[str] = field(default_factory=list)
     mended: list[str] = field(default_factory=list)
 
@@ -78,6 +85,8 @@ def _print(result: Verification, *, deep: bool, mend: bool) -> None:
             where = partition_name(problem.asset, problem.partition)
             print_line(out, f"{where}: {problem.file}: {problem.problem}", title)
     _print_some("suspect", [f"{name}: made from a bad partition, after it" for name in result.suspect])
+    if result.unsure:
+        print_line(out, _UNSURE.format(", ".join(result.unsure[:3]), len(result.unsure)), "unsure")
     _print_some("unowned", [f"{path}: no record names it; `corpus clean` removes it" for path in result.unowned])
     _print_some("mended", [f"{name}: its record is removed; the next build makes it again" for name in result.mended])
     unread = f", {len(result.unread):,} could not be read" if result.unread else ""
@@ -122,7 +131,7 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
             result.unread += [problem for problem in found if isinstance(problem, Unread)]
             result.bad += [problem for problem in found if not isinstance(problem, Unread)]
     bad = {(problem.asset, problem.partition) for problem in result.bad}
-    result.suspect = _suspects(records, bad, corpus.graph)
+    result.suspect, result.unsure = _suspects(records, bad, corpus.graph)
     result.bad += [
         Problem(LEDGER, None, path, f"damaged record: {why}") for path, why in sorted(ledger.unreadable.items())
     ]
@@ -192,23 +201,33 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
             yield Problem(record.asset, record.partition, record_path(record.asset, record.partition), problem)
 
 
-def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> list[str]:
-    """Returns the names of partitions that were made from bad ones, directly or not, after these were made."""
+def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> tuple[list[str], list[str]]:
+    """Returns the names of partitions that were made from bad ones, directly or not, after these were made.
+
+    Then the names of those that read a bad one and whose times say that they were made before it. A record's time is
+    never before that of a record it read, but those of older versions hold the time of a clock that may be set back.
+    """
     readers: dict[str, list[Key]] = defaultdict(list)
     for name, record in records.items():
         stand_ins = graph.stages[record.asset].stand_ins if record.asset in graph.stages else {}
         for read in record.inputs if bad else ():
             readers[really_read(read, stand_ins)].append(name)
     reached: set[Key] = set()
+    earlier: set[Key] = set()
     frontier = [name for name in bad if name in records]
     while frontier:
         made = records[frontier[-1]].created
         asset, key = frontier.pop()
         read_by = readers[partition_name(asset, key)] + readers[partition_name(asset, ALL)]
         new = {name for name in read_by if records[name].created >= made}
+        earlier |= {*read_by} - new if (asset, key) in bad else set()
         frontier += new - reached
         reached |= new
-    return sorted(partition_name(*name) for name in reached - bad)
+    return _names(reached - bad), _names(earlier - reached - bad)
+
+
+def _names(keys: Iterable[Key]) -> list[str]:
+    return sorted(partition_name(*key) for key in keys)
 
 
 def _unowned(corpus: Corpus, ledger: Ledger) -> list[str]:

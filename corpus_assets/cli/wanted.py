@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from resources.document_names import is_named
 from resources.errors import ConfigError
 
 Wanted = Callable[[str], bool]
@@ -12,22 +13,34 @@ Wanted = Callable[[str], bool]
 
 
 def wanted(document_id: str | None, where: Sequence[str]) -> Wanted | None:
-    """Returns what chooses rows; None if all are asked for. ConfigError for a condition without `=`."""
-    conditions = [] if document_id is None else [("id", document_id)]
+    """Returns what chooses rows; None if all are asked for. ConfigError for a condition without `=`.
+
+    document_id: an id, or the name of a document as it is printed.
+    """
+    conditions = []
     for condition in where:
         key, equals, value = condition.partition("=")
         if not (key and equals):
             raise ConfigError(f"--where {condition!r}: valid is KEY=VALUE, for example metadata.language=en")
         conditions.append((key, value))
-    return (lambda line: _holds(line, conditions)) if conditions else None
+    if document_id is None and not conditions:
+        return None
+    return lambda line: _holds(line, document_id, conditions)
 
 
-def _holds(line: str, conditions: Sequence[tuple[str, str]]) -> bool:
+def _holds(line: str, document: str | None, conditions: Sequence[tuple[str, str]]) -> bool:
     try:
         row = msgspec.json.decode(line)
     except msgspec.DecodeError:
         return False
+    if document is not None and not (isinstance(row, dict) and _is_named(row, document)):
+        return False
     return all(_text(_inside(row, key)) == value for key, value in conditions)
+
+
+def _is_named(row: dict[str, Any], name: str) -> bool:
+    identifier, source = _text(row.get("id", _ABSENT)), row.get("source")
+    return identifier is not None and is_named(name, source if isinstance(source, str) else None, identifier)
 
 
 _ABSENT = object()

@@ -5,8 +5,7 @@ from typing import Any, TypeVar
 
 from corpus_assets.config.attributes import Attributes, TaggerOptions
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.section import Section, below, expanded
-from resources.config_files import is_template
+from corpus_assets.config.section import Section, below, expanded, is_template
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")

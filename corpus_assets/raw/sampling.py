@@ -1,6 +1,6 @@
 """Chooses the rows of a sample: by a keyed hash of seed, source, raw file and row, and by nothing else."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappush, heapreplace
 from typing import Any, Final, TypeVar
@@ -106,6 +106,7 @@ class Unread(RowParser[None]):
 
     required: Sequence[Sequence[str]] = ()
     textual: Sequence[str] = ()
+    columns: Collection[str] | None = ()
     empty_files = False
 
     @override

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from corpus_assets.report.model import Text
+from resources.document_names import shown_id
 from resources.formats.documents import Document, decode_document
 from resources.stage.partition import Partition
 
@@ -42,7 +43,7 @@ def beginning(text: str, start: int = 0) -> tuple[str, bool]:
 
 def shown(document: Document, pieces: list[tuple[str, str]], *, cut: bool) -> Text:
     """Returns a text with its marks as the model has it."""
-    return Text(document.source, printable(document.id), pieces, len(document.text.encode()), cut)
+    return Text(document.source, shown_id(document.id, 200), pieces, len(document.text.encode()), cut)
 
 
 def marked(text: str, spans: Iterable[tuple[int, int]], start: int, mark: str) -> list[tuple[str, str]]:
@@ -55,12 +56,6 @@ def marked(text: str, spans: Iterable[tuple[int, int]], start: int, mark: str) -
         pieces += [piece for piece in ((part[at:low], ""), (part[low:high], mark)) if piece[0]]
         at = high
     return [*pieces, (part[at:], "")] if part[at:] else pieces
-
-
-def printable(name: str, most: int = 200) -> str:
-    """Returns a name as one line of characters that print."""
-    cut = name if len(name) <= most else f"{name[: most - 1]}…"
-    return "".join(character if character.isprintable() else "�" for character in cut)
 
 
 def by_key(partitions: Iterable[Partition]) -> Mapping[str, Partition]:

@@ -37,6 +37,7 @@ class Statistics:
     `sequences_before_packing` = sequences that were packed into rows (variable-length modes).
     `truncated_documents` = documents that lost a part, by reason; their lost ids are in `dropped_tokens`. `kinds` =
     what the documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
+    `unread_keys` = number of rows with a key that nothing reads; in no counters, since no content depends on it.
     `document_lengths` = number of documents by their ids before they are cut, with the end-of-text ids; it is kept in
     a table of its own (`lengths.py`) and in no record. `sources` = some of all this by source, of one file only.
     """
@@ -62,6 +63,7 @@ class Statistics:
     discarded_documents: Counter[str] = field(default_factory=Counter)
     dropped_sequences: Counter[str] = field(default_factory=Counter)
     dropped_tokens: Counter[str] = field(default_factory=Counter)
+    unread_keys: Counter[str] = field(default_factory=Counter, metadata=_NOT_RECORDED)
     document_lengths: Counter[int] = field(default_factory=Counter, metadata=_NOT_RECORDED)
     sources: BySource = field(default_factory=BySource, compare=False, metadata={**_NOT_RECORDED, "merged": False})
 

@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from typing import Any
 
 import numpy as np
 
+from corpus_assets.config.section import is_template
+from corpus_assets.tokenize.modes.chat_template import names_read
 from corpus_assets.tokenize.modes.limited_template import try_template
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
@@ -24,7 +26,7 @@ from corpus_assets.tokenize.tokenizers.files import (
 from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
-from resources.config_files import beside, held_in, is_file, is_template, read_outside
+from resources.config_files import beside, held_in, is_file, read_outside
 from resources.errors import BadFileError, ConfigError, CorpusError
 from resources.hashing import content_digest, keyed_hash
 from resources.stage.partition import Partition
@@ -37,6 +39,7 @@ Settings = Mapping[str, Any]
 _MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
 _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
 _LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
+_CONTROLLED: dict[tuple[str, str], LoadedTokenizer] = {}
 _CHECKED: dict[str, LoadedTokenizer] = {}
 _MAX_LOADED = 4
 _GENERATION = re.compile(r"\{%[-+]?\s*generation\b")
@@ -184,6 +187,13 @@ def check_template(
         )
 
 
+def check_values(source: str, key: str, values: Mapping[str, Any]) -> None:
+    """Raises ConfigError with the key for a value that a chat template never reads."""
+    read = names_read(source)
+    if unread := sorted(set(values) - read):
+        raise ConfigError(f"{key}: the chat template reads no {unread[0]!r}; it reads {', '.join(sorted(read))}")
+
+
 def vocabulary_note(partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
     """Yields a sentence if a trained tokenizer has fewer tokens than were asked for. settings: its own."""
     asked = settings.get("vocabulary")
@@ -212,3 +222,13 @@ def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> 
         loaded = load_tokenizer(files, TokenizerSpec.of_stored(stored_files.json(SPEC)))
         _LOADED[key] = loaded.with_token(separator) if separator else loaded
     return _LOADED[key]
+
+
+def with_control(tokenizer: LoadedTokenizer, tokens: Collection[str]) -> LoadedTokenizer:
+    """Returns the tokenizer with tokens of its vocabulary as control tokens, kept as those of `load_tokenizer_of`."""
+    key = (tokenizer.encoding_digest, "\0".join(sorted(tokens)))
+    if key not in _CONTROLLED:
+        while len(_CONTROLLED) >= _MAX_LOADED:
+            del _CONTROLLED[next(iter(_CONTROLLED))]
+        _CONTROLLED[key] = tokenizer.with_control(tokens)
+    return _CONTROLLED[key]

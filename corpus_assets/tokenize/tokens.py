@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import DatasetSection, dataset_section
+from corpus_assets.config.section import is_template
 from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
@@ -22,18 +23,20 @@ from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
-from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.config_files import is_template, read_outside
+from resources.config_files import read_outside
 from resources.errors import ConfigError
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
 from resources.formats.hdf5_writer import write_hdf5
+from resources.raw_files import printable
 from resources.row_counts import counted_by_power
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 FIRST_TEXTS = 64
 MAX_TEMPLATE_BYTES = 1 << 20
+_MOST_KEYS, _SHOWN_KEYS = 100, 8
 MUCH = 0.1  # share of discarded documents that is worth a word
 TEMPLATE = "chat_template"
 """The local file with a chat template."""
@@ -82,13 +85,16 @@ class DatasetBuild:
         """Returns the build of a task; `tokenizer` is the asset that holds the tokenizer."""
         options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
         section = dataset_section(options)
+        mode = mode_of(section)
+        template = task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None
+        loaded = load_tokenizer_of(task.input(tokenizer), options.get("separator"))
         return cls(
             name=name,
             options=options,
             section=section,
-            mode=mode_of(section),
-            tokenizer=load_tokenizer_of(task.input(tokenizer), options.get("separator")),
-            template=task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None,
+            mode=mode,
+            tokenizer=with_control(loaded, mode.control(section, loaded, template)),
+            template=template,
         )
 
     @property
@@ -265,6 +271,8 @@ def _count(task: Task, statistics: Statistics) -> None:
         text_bytes=statistics.raw_bytes_count,
     )
     task.save_counters(COUNTERS, statistics.as_dict())
+    if statistics.unread_keys:
+        task.count(unread_keys=dict(statistics.unread_keys.most_common(_MOST_KEYS)))
     if statistics.document_lengths:
         task.count(token_lengths=counted_by_power(statistics.document_lengths))
 
@@ -313,6 +321,17 @@ def params(task: Task, build: DatasetBuild, counted: str, written: str, read: st
     task.count(discarded=dict(total.discarded_documents))
     if table := packing_table(task.inputs(counted), build.section):
         task.count(packing=table)
+
+
+def unread_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
+    """Yields a sentence on the keys of rows that nothing read, with the number of rows that have each."""
+    keys = Counter[str]()
+    for partition in partitions:
+        keys.update(partition.record.statistics.get("unread_keys", {}))
+    if keys:
+        named = ", ".join(f"{printable(key)} ({count:,})" for key, count in keys.most_common(_SHOWN_KEYS))
+        more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
+        yield f"dataset {dataset}: nothing reads these keys of its rows (number of rows): {named}{more}"
 
 
 def discarded_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:

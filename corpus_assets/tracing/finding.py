@@ -1,5 +1,6 @@
 """Finds documents by id, by the digest of their text, by source, or by a piece of their text."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ import msgspec
 import numpy as np
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.takedown import Remove
 from corpus_assets.filter.assets import FILTERED, READ
+from corpus_assets.takedown.keys import plain_url, urls_of
 from corpus_assets.tracing.kept_rows import number_before_filter
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import (
@@ -25,6 +28,7 @@ from corpus_assets.tracing.tables import (
     rows_that_hold,
 )
 from resources.errors import ConfigError
+from resources.formats.documents import decode_document
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.texts import document_texts
 from resources.stage.graph import did_you_mean
@@ -33,13 +37,16 @@ from resources.stage.partition import Partition
 _LINES = 256
 """Rows between two looks at the clock."""
 
+_WORD = re.compile(r"[A-Za-z0-9_-]+")
+
 
 @dataclass(frozen=True)
 class Sought:
     """What is looked for; a document has all that is given.
 
     id: of a document or example. digest: SHA-256 of a normalized or filtered text, 32 bytes. piece: of a normalized
-    text. source: a source, or a dataset with files of its own. id_piece: of an id.
+    text. source: a source, or a dataset with files of its own. id_piece: of an id; id_start: how one begins. url: in
+    the metadata of a document, by a key of `remove.url_keys`; scheme, fragment and a slash at its end do not count.
     """
 
     id: str | None = None
@@ -47,6 +54,8 @@ class Sought:
     piece: str | None = None
     source: str | None = None
     id_piece: str | None = None
+    id_start: str | None = None
+    url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +144,8 @@ def _in_shard(look: Look, made: Partition, sought: Sought, first: int) -> Iterat
     """Yields the rows of a shard that are found, and others from time to time so that the clock can be looked at."""
     if made.record.asset != READ:
         return _examples(made, sought, first)
+    if sought.url is not None:
+        return _by_url(look, made, sought.url, first)
     if sought.piece is not None:
         return _by_piece(look, made, sought, first)
     return ((row, _named(made, row)) for row in sorted(_by_tables(look, made, sought)) if row >= first)
@@ -146,9 +157,13 @@ def _named(made: Partition, row: int) -> Found:
 
 def _by_tables(look: Look, made: Partition, sought: Sought) -> Iterator[int] | range | set[int]:
     """Returns the rows whose id and digest are those sought."""
-    if sought.id is None and sought.digest is None and sought.id_piece is None:
+    if sought.id is None and sought.digest is None and sought.id_piece is None and sought.id_start is None:
         return range(count_of(made))
     rows: list[set[int]] = []
+    if sought.id_start is not None:
+        encoded = sought.id_start.encode("utf-8", "surrogatepass")
+        likely = rows_that_hold(made.array(TEXTS)["id_end"], made.array(IDS), encoded)
+        rows.append({row for row in likely if id_at(made, row).startswith(sought.id_start)})
     for wanted, search in ((sought.id, rows_of_id), (sought.id_piece, rows_that_hold)):
         if wanted is not None:
             encoded = wanted.encode("utf-8", "surrogatepass")
@@ -189,6 +204,27 @@ def _by_piece(look: Look, made: Partition, sought: Sought, first: int) -> Iterat
         yield start + len(bounds) - 2, None
 
 
+def url_keys(look: Look) -> list[str]:
+    """Returns the keys of the metadata that hold a document's URL."""
+    removed = look.corpus.settings.values["remove"]
+    return list(removed["url_keys"] if removed else Remove.model_fields["url_keys"].get_default())
+
+
+def _by_url(look: Look, made: Partition, url: str, first: int) -> Iterator[tuple[int, Found | None]]:
+    """Yields the rows whose metadata has a URL, and the last one of each block of lines.
+
+    Only lines with the longest plain word of the URL are decoded.
+    """
+    wanted, keys = plain_url(url), url_keys(look)
+    word = max(_WORD.findall(wanted.partition("/")[2]), key=len, default="").encode()
+    for start, block in _blocks(made, first):
+        lines = block.splitlines(keepends=True)
+        for row, line in enumerate(lines, start):
+            if row >= first and word in line and wanted in urls_of(decode_document(line), keys):
+                yield row, _named(made, row)
+        yield start + len(lines) - 1, None
+
+
 def _blocks(made: Partition, first: int) -> Iterator[tuple[int, bytes]]:
     """Yields the lines of documents in blocks, each with the row of its first line; those before `first` may be left
     out."""
@@ -217,7 +253,7 @@ def _member_starts(made: Partition, first: int) -> int:
 
 def _examples(made: Partition, sought: Sought, first: int) -> Iterator[tuple[int, Found | None]]:
     """Yields the examples of a file that are found; they have no tables, so that all lines are read."""
-    if sought.digest is not None:
+    if sought.digest is not None or sought.url is not None:
         return
     begins = b'{"id":' + (b"" if sought.id is None else msgspec.json.encode(sought.id) + b",")
     for row, line in enumerate(lines_from(made, first), first):
@@ -227,6 +263,7 @@ def _examples(made: Partition, sought: Sought, first: int) -> Iterator[tuple[int
             continue
         identifier = NAMED.decode(line).id
         held = (sought.id is None or identifier == sought.id) and (sought.id_piece or "") in identifier
+        held = held and identifier.startswith(sought.id_start or "")
         if held and (sought.piece is None or any(sought.piece in text for text in example_texts(decode_example(line)))):
             yield row, Found(_source(made), identifier, made.key or "", row)
         elif not row % _LINES:

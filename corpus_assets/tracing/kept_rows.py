@@ -16,6 +16,7 @@ from corpus_assets.tracing.origins import Origin, nth_row
 from corpus_assets.tracing.resemblance import resemblance
 from corpus_assets.tracing.step import Status, Step
 from corpus_assets.tracing.tables import IDS, TEXTS, attribute_at, count_of, flag_at, id_at, rows_of_id
+from resources.document_names import document_name
 from resources.formats.attributes import CLUSTER_SIZE
 from resources.stage.partition import Partition
 from resources.stage.settings import range_key
@@ -157,7 +158,7 @@ def _duplicate(look: Look, attribute: Partition, row: int) -> Step:
     other = document_after_filter(look, str(kept["shard"]), int(kept["row"]), str(kept["id"]))
     details: dict[str, Any] = {"cluster": kept["cluster"], "cluster_size": size}
     details |= _alike(look, attribute, row, str(kept["shard"]), int(kept["row"]))
-    words = f"{_how(details)} {other.source}/{other.id}, which is kept of {size} documents"
+    words = f"{_how(details)} {document_name(other.source, other.id)}, which is kept of {size} documents"
     return _of_flag(look, attribute, row, words, flagged=True, details=details, other=other)
 
 

@@ -13,6 +13,7 @@ from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.step import Step
 from corpus_assets.tracing.tables import NAMED, TEXTS, id_at, line_at, rows_of_digest
+from resources.document_names import document_name
 from resources.formats.row_tables import ORIGINS, SHARDS
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
@@ -171,7 +172,7 @@ def _without_held_out(look: Look, use: Used, rank: int) -> Step:
     if found is None:
         return _lost(look, use, asset)
     other, details = found
-    words = f"its text is held out as that of {other.source}/{other.id}"
+    words = f"its text is held out as that of {document_name(other.source, other.id)}"
     stale = look.state(asset, use.chunk)
     return Step(asset, use.chunk, "dropped", words, "text_in_holdout", None, None, use.copy, stale, details, other)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from corpus_assets.filter.assets import READ
 from corpus_assets.normalize.reading import all_rows as all_documents
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import normalizer_of
 from corpus_assets.raw.assets import all_rows as all_examples
 from corpus_assets.raw.bad_rows import GAPS
 from corpus_assets.raw.faults import BadRow
@@ -107,6 +107,24 @@ def _read_again(look: Look, made: Partition, row: int) -> _Reason | None:
     return None if found is None or REASON not in dropped else _Reason(REASON, "", _listed(look, made, found))
 
 
+def row_at(look: Look, made: Partition, where: str) -> int | None:
+    """Returns the number of the bad row that messages name by its place in a raw file, such as `a.jsonl line 7`.
+
+    None if there is none, if the file changed, or if reading it up to there takes too long.
+    """
+    shard = look.planner.shard(made.key)
+    if shard is None or not sum(made.record.statistics.get("dropped", {}).values()):
+        return None
+    until = monotonic() + _SECONDS
+    try:
+        for number, row in enumerate(takewhile(lambda _: monotonic() < until, _rows(made, shard))):
+            if isinstance(row, BadRow) and row.where == where:
+                return number
+    except (CorpusError, KeyError):  # the file is gone or another; an older version had other parameters
+        return None
+    return None
+
+
 def _rows(made: Partition, shard: Shard) -> Iterator[Row]:
     if made.record.asset == READ:
         yield from all_documents(shard, made.record.parameters)
@@ -123,7 +141,7 @@ def _listed(look: Look, made: Partition, row: Document | Example) -> str:
     document = row if isinstance(row, Document) else Document(row.id, text, row.source, metadata=row.metadata)
     texts = [text] if text else []
     if isinstance(row, Document):
-        texts.append(normalizer(made.record.parameters["normalize.method"])(text))
+        texts.append(normalizer_of(made.record.parameters)(text))
     keys = set(keys_of(document, texts, settings["remove"]["url_keys"]))
     named = all_keys(entry for entry in entries(lists_of(settings), None) if keys.intersection(entry.keys))
     return next((entry.where for entry in named.values()), "")

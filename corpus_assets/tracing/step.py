@@ -55,3 +55,12 @@ class Way:
         return list(
             dict.fromkeys(step.stage for step in self.steps if step.status == "here" and step.stage.endswith("_tokens"))
         )
+
+    def unknown(self) -> dict[str, str]:
+        """Returns the assets of which it is not known whether they hold the document, and why.
+
+        Token files that hold one use of it are not among them, whatever is unknown of another use.
+        """
+        reached = self.reached()
+        steps = (step for step in self.steps[1:] if step.status == "unknown" and step.stage not in reached)
+        return {step.stage: step.words for step in steps}

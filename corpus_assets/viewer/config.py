@@ -55,9 +55,11 @@ def _recorded(view: View) -> Iterator[dict[str, Any]]:
     planner = view.planner()
     for stage in planner.graph:
         differing: dict[tuple[str, str, str], int] = {}
-        for key, record in planner.records(stage.name).items():
-            now = planner.parameters(stage, key)
-            if record.parameters == now:
+        records = planner.records(stage.name)
+        for key in planner.partitions(stage):  # An orphan has no parameters now: nothing would make it.
+            record = records.get(key)
+            now = {} if record is None else planner.parameters(stage, key)
+            if record is None or record.parameters == now:
                 continue
             for name in dict.fromkeys([*record.parameters, *now]):
                 for place, before, after in differences(name, record.parameters.get(name), now.get(name)):

@@ -1,41 +1,25 @@
 """One document whole: its text, its metadata, and every attribute of it, with spans marked in the text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from corpus_assets.viewer.attributes import Attribute, attributes_of
 from corpus_assets.viewer.browse import pages, record_of
 from corpus_assets.viewer.lines import WHOLE, decoded
-from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
-from corpus_assets.viewer.reading import TooFarError, lines_at, lines_file, row_of_id
-from corpus_assets.viewer.site import Asked, link, page, seen, short
-from resources.records import Record, partition_name
+from corpus_assets.viewer.reading import lines_at, lines_file
+from corpus_assets.viewer.site import Asked, link, page, seen, short, way_link
+from resources.document_names import document_name, shown_id
+from resources.records import partition_name
 
 TEXT = 40_000
 """Characters of a text on one page; the others are a click away."""
 
-MOST_SPANS = 2000
 MOST_FIELDS = 200
 _IDENTITY = ("id", "source", "created", "added")
 _PARTS = {"id", "text", "source", "added", "created", "metadata", "attributes"}
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """One attribute of a document. spans: (beginning, end, score) in code points of the text."""
-
-    name: str
-    asset: str
-    spans: list[tuple[int, int, float]]
-    kept: dict[str, Any] | None
-    items: list[dict[str, Any]]
-
-    def is_whole(self, length: int) -> bool:
-        """Returns whether it says one thing of the whole document."""
-        return len(self.spans) == 1 and self.spans[0][0] == 0 and self.spans[0][1] >= length
 
 
 def document(asked: Asked) -> str:
@@ -55,7 +39,7 @@ def document(asked: Asked) -> str:
     start = min(asked.query.number("from"), max(0, len(text) - 1))
     attributes = list(attributes_of(view, record, row, value)) if record.partition else []
     marked = asked.query.text("spans")
-    chosen = _chosen(attributes, marked, len(text))
+    chosen = _chosen(attributes, marked)
 
     def here(**more: object) -> str:
         return link("documents", asset, key, row=row, **more)
@@ -63,94 +47,44 @@ def document(asked: Asked) -> str:
     return page(
         asked,
         "documents.html",
-        f"{short(str(value.get('id') or row), 60)} – {partition_name(asset, key)}",
+        f"{shown_id(str(value.get('id') or row), 60)} – {partition_name(asset, key)}",
         asset=asset,
         key=key,
         row=row,
         up=link("assets", asset, key),
-        identity=[(name, short(str(value[name]), 500)) for name in _IDENTITY if value.get(name)],
+        identity=[(name, shown_id(str(value[name]), 500)) for name in _IDENTITY if value.get(name)],
         why=_why(value),
         text_parts=list(pieces(text[start : start + TEXT], start, chosen.spans if chosen else [])),
         length=len(text),
         has_text="text" in value,
         chosen=chosen.name if chosen else "",
+        unmarked=_unmarked(attributes, marked) if text else None,
         text_pages=pages(start, TEXT, len(text), lambda at: here(**{"from": at or None}, spans=marked)),
         metadata=_fields(value.get("metadata")),
         others=_fields({name: held for name, held in value.items() if name not in _PARTS}),
-        attributes=[_shown(one, len(text), here(spans=one.name)) for one in attributes],
+        attributes=[_shown(one, here(spans=one.name) if text else "") for one in attributes],
         row_pages=pages(row, 1, file.rows, lambda at: link("documents", asset, key, row=at)),
     )
 
 
-def attributes_of(view: View, record: Record, row: int, value: dict[str, Any]) -> Iterator[Attribute]:
-    """Yields every attribute of a document of a shard, from all assets that have a row for it."""
-    if isinstance(value.get("attributes"), dict):
-        yield from _attributes(record.asset, value)
-        return
-    for stage in view.corpus.graph:
-        if stage.partitioning is not view.corpus.graph[record.asset].partitioning or stage.name == record.asset:
-            continue
-        other = view.records(stage.name).get(record.partition)
-        if other is None or not any(file.path.startswith("attributes/") for file in other.files):
-            continue
-        try:
-            found = _row(view, other, row, value.get("id"))
-        except TooFarError:
-            yield Attribute("too far inside its file for a page", stage.name, [], None, [])
-            continue
-        if found is not None:
-            yield from _attributes(stage.name, found)
+def _chosen(attributes: Sequence[Attribute], name: str) -> Attribute | None:
+    """Returns the attribute whose spans are marked: the one asked for, else the first that marks a few pieces.
 
-
-def _row(view: View, record: Record, row: int, identifier: Any) -> dict[str, Any] | None:
-    """Returns the row of an attribute that is of a document: that of the same number, or of the same id.
-
-    The filter takes rows out, so attributes of what it left have other numbers than those of what it was given.
+    Spans that count in another text than the one shown are never marked in it.
     """
-    file = lines_file(record)
-    if file is None:
-        return None
-    for place in (row, *_rows_elsewhere(view, record, identifier)):
-        if place < (file.rows or 0):
-            (line,) = lines_at(view.partition(record), view.corpus.storage, file, place, 1)
-            value = decoded(line)
-            if isinstance(value, dict) and value.get("id") == identifier:
-                return value
-    return None
-
-
-def _rows_elsewhere(view: View, record: Record, identifier: Any) -> Iterator[int]:
-    for asset in ("normalized_documents", "filtered_documents"):
-        if asset in view.corpus.graph.stages and isinstance(identifier, str):
-            documents = view.records(asset).get(record.partition)
-            row = None if documents is None else row_of_id(view.partition(documents), identifier)
-            if row is not None:
-                yield row
-
-
-def _attributes(asset: str, value: dict[str, Any]) -> Iterator[Attribute]:
-    kept, items = value.get("kept"), value.get("items")
-    for name, spans in value["attributes"].items():
-        sound = [
-            (int(span[0]), int(span[1]), float(span[2]))
-            for span in (spans if isinstance(spans, list) else [])[:MOST_SPANS]
-            if isinstance(span, list) and len(span) == 3 and all(isinstance(part, int | float) for part in span)
-        ]
-        yield Attribute(
-            name,
-            asset,
-            sound,
-            kept if isinstance(kept, dict) else None,
-            [one for one in items if isinstance(one, dict)][:20] if isinstance(items, list) else [],
-        )
-
-
-def _chosen(attributes: Sequence[Attribute], name: str, length: int) -> Attribute | None:
-    """Returns the attribute whose spans are marked: the one asked for, else the first that marks a few pieces."""
+    markable = [one for one in attributes if not one.basis.differs]
     if name:
-        return next((one for one in attributes if one.name == name), None)
-    marking = [one for one in attributes if one.spans and not one.is_whole(length)]
+        return next((one for one in markable if one.name == name), None)
+    marking = [one for one in markable if one.spans and not one.is_whole]
     return min(marking, key=lambda one: len(one.spans), default=None)
+
+
+def _unmarked(attributes: Sequence[Attribute], name: str) -> dict[str, str] | None:
+    """Returns why the spans of an attribute are not marked though it was asked for; None if they are."""
+    found = next((one for one in attributes if one.name == name), None)
+    if found is None or not found.basis.differs:
+        return None
+    return {"name": name, "words": found.basis.differs, "href": found.there()}
 
 
 def pieces(text: str, start: int, spans: Sequence[tuple[int, int, float]]) -> Iterator[tuple[str, float | None]]:
@@ -171,8 +105,8 @@ def pieces(text: str, start: int, spans: Sequence[tuple[int, int, float]]) -> It
         yield seen(text[at:]), None
 
 
-def _shown(attribute: Attribute, length: int, href: str) -> dict[str, Any]:
-    whole = attribute.is_whole(length)
+def _shown(attribute: Attribute, href: str) -> dict[str, Any]:
+    whole, differs = attribute.is_whole, attribute.basis.differs
     scores = [score for _, _, score in attribute.spans]
     return {
         "name": attribute.name,
@@ -181,7 +115,9 @@ def _shown(attribute: Attribute, length: int, href: str) -> dict[str, Any]:
         "score": f"{scores[0]:g}" if whole or len(scores) == 1 else "",
         "spans": len(scores),
         "range": f"{min(scores):g} to {max(scores):g}" if scores and not whole else "",
-        "href": "" if whole or not scores else f"{href}#text",
+        "href": "" if whole or not scores or differs or not href else f"{href}#text",
+        "differs": differs if scores else "",
+        "there": attribute.there() if scores and (differs or not href) else "",
         "kept": _kept(attribute.kept),
         "items": [_item(item) for item in attribute.items],
     }
@@ -195,16 +131,16 @@ def _why(value: dict[str, Any]) -> str:
     """Returns the address of the way of a document; empty if it does not say which one it is."""
     if not (value.get("id") and value.get("source")):
         return ""
-    return link("why", source=str(value["source"]), id=str(value["id"]))
+    return way_link(str(value["source"]), str(value["id"]))
 
 
 def _kept(kept: dict[str, Any] | None) -> dict[str, str] | None:
     if kept is None or not isinstance(kept.get("row"), int) or not isinstance(kept.get("shard"), str):
         return None
     return {
-        "text": short(f"{kept.get('source')}/{kept.get('id')}", 120),
+        "text": document_name(str(kept.get("source")), str(kept.get("id")), 120),
         "cluster": link("duplicates", kept["shard"], row=kept["row"]),
-        "why": link("why", source=str(kept.get("source")), id=str(kept.get("id"))),
+        "why": way_link(str(kept.get("source")), str(kept.get("id"))),
     }
 
 

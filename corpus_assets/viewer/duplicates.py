@@ -17,7 +17,8 @@ from corpus_assets.viewer.lines import WHOLE, beginning, decoded
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import lines_at, lines_file
-from corpus_assets.viewer.site import Asked, link, page, seen, short
+from corpus_assets.viewer.site import Asked, link, page, seen, short, way_link
+from resources.document_names import document_name, shown_id
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
@@ -128,10 +129,10 @@ def _row(look: Look, found: Clusters, place: int) -> dict[str, Any]:
     return {
         "size": size,
         "source": shard_source(shard),
-        "id": short(_id(look, shard, row), 120),
+        "id": shown_id(_id(look, shard, row), 120),
         "href": link("duplicates", shard, row=row),
         "text": short(text, 300),
-        "others": [short(_named(look, found.numbering, one), 100) for one in others],
+        "others": [_named(look, found.numbering, one) for one in others],
         "more": size - 1 - len(others),
     }
 
@@ -187,19 +188,19 @@ def _document(look: Look, numbering: Numbering, number: int, alike: dict[int, fl
     made = look.partition(look.documents, shard)
     known = made is not None and row < count_of(made)
     return {
-        "id": short(_id(look, shard, row), 300),
+        "id": shown_id(_id(look, shard, row), 300),
         "source": shard_source(shard),
-        "place": f"{shard}, row {row:,}",
+        "place": f"document {row:,} of {look.documents}/{shard}",
         "bytes": int(made.array_rows(TEXTS, row, row + 1)["bytes"][0]) if made is not None and known else None,
         "href": link("documents", look.documents, shard, row=row) if known else "",
-        "why": link("why", source=shard_source(shard), id=_id(look, shard, row)),
+        "why": way_link(shard_source(shard), _id(look, shard, row)),
         "alike": alike.get(number),
     }
 
 
 def _named(look: Look, numbering: Numbering, number: int) -> str:
     shard, row = numbering.locate(number)
-    return f"{shard_source(shard)}/{_id(look, shard, row)}"
+    return document_name(shard_source(shard), _id(look, shard, row), 100)
 
 
 def _id(look: Look, shard: str, row: int) -> str:

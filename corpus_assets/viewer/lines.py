@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from corpus_assets.viewer.site import link, short
+from resources.document_names import shown_id
 from resources.records import Record
 
 _ANY = msgspec.json.Decoder()
@@ -31,7 +32,7 @@ def shown_line(asset: str, record: Record, row: int, line: bytes) -> dict[str, A
     value = decoded(line)
     found = {"row": row, "id": "", "source": "", "text": "", "href": ""}
     if isinstance(value, dict):
-        found["id"], found["source"] = (short(str(value.get(name) or ""), 120) for name in ("id", "source"))
+        found["id"], found["source"] = (shown_id(str(value.get(name) or ""), 120) for name in ("id", "source"))
         found["text"] = short(beginning(value))
     else:
         found["text"] = short(line[:2000].decode("utf-8", "replace"))

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 MOST_TEXT = 500
 MOST_NUMBER = 10**15
+MOST_NAME = 8000
+"""Characters of the name of a document: one as it is printed, with every character an escape."""
 
 
 class RefusedError(Exception):

@@ -8,7 +8,6 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 
-from corpus_assets.tracing.tables import IDS, TEXTS, rows_of_id
 from resources.errors import LedgerError
 from resources.formats.arrays import ARRAYS
 from resources.formats.codecs import open_gzip
@@ -148,11 +147,3 @@ def lines_file(record: Record) -> FileRecord | None:
 def is_array(file: FileRecord) -> bool:
     """Returns whether a file is an array of this store."""
     return format_of(file.path) is ARRAYS
-
-
-def row_of_id(partition: Partition, identifier: str) -> int | None:
-    """Returns the first row of the document with an id, by the table of ids beside documents; None if there is none."""
-    if not (partition.has(IDS) and partition.has(TEXTS)):
-        return None
-    wanted = identifier.encode("utf-8", "surrogatepass")
-    return next(rows_of_id(partition.array(TEXTS)["id_end"], partition.array(IDS), wanted), None)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from corpus_assets.html.pages import render
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import Query
+from resources.document_names import LONGEST, shown_id
 
 BASE = "/corpus"
 SECTIONS = (
@@ -46,6 +47,12 @@ def link(*parts: str, **query: object) -> str:
     given = {name: value for name, value in query.items() if value not in (None, "")}
     path = "".join(f"/{quote(part, safe='', errors='surrogatepass')}" for part in parts)
     return f"{BASE}{path or '/'}" + (f"?{urlencode(given, errors='surrogatepass')}" if given else "")
+
+
+def way_link(source: str, identifier: str) -> str:
+    """Returns the address of the way of a document; of a very long id it holds the beginning."""
+    named = identifier if len(identifier) <= LONGEST else shown_id(identifier)
+    return link("why", source=source, id=named)
 
 
 def seen(text: str) -> str:

@@ -15,9 +15,10 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tracing.units import unit_of
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
-from corpus_assets.viewer.site import link, short
+from corpus_assets.viewer.site import link, way_link
 from corpus_assets.viewer.token_files import TokenFile
 from corpus_assets.viewer.token_text import Decode, cells
+from resources.document_names import document_name
 from resources.errors import CorpusError
 from resources.formats.hdf5 import read_hdf5
 
@@ -167,8 +168,8 @@ def exported_row(view: View, dataset: str, file: TokenFile, row: int, start: int
     found = []
     for piece in unit.pieces:
         tokens = _tokens(piece.ids, unit.tokenizer, piece.first)
-        title = f"{piece.source} / {short(piece.id, 160)}"
-        href = link("why", source=piece.source, id=piece.id)
+        title = document_name(piece.source, piece.id, 160)
+        href = way_link(piece.source, piece.id)
         found.append(Shown(title, tokens, href, f"{len(piece.ids):,} tokens of it here"))
     facts: list[tuple[str, Any]] = [("tokens", unit.size), ("documents shown", len(unit.pieces))]
     table = [

@@ -6,16 +6,17 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.orchestration.figures import plain
 from corpus_assets.tracing.exports import is_exported, trace_export
-from corpus_assets.tracing.finding import Found, Sought, find_documents
 from corpus_assets.tracing.look import Look
+from corpus_assets.tracing.names import Match, named
 from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.rows import TooLongError, trace_row
 from corpus_assets.tracing.step import Step, Way
 from corpus_assets.tracing.way import way_of, way_of_document
 from corpus_assets.viewer.opened import View
-from corpus_assets.viewer.query import RefusedError
+from corpus_assets.viewer.query import MOST_NAME, RefusedError
 from corpus_assets.viewer.reading import lines_file
-from corpus_assets.viewer.site import Asked, link, page, seen, short
+from corpus_assets.viewer.site import Asked, link, page, seen, short, way_link
+from resources.document_names import document_name, shown_id
 
 QUICK = 0.05
 """Seconds for searching rows of HDF5 when a page is first shown; `SLOW` when it is asked for."""
@@ -29,8 +30,8 @@ _WORDS = {"here": "good", "changed": "warn", "moved": "good", "dropped": "bad", 
 def why(asked: Asked) -> str:
     """Shows the ways of the documents that are asked for.
 
-    Parameters: `source` and `id`; or `shard` and `number` of the document, or `row` of the raw file; or `dataset`,
-    `file`, `row` and `position` of a token. `seconds`: for searching rows of HDF5.
+    Parameters: `id`, any name of a document, and `source`; or `shard` and `number` of the document, or `row` of the raw
+    file; or `dataset`, `file`, `row` and `position` of a token. `seconds`: for searching rows of HDF5.
     """
     view, query = asked.view, asked.query
     seconds = query.number("seconds", high=SLOW)
@@ -42,13 +43,13 @@ def why(asked: Asked) -> str:
         if seconds:
             raise RefusedError(404, _not_found(asked, seconds)) from None
         ways, unfinished = [], True
-    given = {name: query.text(name, 2000) for name in _PARAMETERS}
+    given = {name: query.text(name, MOST_NAME) for name in _PARAMETERS}
     return page(
         asked,
         "why.html",
         "Where did this document go?",
         ways=[_shown(view, look, way) for way in ways],
-        id=query.text("id", 2000),
+        id=query.text("id", MOST_NAME),
         source=query.text("source"),
         sources=view.corpus.settings.sources(),
         slower=link("why", **given, seconds=SLOW) if unfinished and not seconds else "",
@@ -58,7 +59,7 @@ def why(asked: Asked) -> str:
 
 def _ways(asked: Asked, look: Look, seconds: float) -> Iterator[Way]:
     query = asked.query
-    shard, identifier, dataset = query.text("shard", 2000), query.text("id", 2000), query.text("dataset")
+    shard, identifier, dataset = query.text("shard", 2000), query.text("id", MOST_NAME), query.text("dataset")
     if dataset:
         place = query.text("file", 2000), query.number("row"), query.number("position")
         for one in _of_token(asked.view, dataset, place, seconds):
@@ -70,8 +71,8 @@ def _ways(asked: Asked, look: Look, seconds: float) -> Iterator[Way]:
         else:
             yield _of_number(look, shard, query.number("number"), seconds)
     elif identifier:
-        for found in _named(look, identifier, query.text("source")):
-            yield way_of_document(look, found.shard, found.number, seconds=seconds)
+        for match in _named(look, identifier, query.text("source")):
+            yield match.way(look, seconds)
 
 
 def _of_number(look: Look, shard: str, number: int, seconds: float) -> Way:
@@ -82,13 +83,14 @@ def _of_number(look: Look, shard: str, number: int, seconds: float) -> Way:
     return way_of_document(look, shard, number, seconds=seconds)
 
 
-def _named(look: Look, identifier: str, source: str) -> list[Found]:
-    found = find_documents(look, Sought(id=identifier, source=source or None), limit=MOST_WAYS, seconds=10.0).found
-    if not found:
+def _named(look: Look, name: str, source: str) -> list[Match]:
+    matches = named(look, name, source or None, limit=MOST_WAYS, seconds=10.0)
+    if not matches.found:
         where = f" of source {source}" if source else ""
-        named = short(identifier, 200)
-        raise RefusedError(404, f"No document{where} has the id {named!r}. The search finds parts of ids.")
-    return found
+        unfinished = f" in {matches.unfinished}" if matches.unfinished else ""
+        what = short(name, 200)
+        raise RefusedError(404, f"No document{where} is named {what!r}{unfinished}. The search finds parts of ids.")
+    return matches.found[:MOST_WAYS]
 
 
 def _of_token(view: View, dataset: str, place: tuple[str, int, int], seconds: float) -> Iterable[Origin]:
@@ -123,13 +125,14 @@ def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
     shard, number = way.origin.shard, way.number
     asset = look.asset_of(shard) if shard else ""
     return {
-        "id": short(way.origin.id, 300) if number is not None else "a row that gave no document",
+        "id": shown_id(way.origin.id, 300) if number is not None else "a row that gave no document",
         "source": way.origin.source,
         "file": way.origin.file or "gone",
         "row": way.origin.row,
         "href": link("documents", asset, shard, row=number) if shard and number is not None else "",
         "ends": [(end.stage, plain(end.reason or ""), seen(end.words)) for end in ends],
         "reached": [stage.removesuffix("_tokens") for stage in way.reached()],
+        "unknown": [(stage.removesuffix("_tokens"), seen(words[:1000])) for stage, words in way.unknown().items()],
         "steps": [_step(view, step, _several(way)) for step in way.steps],
     }
 
@@ -187,4 +190,4 @@ def _rows(view: View, step: Step) -> list[tuple[str, str]]:
 def _other(other: Origin | None) -> dict[str, str] | None:
     if other is None:
         return None
-    return {"text": short(f"{other.source}/{other.id}", 200), "href": link("why", source=other.source, id=other.id)}
+    return {"text": document_name(other.source, other.id, 200), "href": way_link(other.source, other.id)}

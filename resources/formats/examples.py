@@ -70,6 +70,12 @@ def example_roles(example: Example) -> list[str]:
     return [role for message in example.messages if isinstance(role := message.get("role"), str)]
 
 
+def preference_roles(example: Example) -> list[str]:
+    """Returns the role of every message of a preference; none of parts that are texts."""
+    parts = (part for part in (example.prompt, example.chosen, example.rejected) if isinstance(part, list))
+    return [role for part in parts for message in part if isinstance(role := message.get("role"), str)]
+
+
 def _texts(field: str | Messages) -> list[str]:
     if isinstance(field, str):
         return [field]

@@ -24,6 +24,7 @@ from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
 from resources.stored_digest import WrittenFile
+from resources.system_errors import at, new_placed, open_placed, placed
 
 TEMPORARY = ".tmp"
 _DAY = 24 * 60 * 60
@@ -55,36 +56,35 @@ class LocalStorage(Storage):
 
     def make_folder(self, folder: Path) -> None:
         """Makes a folder and those above it, each durable in its parent."""
-        if folder.is_dir():
-            return
+        with at("looking at", folder):
+            if folder.is_dir():
+                return
         if folder != self.root:
             self.make_folder(folder.parent)
-        folder.mkdir(parents=True, exist_ok=True)
+        with at("making the folder", folder):
+            folder.mkdir(parents=True, exist_ok=True)
         if self.sync:
             _sync_folder(folder.parent)
 
     @override
     def open(self, path: str) -> BinaryIO:
-        return open(self._place(path), "rb")  # noqa: PTH123
+        return open_placed(self._place(path))
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
-        # Not with a file object: a chunk reads a little of each of thousands of files.
-        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        place = self._place(path)
         try:
-            return _read(descriptor, offset, size)
-        finally:
-            os.close(descriptor)
+            return _read_part(place, offset, size)
+        except OSError as error:
+            raise placed(error, "reading", place) from None
 
     @override
     def small(self, path: str, size: int) -> bytes:
-        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        place = self._place(path)
         try:
-            # One that is not longer needs no second read, which says that it has ended.
-            found = os.pread(descriptor, size + 1, 0)
-            return found if len(found) >= size else _read(descriptor, 0, size + 1)
-        finally:
-            os.close(descriptor)
+            return _read_small(place, size)
+        except OSError as error:
+            raise placed(error, "reading", place) from None
 
     @override
     def fetch(self, path: str) -> str:
@@ -97,11 +97,14 @@ class LocalStorage(Storage):
                 info = item.stat()
             except FileNotFoundError:
                 continue
+            except OSError as error:
+                raise placed(error, "looking at", item.path) from None
             yield Entry(path, info.st_size, str(info.st_mtime_ns))
 
     @override
     def folders(self, prefix: str) -> Iterator[str]:
-        with suppress(FileNotFoundError), os.scandir(self.resolve(prefix)) as items:
+        folder = self.resolve(prefix)
+        with suppress(FileNotFoundError), at("listing", folder), os.scandir(folder) as items:
             yield from (item.name for item in items if item.is_dir())
 
     @override
@@ -116,8 +119,10 @@ class LocalStorage(Storage):
                 scan = os.scandir(folder)
             except (FileNotFoundError, NotADirectoryError):
                 continue
+            except OSError as error:
+                raise placed(error, "listing", folder) from None
             above = f"{relative}/" if relative else ""
-            with scan:
+            with at("listing", folder), scan:
                 for item in scan:
                     path = above + item.name
                     if item.is_dir(follow_symlinks=False):
@@ -131,13 +136,16 @@ class LocalStorage(Storage):
             info = os.stat(self._place(path))  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise placed(error, "looking at", self._place(path)) from None
         return Entry(path, info.st_size, str(info.st_mtime_ns))
 
     @override
     def delete(self, path: str) -> None:
         target = self.resolve(path)
         with suppress(FileNotFoundError):
-            target.unlink()
+            with at("removing", target):
+                target.unlink()
             if self.sync:
                 _sync_folder(target.parent)
 
@@ -146,13 +154,14 @@ class LocalStorage(Storage):
         """Moves the file aside and looks at it there; what came meanwhile goes back, unless there is a newer one."""
         del content
         target, aside = self.resolve(path), self.root / TEMPORARY / f"{_owner()}.{secrets.token_hex(8)}"
-        aside.mkdir(parents=True)
         try:
-            moved = target.rename(aside / "0")
-            found = str(moved.stat().st_mtime_ns)
-            if found != version:
-                with suppress(FileExistsError):
-                    os.link(moved, target)
+            with at("removing", target):
+                aside.mkdir(parents=True)
+                moved = target.rename(aside / "0")
+                found = str(moved.stat().st_mtime_ns)
+                if found != version:
+                    with suppress(FileExistsError):
+                        os.link(moved, target)
             if self.sync:
                 _sync_folder(target.parent)
         except FileNotFoundError:
@@ -231,12 +240,13 @@ class _Created(NamedTuple):
     def complete(self, *, sync: bool) -> str:
         """Closes the file once all of it is there; returns the digest of its bytes."""
         if self.handle.closed:
-            with self.temporary.open("rb") as again:
+            with open_placed(self.temporary, self.target) as again:
                 return self.raw.stored_digest(again.fileno())
         self.handle.flush()
         digest = self.raw.stored_digest(self.raw.descriptor)
         if sync:
-            os.fsync(self.raw.descriptor)
+            with at("syncing", self.target):
+                os.fsync(self.raw.descriptor)
         self.handle.close()
         return digest
 
@@ -253,13 +263,14 @@ class LocalUnpublished(Unpublished):
 
     def _new(self) -> Path:
         self._storage.make_folder(self._storage.root)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        with at("making the folder", self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder / str(len(self._files) + len(self._scratch))
 
     @override
     def create(self, path: str) -> BinaryIO:
         target, temporary = self._storage.resolve(path), self._new()
-        raw, handle = WrittenFile.opened(str(temporary))
+        raw, handle = WrittenFile.opened(temporary, target)
         self._files.append(_Created(path, raw, handle, temporary, target))
         return handle
 
@@ -274,9 +285,10 @@ class LocalUnpublished(Unpublished):
     @override
     def scratch(self) -> BinaryIO:
         path = self._new()
-        handle = path.open("w+b")
-        path.unlink()
+        handle = new_placed(path, f"{self._folder} (scratch file)")
         self._scratch.append(handle)
+        with at("unlinking the name of", path):
+            path.unlink()
         return handle
 
     @override
@@ -292,7 +304,8 @@ class LocalUnpublished(Unpublished):
         self.prepare()
         folders = {file.target.parent for file in self._files}
         for file in self._files:
-            file.temporary.replace(file.target)
+            with at("renaming a written file to", file.target):
+                file.temporary.replace(file.target)
         if self._storage.sync:
             for folder in folders:
                 _sync_folder(folder)
@@ -309,6 +322,25 @@ class LocalUnpublished(Unpublished):
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
+def _read_part(place: str, offset: int, size: int) -> bytes:
+    # Not with a file object: a chunk reads a little of each of thousands of files.
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return _read(descriptor, offset, size)
+    finally:
+        os.close(descriptor)
+
+
+def _read_small(place: str, size: int) -> bytes:
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # One that is not longer needs no second read, which says that it has ended.
+        found = os.pread(descriptor, size + 1, 0)
+        return found if len(found) >= size else _read(descriptor, 0, size + 1)
+    finally:
+        os.close(descriptor)
+
+
 def _read(descriptor: int, offset: int, size: int) -> bytes:
     """Returns bytes of an open file, fewer only at its end; one read of the system gives 2 GiB at most."""
     found = os.pread(descriptor, size, offset)
@@ -321,11 +353,12 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with at("syncing the folder", folder):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _owner() -> str:

@@ -31,11 +31,11 @@ class _Spooled(NamedTuple):
     kept: int
 
     @classmethod
-    def over(cls, empty: BinaryIO) -> "_Spooled":
-        """Returns what writes to an empty file, which is closed."""
+    def over(cls, empty: BinaryIO, shown: str) -> "_Spooled":
+        """Returns what writes to an empty file, which is closed. shown: its place as errors name it."""
         with empty:
             kept = os.dup(empty.fileno())
-        raw, handle = WrittenFile.opened(os.dup(kept))
+        raw, handle = WrittenFile.opened(os.dup(kept), shown)
         return cls(raw, handle, kept)
 
     def size(self) -> int:
@@ -78,7 +78,7 @@ class S3Unpublished(Unpublished):
     @override
     def create(self, path: str) -> BinaryIO:
         require_relative(path)
-        spooled = _Spooled.over(self._cache.spool())
+        spooled = _Spooled.over(self._cache.spool(), f"{path} (kept here until it is sent)")
         if path in self._files:
             self._files[path].close()
         self._files[path] = spooled

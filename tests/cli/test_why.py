@@ -73,6 +73,13 @@ def test_where_one_dataset_leaves_it_out_the_words_name_those_that_have_it(folde
     assert "reached" not in asked(folder, ROWS["web/deep/a.parquet"][3]["id"])[1]
 
 
+def test_what_was_not_searched_is_neither_reached_nor_left_out(folder: Path) -> None:
+    code, printed = asked(folder, ROWS["books/three.jsonl"][2]["id"], "--seconds", 0)
+    assert code == 0
+    assert printed.splitlines()[-2:] == ["reached   meg_tokens", "not known rows_tokens"]
+    assert "HDF5 does not record whose rows are whose; it was not searched for" in printed
+
+
 def test_an_id_of_two_sources_needs_the_source(folder: Path) -> None:
     wanted = ROWS["books/one.jsonl"][2]["id"]
     code, printed = asked(folder, wanted)

@@ -24,7 +24,7 @@ def whole(content: bytes) -> str:
 @pytest.mark.parametrize("seed", range(30))
 def test_what_is_written_anywhere_has_the_digest_of_its_bytes(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    raw, file = WrittenFile.opened(str(tmp_path / "file"))
+    raw, file = WrittenFile.opened(tmp_path / "file", "file")
     for _ in range(chance.randrange(1, 12)):
         move = chance.random()
         if move < 0.4:
@@ -40,7 +40,7 @@ def test_what_is_written_anywhere_has_the_digest_of_its_bytes(tmp_path: Path, se
 
 
 def test_what_is_written_past_the_file_object_counts(tmp_path: Path) -> None:
-    raw, file = WrittenFile.opened(str(tmp_path / "file"))
+    raw, file = WrittenFile.opened(tmp_path / "file", "file")
     file.write(bytes(3 * BLOCK))
     file.flush()
     np.ones(9).tofile(file)
@@ -52,7 +52,7 @@ def test_what_is_written_past_the_file_object_counts(tmp_path: Path) -> None:
 
 
 def test_a_file_of_hdf5_is_read_again_where_it_was_written_again(tmp_path: Path) -> None:
-    raw, file = WrittenFile.opened(str(tmp_path / "file.h5"))
+    raw, file = WrittenFile.opened(tmp_path / "file.h5", "file.h5")
     with h5py.File(file, "w") as stored:
         data = stored.create_dataset("data", (0, 1000), "<i4", maxshape=(None, 1000), chunks=(1, 1000))
         for row in range(2000):

@@ -80,6 +80,30 @@ def test_a_way_of_nothing_is_refused(pages: TestClient, query: str) -> None:
     assert pages.get(f"/corpus/why?{query}").status_code == 404
 
 
+def test_a_way_says_of_which_datasets_it_does_not_know(pages: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = "/corpus/why?shard=books--three&number="
+    numbers = [n for n in range(6) if "reached</span>" in pages.get(f"{query}{n}&seconds=15").text]
+    assert numbers
+    monkeypatch.setattr(why, "QUICK", 0.0)
+    for number in numbers:
+        page = pages.get(f"{query}{number}").text
+        assert "reached</span>" not in page
+        (said,) = re.findall(r"not known</span> of <strong>(\w+)</strong>: ([^<]*)", page)
+        assert said[0] in {"train", "validation"}
+        assert "it was not searched for" in said[1]
+
+
+def test_the_configuration_is_shown_beside_orphans(built_once: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "orphans"
+    shutil.copytree(built_once, folder)
+    (folder / "raw" / "books" / "one.jsonl").unlink()
+    write_config(folder, {"split.holdout": 0.3})
+    client = TestClient(standing_alone(folder / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1")
+    answer = client.get("/corpus/config")
+    assert answer.status_code == 200
+    assert "split.holdout" in answer.text.split("Recorded, and set now")[1]
+
+
 def _too_long(*_: Any, **__: Any) -> None:
     raise TooLongError("the time is over")
 

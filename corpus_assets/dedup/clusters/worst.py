@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.clusters.guard import Examined, Finding
+from resources.document_names import shown_id
 
 WORST = 20
 MIN_JUDGED = 20
@@ -217,9 +218,8 @@ def _sample(row: Row, sample: Row, text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Returns a text as one line that contains no markup."""
-    cut = text if len(text) <= _CELL_CHARACTERS else text[: _CELL_CHARACTERS - 1] + "…"
-    return _MARKUP.sub(r"\\\1", " ".join(_printable(cut).split()))
+    """Returns a name as one line that contains no markup."""
+    return _MARKUP.sub(r"\\\1", shown_id(text, _CELL_CHARACTERS))
 
 
 def _printable(text: str) -> str:

@@ -6,8 +6,18 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in
-from corpus_assets.filter.rules.expressions import Merged, Syntax, comparisons, compiled, is_dolma, is_true, merged
+from corpus_assets.filter.rules.expressions import (
+    Merged,
+    Syntax,
+    closed,
+    comparisons,
+    compiled,
+    is_dolma,
+    is_true,
+    merged,
+)
 from corpus_assets.filter.rules.section import RuleSection
+from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
 from resources.stage.task import Task
@@ -34,7 +44,8 @@ def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSe
     paths = _expressions(section) if section["syntax"] == "jsonpath" else []
     values = any(map(_OF_VALUES.search, paths))
     since = {f"{section.where}.filters of values": True} if values else {}
-    return {**given(settings), **since, **comparisons(section, paths)}
+    programs = _expressions(section) if section["syntax"] == "jq" else []
+    return {**given(settings), **since, **comparisons(section, paths), **closed(section, programs)}
 
 
 _OF_VALUES = re.compile(r"^(?!\$@?(?:\.attributes|\.metadata)?\[\?).*\[\?|\[\?.*\[\?")
@@ -59,13 +70,28 @@ def _check(_: Values, section: Values, where: str) -> None:
 
 
 def _made(_: Task, section: Values, where: str) -> list[RowRule]:
-    made = partial(_test, syntax=section["syntax"], dolma=is_dolma(section))
+    made = partial(_counted, syntax=section["syntax"], dolma=is_dolma(section))
     wanted = [made(text, of=all, where=f"{where}.include.{n}") for n, text in enumerate(section["include"])]
-    rules = [RowRule(INCLUDE, partial(_included, wanted))] if wanted else []
+    tests, counts = [test for test, _ in wanted], tuple(one for _, one in wanted)
+    rules = [RowRule(INCLUDE, partial(_included, tests), looked_for=counts)] if wanted else []
     for place, expression in enumerate(section["exclude"]):
-        unwanted = made(expression, of=any, where=f"{where}.exclude.{place}")
-        rules.append(RowRule(f"{EXCLUDE}.{place}", partial(_excluded, unwanted, expression)))
+        unwanted, count = made(expression, of=any, where=f"{where}.exclude.{place}")
+        rules.append(RowRule(f"{EXCLUDE}.{place}", partial(_excluded, unwanted, expression), looked_for=(count,)))
     return rules
+
+
+def _counted(
+    expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool
+) -> tuple[Test, LookedFor]:
+    """Returns what says whether an expression matches, and what counts the documents that it was asked about."""
+    matches, counts = _test(expression, syntax, of, where, dolma=dolma), LookedFor("documents", {where: [expression]})
+
+    def test(document: Merged) -> bool:
+        found = matches(document)
+        counts.add(document.names() if counts.needs_names else (), [expression] if found else [])
+        return found
+
+    return test, counts
 
 
 def _included(wanted: Sequence[Test], row: Row) -> Verdict:

@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in, source_of
-from corpus_assets.filter.rules.expressions import comparisons, compiled, is_dolma, merged
+from corpus_assets.filter.rules.expressions import closed, comparisons, compiled, is_dolma, merged
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.filter.spans import replaced_as_dolma
 from resources.errors import CorpusError
+from resources.looked_for import LookedFor
 from resources.row_rule import Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
 from resources.stage.task import Task
@@ -51,7 +52,9 @@ def replacements(section: RuleSection) -> RuleSet:
 def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
     """Returns what the result depends on."""
     paths = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jsonpath"]
-    return {**given(settings), **comparisons(section, paths)}
+    programs = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jq"]
+    programs += [one["replacement"] for one in section["span_replacement"] if _is_computed(one["replacement"])]
+    return {**given(settings), **comparisons(section, paths), **closed(section, programs)}
 
 
 def _is_computed(text: str) -> bool:
@@ -74,13 +77,17 @@ def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: 
         fill = _filled(one["replacement"], f"{where}.{place}", dolma=dolma)
         least = float("-inf") if one["min_score"] is None else one["min_score"]
         under = float("inf") if one["max_score"] is None else one["max_score"]
-        rules.append(RowRule(f"span_replacement.{place}", partial(_judge, found, fill, (least, under))))
+        counts = LookedFor("documents", {f"{where}.{place}.span": [one["span"]]})
+        judge = partial(_judge, found, fill, (least, under), counts)
+        rules.append(RowRule(f"span_replacement.{place}", judge, looked_for=(counts,)))
     return rules
 
 
-def _judge(found: Found, fill: Fill, scores: tuple[float, float], row: Row) -> Verdict:
+def _judge(found: Found, fill: Fill, scores: tuple[float, float], counts: LookedFor, row: Row) -> Verdict:
     least, under = scores
-    spans = [(start, end) for start, end, score in found(row) if least <= score < under]
+    selected = found(row)
+    counts.add(row.attributes, [counts.only] if selected else [])
+    spans = [(start, end) for start, end, score in selected if least <= score < under]
     if not spans:
         return None
     text = fill(row)

@@ -259,6 +259,11 @@ class Accelerated(Tokenizer):
 
     @property
     @override
+    def encoding_digest(self) -> str:
+        return self.reference.encoding_digest
+
+    @property
+    @override
     def chat_template(self) -> str | None:
         return self.reference.chat_template
 
@@ -266,6 +271,11 @@ class Accelerated(Tokenizer):
     @override
     def special_tokens(self) -> Mapping[str, int]:
         return self.reference.special_tokens
+
+    @property
+    @override
+    def added_tokens(self) -> Mapping[str, int]:
+        return self.reference.added_tokens
 
     @property
     @override

@@ -200,8 +200,14 @@ def _for_rows(documents: Iterable[IdentifiedText], section: FIMDataset, tools: T
         yield batch.without_firsts() if bare else batch
 
 
+def _control(section: FIMDataset, _: Tokenizer, __: str | None) -> tuple[str, ...]:
+    """Returns the tokens around the parts; Cerebras goes by the tokenizer's file alone."""
+    return () if section.reference else (section.prefix_token, section.middle_token, section.suffix_token)
+
+
 FIM = Mode(
     section=FIMDataset,
+    control=_control,
     words="Fill-in-the-middle rows",
     layout=TEXTS,
     rows=_rows,
