@@ -52,7 +52,8 @@ class Outcome:
     damaged: asset and key of the partition whose damaged file is the reason of the error. entry: of the record's file.
     elsewhere: whether another builder committed the record since the plan; then nobody knows yet whether it is fresh.
     held: the lease of another builder; with an error if it was taken over while this one computed the partition. lost:
-    whether others thought this builder dead; then no job of it can do anything.
+    whether others thought this builder dead; then no job of it can do anything. gave_way: records of other partitions
+    that were removed for files of this one.
     """
 
     name: str
@@ -65,3 +66,4 @@ class Outcome:
     elsewhere: bool = False
     held: Held | None = None
     lost: bool = False
+    gave_way: tuple[Record, ...] = ()

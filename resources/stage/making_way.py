@@ -12,7 +12,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from resources.errors import LedgerError, StorageError
+from resources.errors import StorageError
 from resources.ledger import Ledger, Record, partition_name, record_path
 from resources.storage.interface import Storage
 
@@ -20,8 +20,8 @@ Key = tuple[str, str | None]
 _TRIES = 8
 
 
-def make_way(storage: Storage, look: str, committed: Key, paths: Collection[str], own: Record | None) -> list[Key]:
-    """Removes what records other partitions have of these paths; returns whose they were. It comes before the files.
+def make_way(storage: Storage, look: str, committed: Key, paths: Collection[str], own: Record | None) -> list[Record]:
+    """Removes the records that other partitions have of these paths; returns them. It comes before the files.
 
     look: a name for the plan that is carried out; what it began with is read once. paths: those of the partition's new
     files at which a file lies now. own: the record that the partition has; what it names, no other does.
@@ -36,7 +36,8 @@ def make_way(storage: Storage, look: str, committed: Key, paths: Collection[str]
             ledger = Ledger(storage)
             keys = [key for key, record in ledger.records(asset).items() if _names(record, wanted)]
             found += [(asset, key) for key in keys if (asset, key) != committed]
-    return [key for key in found if _removed(Ledger(storage), key, wanted, partition_name(*committed))]
+    removed = (_removed(Ledger(storage), key, wanted, partition_name(*committed)) for key in found)
+    return [record for record in removed if record is not None]
 
 
 @lru_cache(maxsize=1)
@@ -61,19 +62,16 @@ def _names(record: Record, paths: Collection[str]) -> bool:
     return any(file.path in paths for file in record.files)
 
 
-def _removed(ledger: Ledger, key: Key, paths: Collection[str], by: str) -> bool:
-    """Removes the record of a partition if it names one of these paths; returns whether it did.
+def _removed(ledger: Ledger, key: Key, paths: Collection[str], by: str) -> Record | None:
+    """Removes the record of a partition if it names one of these paths; returns it, or None.
 
     Its lease may be another's, who makes the partition anew, and whose record names none of them then.
     """
     for _ in range(_TRIES):
         entry = ledger.storage.stat(record_path(*key))
-        try:
-            record = ledger.read(*key)
-        except LedgerError:  # It counts as none.
-            return False
+        record = ledger.known(*key)
         if entry is None or record is None or not _names(record, paths):
-            return False
+            return None
         if ledger.give_way(*key, entry.version, by):
-            return True
+            return record
     raise StorageError(f"{record_path(*key)}: names files of {by}, and is written again and again; build again")

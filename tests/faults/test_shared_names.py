@@ -9,6 +9,7 @@ import pytest
 from corpus_assets.cli.verify import verify
 from corpus_assets.copying import copy_corpus
 from corpus_assets.corpus import Corpus
+from corpus_assets.unowned import unowned_files
 from resources.ledger import Ledger
 from tests.build.small import contents, drive, opened, statuses, write_config, write_small
 from tests.export.test_every_format import FORMATS, dataset
@@ -30,6 +31,7 @@ def files_of(ledger: Ledger, asset: str) -> Iterator[Any]:
     return (file for record in ledger.records(asset).values() for file in record.files)
 
 
+@pytest.mark.slow
 def test_every_format_with_more_and_fewer_chunks(tmp_path: Path) -> None:
     write_small(tmp_path)
     found: dict[int, dict[str, str]] = {}
@@ -43,11 +45,13 @@ def test_every_format_with_more_and_fewer_chunks(tmp_path: Path) -> None:
 
 
 def test_amber_with_other_numbers_of_its_own_chunks(tmp_path: Path) -> None:
+    """What a record that gave way named besides is removed too."""
     write_small(tmp_path)
-    for amber, chunks in ((2, 2), (3, 1), (2, 2), (1, 3), (3, 1)):
+    for amber, chunks in ((5, 3), (2, 1), (2, 2), (3, 1), (2, 2), (1, 3), (3, 1)):
         configure(tmp_path, chunks, dataset("amber", chunks=amber))
         assert drive(opened(tmp_path)).failed == []
         sound(opened(tmp_path))
+        assert unowned_files(opened(tmp_path), opened(tmp_path).ledger) == []
 
 
 @pytest.mark.slow
