@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -176,6 +176,10 @@ class Planner:
     def _note_change(self, asset: str) -> None:
         self._inputs.forget(asset)
         self._changes[asset] += 1
+
+    def stored_below(self, tops: Collection[str]) -> Iterator[str]:
+        """Yields the paths of files in folders at the top of the store, as they were when these were looked at."""
+        return self._stored.below(tops)
 
     def state(self, asset: str) -> str:
         """Returns a name for the records of an asset as they are known now; others than these have another name."""
