@@ -86,7 +86,7 @@ class Jobs:
         if local_files and (changed := self._changed(stage, key)):
             bare = replace(bare, compute=partial(_refuse, changed))
         return _Shared(
-            replace(bare, gate_all=None, check_before=None, kernels=None),
+            replace(bare, gate_all=None, gate_listing=None, check_before=None, kernels=None),
             local_files,
             stage.run_options(values) if stage.run_options else {},
         )

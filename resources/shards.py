@@ -12,8 +12,9 @@ from typing import BinaryIO
 from resources.agreed import agreed_content
 from resources.errors import BadFileError, ConfigError, StoreAccessError
 from resources.hashing import content_digest
+from resources.left_out import Unread, hidden_folder, is_hidden, is_unread, unknown_suffix, why_hidden_folder
 from resources.outside_stream import OutsideStream
-from resources.raw_files import FoundFile, printable, same_stamp
+from resources.raw_files import FoundFile, glob_pattern, printable, same_stamp
 from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
 from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
 
@@ -74,6 +75,13 @@ class Shard:
     @property
     def _found(self) -> FoundFile:
         return self.found or FoundFile(self.path, self.bytes, self.modified, self.problem)
+
+    def is_among(self, sources: Sequence[str] | None, glob: str | Sequence[str] | None) -> bool:
+        """Returns whether it is of some sources, and matches one of some patterns. None for all."""
+        if sources is not None and self.source not in sources:
+            return False
+        globs = [glob] if isinstance(glob, str) else glob
+        return globs is None or any(glob_pattern(one).fullmatch(self.path) for one in globs)
 
     def open(self) -> BinaryIO:
         """Opens the raw bytes; `BadFileError` if that cannot be done, `StorageError` if its place cannot be asked."""
@@ -139,12 +147,14 @@ class Shard:
 class Listing:
     """The raw files that are there now: shards in canonical order (source order, then key).
 
-    ignored: files that were left out, each with the reason. empty: sources without a file.
+    ignored: files that were left out, each with the reason. empty: sources without a file. unread: what else lies in
+    the folder of a source and may have been meant as data.
     """
 
     shards: tuple[Shard, ...]
     ignored: tuple[tuple[str, str], ...]
     empty: tuple[str, ...] = ()
+    unread: Mapping[str, Unread] = field(default_factory=dict)
 
     def keys(self, sources: Iterable[str] | None = None) -> list[str]:
         """Returns shard keys in canonical order; with `sources`, only theirs."""
@@ -185,16 +195,17 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
     shards: list[Shard] = []
     ignored: list[tuple[str, str]] = []
     empty: list[str] = []
+    unread: dict[str, Unread] = {}
     owners: dict[str, SourceFolder] = {}
     for folder in folders:
-        found = list(_files(folder, ignored))
+        found = list(_files(folder, ignored, unread))
         if not found:
             empty.append(f"{folder.what} {folder.name}")
         if folder.what == "source":
             _require_own(folder, found, owners)
         shards += sorted(_named(folder, found, members), key=lambda shard: shard.key)
     _require_different_keys(shards)
-    return Listing(tuple(shards), tuple(ignored), tuple(empty))
+    return Listing(tuple(shards), tuple(ignored), tuple(empty), unread)
 
 
 def _require_own(folder: SourceFolder, found: Sequence[FoundFile], owners: dict[str, SourceFolder]) -> None:
@@ -217,23 +228,30 @@ def _require_different_keys(shards: Iterable[Shard]) -> None:
             )
 
 
-def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
+def _files(folder: SourceFolder, ignored: list[tuple[str, str]], unread: dict[str, Unread]) -> Iterator[FoundFile]:
+    hidden = Counter[str]()
     for found in place_of(folder).files(folder, ignored):
-        if why := _left_out(found, folder):
+        if not folder.hidden and (parent := hidden_folder(found.path)) is not None:
+            hidden[parent] += 1
+        elif why := _left_out(found, folder):
             ignored.append((f"{folder.name}/{printable(found.path)}", why))
+            if is_unread(found) and not is_hidden(found.path):
+                unread[folder.name] = unread.get(folder.name, Unread()).and_one(found)
         else:
             yield found
+    for parent, files in sorted(hidden.items()):
+        ignored.append((f"{folder.name}/{printable(parent)}/", why_hidden_folder(parent, files)))
 
 
 def _left_out(found: FoundFile, folder: SourceFolder) -> str | None:
     """Returns why a file does not belong to a source; None if it does."""
-    if found.path.rpartition("/")[2].startswith("."):
+    if is_hidden(found.path) and not folder.hidden:
         return "hidden file"
     if folder.format != "auto":
         return None
     suffix = data_suffix(found.path)
     if suffix is None:
-        return f"unknown suffix; known are {' '.join(sorted(SUFFIXES))}"
+        return unknown_suffix()
     return dict(folder.passes_over).get(suffix.lower())
 
 

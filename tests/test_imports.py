@@ -25,6 +25,7 @@ FROM_NEIGHBOURS = {
             f"corpus_assets.tokenize.{name}"
             for name in (
                 "datasets",
+                "discarded",
                 "encode.",
                 "manifest",
                 "ragged",

@@ -61,7 +61,7 @@ def sites_in(files: Sequence[OutsideFile]) -> Iterator[Site]:
             raise BadFileError(file.name, f"has more than {LARGEST_JSON} bytes")
         try:
             yield from msgspec.json.decode(content, type=list[Site])
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadFileError(file.name, f"no JSON list of objects with url and description: {error}") from None
 
 

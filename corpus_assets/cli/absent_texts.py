@@ -7,8 +7,7 @@ from typing import NamedTuple
 from corpus_assets import dataset_names
 from corpus_assets.cli.absence import Absence
 from corpus_assets.corpus import Corpus
-from corpus_assets.normalize.reading import documents_of
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import documents_of, normalizer_of
 from corpus_assets.raw.assets import examples_of
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import Entry
@@ -81,7 +80,7 @@ def named_texts(corpus: Corpus, planner: Planner, names: Names, result: Absence)
 
 
 def _texts_of_documents(task: Task, names: Names) -> Iterator[NamedText]:
-    fix = normalizer(task["normalize.method"])
+    fix = normalizer_of(task.parameters)
     for document in documents_of(task):
         text = fix(document.text)
         if entry := names.entry(document, [document.text, text]):

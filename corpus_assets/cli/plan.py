@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from corpus_assets.cli.console import NOT_FRESH, output, print_causes, print_json, print_notes, selected
+from corpus_assets.cli.console import FAILED, NOT_FRESH, output, print_causes, print_json, print_notes, selected
 from corpus_assets.corpus import Corpus
 from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, causes
@@ -27,6 +27,8 @@ def run(
     why = causes(planner, chosen)
     print_json(_as_json(found, why)) if as_json else _show(output(), found, why, every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)
+    if why.gates and any(planner.foreseen(stage) for stage in planner.graph):
+        return FAILED  # No build can go on with the files that are there.
     return NOT_FRESH if (check or as_json) and stale else 0
 
 

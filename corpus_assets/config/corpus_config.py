@@ -155,10 +155,11 @@ class CorpusConfig(Section):
     def _against_known_sources(self) -> "CorpusConfig":
         names = [source.name for source in self.sources]
         for place, entry in enumerate(self.dedupers):
-            if unknown := sorted(set(entry.against or ()) - set(names)):
-                raise ValueError(
-                    f"dedupers.{place}.against: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
-                )
+            for key, given in (("against", entry.against), ("sources", entry.sources)):
+                if unknown := sorted(set(given or ()) - set(names)):
+                    raise ValueError(
+                        f"dedupers.{place}.{key}: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
+                    )
         return self
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from corpus_assets.config.file_formats import Csv, Extractor, Format
 from corpus_assets.config.naming import FILE, MESSAGE_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Section
-from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
+from corpus_assets.config.sections import FollowLinks, Globs, Hidden, MaxBadRows, MayBeEmpty
 
 Shape = Literal["text", "pair", "conversation", "preference"]
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
@@ -78,6 +78,7 @@ class Files(Section):
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record")
 

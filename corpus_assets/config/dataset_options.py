@@ -11,7 +11,8 @@ from typing_extensions import override
 
 from corpus_assets.config.dataset_files import Files, Shape, TextInput
 from corpus_assets.config.naming import FILE
-from corpus_assets.config.section import Bytes, Name, Section, Template
+from corpus_assets.config.section import Bytes, Name, Section, Share, Template
+from corpus_assets.config.text_fixes import Ftfy, TextFixes
 from corpus_assets.config.tokenizers import Tokenizer
 from corpus_assets.config.weights import Weights
 
@@ -27,11 +28,20 @@ class Cleaning(Section):
 
     strips: ClassVar[bool] = False
 
-    ftfy: bool = Field(False, description="mend texts with ftfy before tokenizing")
+    ftfy: Ftfy = Field(
+        False,
+        description="mend texts with ftfy before tokenizing, which changes entities, ligatures, widths and quotes "
+        "too; or `{uncurl_quotes: false}` and the like, to mend without that",
+    )
     normalization: NormalizationForm | None = Field(
         "NFC", description="with `ftfy`: Unicode form of the result; none leaves the form as it is"
     )
     wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
+
+    @property
+    def fixes(self) -> dict[str, Any]:
+        """Returns what ftfy is told of what it changes, where that is not as usual."""
+        return self.ftfy.unlike_default() if isinstance(self.ftfy, TextFixes) else {}
 
 
 class StrippedCleaning(Cleaning):
@@ -126,7 +136,7 @@ class Texts(Learned):
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="with a split: tokens by source (docs/exports.md)")
-    short_sequence_probability: float = Field(
+    short_sequence_probability: Share = Field(
         0.0, ge=0, le=1, description="share of windows cut to a random length; what is cut off is lost"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")

@@ -17,6 +17,7 @@ from corpus_assets.config.dataset_files import Files
 from corpus_assets.config.dataset_options import DatasetSection, Packed, Templated, Texts, Turns, Windows
 from corpus_assets.config.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
 from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
+from corpus_assets.config.section import Share
 
 __all__ = ["SECTIONS", "Dataset", "DatasetSection", "Files", "dataset_section", "default_datasets"]
 
@@ -46,8 +47,8 @@ class FIMDataset(Windows):
     cerebras_values: ClassVar[Mapping[str, Any]] = {**LMDataset.cerebras_values, "fim_level": "row", "reference": True}
 
     mode: Literal["fim"]
-    fim_rate: float = Field(0.9, ge=0, le=1, description="share of documents (rows: passages) that are rearranged")
-    spm_rate: float = Field(0.5, ge=0, le=1, description="share of these that begin with the suffix (SPM, else PSM)")
+    fim_rate: Share = Field(0.9, ge=0, le=1, description="share of documents (rows: passages) that are rearranged")
+    spm_rate: Share = Field(0.5, ge=0, le=1, description="share of these that begin with the suffix (SPM, else PSM)")
     fim_level: Literal["document", "row"] = Field(
         "document", description="rearrange documents before packing, or passages inside packed rows as Cerebras does"
     )
@@ -153,7 +154,7 @@ class ChatDataset(Packed, Templated):
         description="how a conversation that is too long is shortened: not at all, by its last tokens, or by its "
         "earliest turns, but for system messages in front; all is counted",
     )
-    max_discarded: float = Field(
+    max_discarded: Share = Field(
         0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
     )
 
@@ -199,7 +200,7 @@ class DPODataset(Templated):
         "user", description="name of the user in messages, and in dialogues written as one text"
     )
     assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
-    max_discarded: float = Field(
+    max_discarded: Share = Field(
         0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
     )
     equal_pairs: Literal["leave_out", "keep"] = Field(

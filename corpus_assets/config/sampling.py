@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from corpus_assets.config.naming import FILE, SOURCE
-from corpus_assets.config.section import Name, Section
+from corpus_assets.config.section import Name, Section, Share
 from resources.errors import ConfigError
 
 SAMPLE = "sample"
@@ -21,13 +21,13 @@ class Sample(Section):
     of: Annotated[str | None, FILE] = Field(
         None, description="the corpus.yaml of the whole, from which all other sections are taken; relative to this file"
     )
-    share: float | None = Field(
+    share: Share | None = Field(
         None,
         gt=0,
         le=1,
         description="share of the rows of each source and of a dataset's own files; without `shares` all",
     )
-    shares: Annotated[dict[Name, float], SOURCE] = Field(
+    shares: Annotated[dict[Name, Share], SOURCE] = Field(
         default={}, description="share of the rows of single sources or datasets, in the stead of `share`"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another sample")

@@ -3,6 +3,7 @@
 import os
 import re
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +33,16 @@ def _byte_count(value: Any) -> Any:
     if match is None or unit is None:
         raise ValueError(f"a size such as 512 MiB or 4 GiB (units: {', '.join(u for u in _UNITS if u)})")
     return int(float(match[1]) * unit)
+
+
+def _share(value: Any) -> Any:
+    """Returns a share such as `2%` as a number, and anything else unchanged for the type check."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", value)
+    if match is None:
+        raise ValueError("a share such as 0.02 or 2%")
+    return float(Decimal(match[1]) / 100)
 
 
 def local_path(value: str) -> str:
@@ -74,7 +85,7 @@ Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
 LocalPath = Annotated[str, Field(min_length=1), AfterValidator(local_path)]
 Template = Annotated[str, AfterValidator(_template)]
 Location = Annotated[str, Field(min_length=1), AfterValidator(check_location)]
-Share = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, BeforeValidator(_share)]
 
 
 class Section(BaseModel):

@@ -9,6 +9,7 @@ from corpus_assets.config.file_formats import Csv, Extractor, Format
 from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
+from corpus_assets.config.text_fixes import TextFixes
 
 
 class HoldoutCount(Section):
@@ -22,7 +23,9 @@ def _container(value: Any) -> str:
     return "many" if isinstance(value, dict | list | BaseModel) else "one"
 
 
-Holdout = Annotated[Annotated[Share, Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)]
+Holdout = Annotated[
+    Annotated[Share, Field(ge=0, lt=1), Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)
+]
 Pattern = Annotated[str, Field(min_length=1)]
 Globs = Annotated[
     Annotated[Pattern, Tag("one")] | Annotated[list[Pattern], Field(min_length=1), Tag("many")],
@@ -30,12 +33,12 @@ Globs = Annotated[
 ]
 
 MaxBadRows = Annotated[
-    float,
+    Share,
     Field(
         ge=0,
         le=1,
-        description="share of rows, or of files with `on_bad_file: skip`, that may be bad; with more everything "
-        "downstream is held back",
+        description="share of rows, or of files with `on_bad_file: skip`, that may be bad, and of files that may be of "
+        "no known suffix; with more everything downstream is held back",
     ),
 ]
 MayBeEmpty = Annotated[
@@ -44,6 +47,13 @@ MayBeEmpty = Annotated[
 ]
 FollowLinks = Annotated[
     bool, Field(description="read files outside the folder to which links in it lead; links to folders never are")
+]
+Hidden = Annotated[
+    bool,
+    Field(
+        description="read hidden files and folders too (`.snapshot/`, `.ipynb_checkpoints/`), and those in which "
+        "systems keep what is theirs (`_temporary/`, `__MACOSX/`)"
+    ),
 ]
 
 
@@ -78,6 +88,7 @@ class Source(Section):
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     epochs: float = Field(
         1.0,
         ge=0,
@@ -119,11 +130,22 @@ class Normalize(Section):
     """Text normalization."""
 
     method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
+    ftfy: TextFixes | None = Field(
+        None,
+        description="with `method: ftfy`: what it changes beside broken characters; by default entities, ligatures, "
+        "widths and quotes",
+    )
     texts: Literal["strings", "slimpajama"] = Field(
         "strings",
         description="`slimpajama`: in JSON lines a row may also be a bare string, which is its text, and a text a list "
         "of strings, which is joined by blank lines; with `strings` such rows are bad",
     )
+
+    @model_validator(mode="after")
+    def _fixes_of_ftfy(self) -> "Normalize":
+        if self.ftfy is not None and self.method != "ftfy":
+            raise ValueError(f"ftfy goes with `method: ftfy`; method is {self.method!r}")
+        return self
 
 
 class ShortDocuments(Section):
@@ -161,7 +183,7 @@ class Split(Section):
 
     seed: int = Field(0, ge=0, lt=2**63, description="another seed holds other documents out")
     holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
-    validation: float = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
+    validation: Share = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
     method: Literal["content_hash", "slimpajama"] = Field(
         "content_hash", description="`slimpajama`: the first documents of each shuffled chunk (needs a share)"
     )

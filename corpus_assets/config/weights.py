@@ -6,11 +6,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.naming import SOURCE
-from corpus_assets.config.section import LocalPath, Section
+from corpus_assets.config.section import LocalPath, Section, Share
 
-Share = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Weight = Annotated[Share, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
-    Annotated[dict[str, Share], Tag("mapping"), Field(min_length=1)] | Annotated[LocalPath, Tag("path")],
+    Annotated[dict[str, Weight], Tag("mapping"), Field(min_length=1)] | Annotated[LocalPath, Tag("path")],
     Discriminator(lambda value: "path" if isinstance(value, str) else "mapping"),
 ]
 

@@ -10,12 +10,11 @@ import numpy as np
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.dates import Dates, undated_notes
 from corpus_assets.normalize.lengths import cleaned_length
-from corpus_assets.normalize.reading import READING, documents_of, source_parameters, text_parameters
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import READING, documents_of, normalizer_of, source_parameters, text_parameters
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
 from corpus_assets.raw.identities import Identities
-from corpus_assets.raw.losses import source_losses
+from corpus_assets.raw.losses import listed_losses, source_losses
 from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
@@ -36,7 +35,7 @@ def normalized_documents(task: Task) -> None:
     """Reads one raw file in any format, normalizes its texts, and writes Dolma documents and their digests."""
     shard = task.shard
     path = f"documents/{shard.source}/{shard.name}"
-    fix = normalizer(task["normalize.method"])
+    fix = normalizer_of(task.parameters)
     gaps = Gaps()
     rows = without_named(task, documents_of(task, gaps), TAKEDOWN, gaps)
     write_good_rows(task, rows, task["source.on_bad_file"], partial(_write_documents, task, path, fix))
@@ -125,6 +124,7 @@ NORMALIZED_DOCUMENTS = Stage(
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "dolma"),
     gate_all=source_losses,
+    gate_listing=listed_losses,
     kernels=compiled.of_documents,
     notes=document_notes,
 )

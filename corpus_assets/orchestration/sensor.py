@@ -18,6 +18,7 @@ from resources.errors import CorpusError
 from resources.hashing import content_digest
 from resources.ledger import partition_name
 from resources.planning.planner import Decision, Planner, Status
+from resources.storage.ownership import require_owner
 
 INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
@@ -82,8 +83,12 @@ def _launched(instance: dg.DagsterInstance, key: str) -> dg.DagsterRun | None:
 
 
 def _planner(corpus: Corpus, instance: dg.DagsterInstance) -> Planner:
-    """Returns a planner. Where none can be made, such as over a folder that is gone, no asset stays marked as fresh."""
+    """Returns a planner. Where none can be made, such as over a folder that is gone, no asset stays marked as fresh.
+
+    Nor over the store of another corpus, whose records say nothing of this one, and in which no run could build.
+    """
     try:
+        require_owner(corpus.storage, corpus.claimant)
         return corpus.planner()
     except CorpusError as error:
         tell(corpus, instance, {stage.name: unknown(str(error)) for stage in corpus.graph})

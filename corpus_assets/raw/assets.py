@@ -24,7 +24,7 @@ from corpus_assets.raw.examples import (
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.identities import Identities
-from corpus_assets.raw.losses import MANY_ROLES, PREFERENCE_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.losses import MANY_ROLES, PREFERENCE_ROLES, ROLES, dataset_losses, listed_dataset_losses
 from corpus_assets.raw.reasons import example_reasons
 from corpus_assets.raw.roles import absent_roles
 from corpus_assets.raw.sampling import Chosen, sampled
@@ -87,10 +87,10 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
     chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
-    rules = _rules(task.shard, task.parameters)
-    rows = sampled(_rows(task.shard, task.parameters, rules, task.raw), task, chosen, example_bytes)
+    rules, counts = _rules(task.shard, task.parameters), Counter[str]()
+    rows = sampled(_rows(task.shard, task.parameters, rules, task.raw, counts), task, chosen, example_bytes)
     yield from good_rows(task, rows, _options(task)["on_bad_row"], gaps)
-    task.count(**rules.seen.numbers())
+    task.count(**rules.seen.numbers(), **counts)
 
 
 def all_rows(
@@ -110,11 +110,16 @@ def _rules(shard: Shard, parameters: Mapping[str, Any]) -> ExampleRules:
 
 
 def _rows(
-    shard: Shard, parameters: Mapping[str, Any], rules: ExampleRules, opened: RawReading | None = None
+    shard: Shard,
+    parameters: Mapping[str, Any],
+    rules: ExampleRules,
+    opened: RawReading | None = None,
+    counts: Counter[str] | None = None,
 ) -> Iterator[Example | BadRow]:
     bytes_of = opened or shard
     limits = Limits(line_bytes=_options_in(parameters, shard.source)["longest_row"])
-    return iter(read_examples(RawFile(shard.path, bytes_of.open, bytes_of.open_member), rules, limits))
+    file = RawFile(shard.path, bytes_of.open, bytes_of.open_member, Counter() if counts is None else counts)
+    return iter(read_examples(file, rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
@@ -159,6 +164,7 @@ _NO_CONTENT = {
     "max_bad_rows",
     "may_be_empty",
     "follow_links",
+    "hidden",
 }
 
 
@@ -208,6 +214,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             derived_parameters=partial(example_parameters, name=name),
             shard_set=name,
             gate_all=partial(dataset_losses, dataset=name),
+            gate_listing=partial(listed_dataset_losses, dataset=name),
             notes=partial(_example_notes, name=name),
             reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",

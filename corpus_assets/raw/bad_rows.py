@@ -8,7 +8,7 @@ import numpy as np
 
 from corpus_assets.raw.faults import BadRow, PassedOver
 from corpus_assets.raw.identities import repeated_notes
-from corpus_assets.raw.losses import BAD_FILE, Read
+from corpus_assets.raw.losses import BAD_FILE, MISLABELLED, Read
 from resources.errors import BadFileError, StorageError
 from resources.looked_for import absent_notes
 from resources.shards import Shard
@@ -54,7 +54,11 @@ def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps:
             continue
         gaps.leave_out()
         if isinstance(row, PassedOver):
-            task.drop(row.reason, shown=f"{shard.source}/{row.where}: {row.detail}" if row.where else None)
+            place = f"{shard.source}/{row.where}"
+            if row.reason in MISLABELLED:
+                task.drop(row.reason, example=f"{place}: {row.reason}: {row.detail}")
+            else:
+                task.drop(row.reason, shown=f"{place}: {row.detail}" if row.where else None)
         elif on_bad_row == "fail":
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:

@@ -2,14 +2,22 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby, repeat
+from contextlib import suppress
+from itertools import groupby, product, repeat
 from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpus_assets.raw.faults import BadRow, RowError
-from corpus_assets.raw.parquet_pages import DICTIONARY_HEAD_BYTES, CheckedPages, Chunk, PageError, page_header
+from corpus_assets.raw.faults import BadRow, RowError, shown_names
+from corpus_assets.raw.parquet_pages import (
+    DICTIONARY_HEAD_BYTES,
+    CheckedPages,
+    Chunk,
+    PageError,
+    WithheldError,
+    page_header,
+)
 from corpus_assets.raw.rules import Limits, RowParser
 from resources.errors import BadFileError
 
@@ -21,6 +29,7 @@ MAX_PAGE_ROWS: Final = 4
 """Decompressed bytes of a page, in longest rows."""
 FREE_VALUE_BYTES: Final = 4 << 30
 """Bytes of values that a file of any size may hold: rows may share one value, which is stored once."""
+_UNCONVERTED: Final = (ValueError, OverflowError, LookupError, OSError)  # the latter two: no such time zone
 
 
 def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str) -> Iterator[Row | BadRow]:
@@ -37,7 +46,7 @@ def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str)
     file = _opened(pages, where)
     _check_schema(file.schema_arrow, parser, where)
     names = _wanted(file.schema_arrow.names, parser)
-    groups = _groups(file, names)
+    groups = _groups(file, names, pages)
     _check_sizes(groups, limits.decompressed(stored_bytes), where)
     pages.chunks = {chunk.start: chunk for group in groups if group.rows for chunk in group.chunks}
     number = 0
@@ -76,7 +85,7 @@ def _wanted(names: Sequence[str], parser: RowParser[Row]) -> list[str]:
 
 
 def _check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:
-    columns = ", ".join(schema.names) or "none"
+    columns = shown_names(schema.names) or "none"
     if len(set(schema.names)) != len(schema.names):
         raise BadFileError(where, f"two columns with one name; columns: {columns}")
     for group in parser.required:
@@ -108,12 +117,25 @@ class _Group(NamedTuple):
     chunks: list[Chunk]
 
 
-def _groups(file: Any, names: Collection[str]) -> list[_Group]:
+def _groups(file: Any, names: Collection[str], pages: CheckedPages) -> list[_Group]:
     metadata = file.metadata
     paths = [file.schema.column(index).path for index in range(metadata.num_columns)]
     wanted = [index for index, path in enumerate(paths) if _is_of(path, names)]
+    pages.withheld = True
+    for group, index in product(range(metadata.num_row_groups), wanted):
+        _try_chunk(file, group, paths[index])
+    pages.withheld = False
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     return [_Group(group.num_rows, [Chunk.of(group.column(index)) for index in wanted]) for group in groups]
+
+
+def _try_chunk(file: Any, group: int, path: str) -> None:
+    """Lets a reader begin with a chunk, which reads nothing yet; `OSError` if the footer speaks of it wrongly.
+
+    Asked for the same directly, the library ends the process.
+    """
+    with suppress(WithheldError):
+        next(file.iter_batches(batch_size=1, row_groups=[group], columns=[path], use_threads=False), None)
 
 
 def _is_of(path: str, names: Collection[str]) -> bool:
@@ -189,7 +211,7 @@ def _column_values(column: Any) -> list[object]:
     """Returns the Python values of a column; a value that cannot be converted is replaced by its `RowError`."""
     try:
         return list(column.to_pylist())
-    except (ValueError, OverflowError):
+    except _UNCONVERTED:
         return [_value(scalar) for scalar in column]
 
 
@@ -198,5 +220,5 @@ def _value(scalar: Any) -> object:
         return scalar.as_py()
     except UnicodeDecodeError as fault:
         return RowError("invalid_utf8", f"column value: {fault.reason}")
-    except (ValueError, OverflowError) as fault:
+    except _UNCONVERTED as fault:
         return RowError("bad_value", f"column value of type {scalar.type}: {fault}")

@@ -50,12 +50,17 @@ class Chunk(NamedTuple):
         return cls(start, column.total_compressed_size, column.total_uncompressed_size, coded)
 
 
+class WithheldError(Exception):
+    """No byte of a file is read for now."""
+
+
 class CheckedPages(io.RawIOBase):
     """A stream over a parquet file that refuses a chunk whose pages hold more than the footer says.
 
     A library that reads without a buffer asks for each chunk at once, so no byte is read twice.
 
-    chunks: all chunks, by where they start. page_bytes: limit of one decompressed page. Raises `BadFileError`.
+    chunks: all chunks, by where they start. page_bytes: limit of one decompressed page. withheld: a read raises
+    `WithheldError`. Raises `BadFileError`.
     """
 
     def __init__(self, raw: BinaryIO, where: str, page_bytes: int) -> None:
@@ -63,6 +68,7 @@ class CheckedPages(io.RawIOBase):
         self._where = where
         self._page_bytes = page_bytes
         self.chunks: Mapping[int, Chunk] = {}
+        self.withheld = False
 
     @override
     def readable(self) -> bool:
@@ -82,6 +88,8 @@ class CheckedPages(io.RawIOBase):
 
     @override
     def read(self, size: int | None = -1) -> bytes:
+        if self.withheld:
+            raise WithheldError
         start = self._raw.tell()
         found = self._raw.read(-1 if size is None else size)
         if (chunk := self.chunks.get(start)) is not None and len(found) >= chunk.stored:

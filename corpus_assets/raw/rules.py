@@ -27,13 +27,15 @@ class FormatOptions:
 
     `delimiter`: between the columns of CSV; None is a tab in `.tsv` and a comma otherwise. `quote`: around values of
     CSV that hold delimiters or line ends; None if no character does that. `columns`: names of the columns of CSV
-    without a header. `extractor`: library that takes the main text out of HTML.
+    without a header. `extractor`: library that takes the main text out of HTML. `escape`: character of CSV that makes
+    a quote, delimiter or line end after it part of a value; None if no character does that.
     """
 
     delimiter: str | None = None
     quote: str | None = '"'
     columns: tuple[str, ...] | None = None
     extractor: Extractor | None = None
+    escape: str | None = None
 
 
 @dataclass(frozen=True)

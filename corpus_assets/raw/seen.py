@@ -69,7 +69,7 @@ class Seen:
     def numbers(self) -> dict[str, Any]:
         """Returns the statistics of the partition that the file is read for."""
         counts = [self._keys, self._messages, *([self._expected] if self._others else [])]
-        return {**numbers_of(*counts), **({DERIVED_IDS: self.derived_ids} if self.derived_ids else {})}
+        return {**numbers_of(*counts), DERIVED_IDS: self.derived_ids}
 
 
 def of_source(source: str, parameters: Mapping[str, Any]) -> Seen:

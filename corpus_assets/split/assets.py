@@ -19,13 +19,14 @@ from corpus_assets.split.holdout import (
     smallest,
 )
 from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_losses, split_losses
-from resources.formats.documents import DOCUMENT_COLUMNS, decode_document
+from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.members import TABLE
 from resources.formats.row_tables import RowTable, digests, sources
 from resources.row_counts import SourcesOfRows, by_power
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.partition import Partition
-from resources.stage.task import SHOWN_ROWS, Task, dropped_row
+from resources.stage.shown_rows import show_rows
+from resources.stage.task import Task
 
 
 def holdout_selection(task: Task) -> None:
@@ -130,7 +131,7 @@ def _write_selected(
     for reason, gone in dropped.items():
         task.drop_by_source(reason, sources.counts(gone))
         if reason in _LOST:
-            _show(task, chunk, reason, np.flatnonzero(gone)[:SHOWN_ROWS])
+            show_rows(task, chunk, reason, gone)
     with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
         if chunk.has(TABLE):
             for member, picked in chunk.members(chosen):
@@ -152,14 +153,6 @@ def _write_selected(
 
 _LOST = ("text_in_holdout", "repeat_of_held_out")
 """Reasons for which rows go to no other split."""
-
-
-def _show(task: Task, chunk: Partition, reason: str, places: NDArray[np.intp]) -> None:
-    """Keeps some rows of a chunk that are dropped, in words."""
-    wanted = np.isin(np.arange(chunk.file(".jsonl.gz").rows or 0), places)
-    for place, line in zip(places.tolist(), chunk.chosen_lines(wanted) if len(places) else (), strict=True):
-        row = decode_document(line)
-        task.drop(reason, 0, shown=dropped_row(f"{row.source}, {chunk.name} row {place}", row.id, row.text))
 
 
 def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:

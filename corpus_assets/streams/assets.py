@@ -21,7 +21,7 @@ from corpus_assets.raw.readers import Limits, RawFile, json_lines
 from corpus_assets.streams.rows import as_raw, packed, stream_line
 from resources.errors import BadFileError
 from resources.looked_for import LOOKED_FOR, LookedFor, missing, numbers_of
-from resources.raw_files import glob_pattern, printable
+from resources.raw_files import printable
 from resources.row_rule import Row, RuleSet
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, Values, every, same
@@ -160,10 +160,7 @@ def _put_together_as_zstd(task: Task, path: str, shards: Iterable[Partition]) ->
 
 def reads(shard: Shard, sources: Sequence[str] | None, glob: str | list[str] | None) -> bool:
     """Returns whether a stream has the documents of a shard. sources, glob: None for all."""
-    if sources is not None and shard.source not in sources:
-        return False
-    globs = [glob] if isinstance(glob, str) else glob
-    return globs is None or any(glob_pattern(one).fullmatch(shard.path) for one in globs)
+    return shard.is_among(sources, glob)
 
 
 def documents_asset(name: str) -> str:

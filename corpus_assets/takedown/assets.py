@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from corpus_assets import dataset_names
-from corpus_assets.normalize.reading import READING, documents_of, source_parameters, text_parameters
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import READING, documents_of, normalizer_of, source_parameters, text_parameters
 from corpus_assets.raw.assets import examples_of
 from corpus_assets.raw.bad_rows import write_good_rows
 from corpus_assets.raw.reasons import document_reasons
@@ -50,7 +49,7 @@ def takedown_list(task: Task) -> None:
 
 def document_keys(task: Task) -> None:
     """Writes the keys by which the documents of one raw file can be named."""
-    fix = normalizer(task["normalize.method"])
+    fix = normalizer_of(task.parameters)
 
     def write(documents: Iterator[Document]) -> None:
         _write_keys(task, ((document, (document.text, fix(document.text))) for document in documents))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from io import BytesIO
 from typing import Final, NamedTuple
 
 from corpus_assets.takedown.keys import DIGEST, ID, PAIR, URL, key_of, pair_of, plain_url
@@ -32,8 +33,8 @@ def entries(lists: Mapping[str, bytes], sources: Collection[str] | None) -> Iter
     Raises `ConfigError` that names list and line for a line that names no document.
     """
     for name, content in lists.items():
-        for number, line in enumerate(_text(name, content).split("\n"), 1):
-            value = line.strip(" \r")
+        for number, line in enumerate(BytesIO(content), 1):
+            value = _text(f"{name} line {number}", line, "utf-8-sig" if number == 1 else "utf-8").strip(" \r\n")
             if value and not value.startswith("#"):
                 where = f"{name} line {number}"
                 yield Entry(where, value, tuple(_keys(value, where, sources)), kind_of(value))
@@ -60,12 +61,11 @@ def kind_of(value: str) -> str:
     return DIGEST if _SHA256.fullmatch(value) else ID
 
 
-def _text(name: str, content: bytes) -> str:
+def _text(where: str, line: bytes, encoding: str) -> str:
     try:
-        return content.decode("utf-8-sig")
+        return line.decode(encoding)
     except UnicodeDecodeError as fault:
-        line = content.count(b"\n", 0, fault.start) + 1
-        raise ConfigError(f"{name} line {line}: no UTF-8: {fault.reason}") from None
+        raise ConfigError(f"{where}: no UTF-8: {fault.reason}") from None
 
 
 def _keys(value: str, where: str, sources: Collection[str] | None) -> Iterator[bytes]:

@@ -15,6 +15,7 @@ from corpus_assets.config.section import is_template
 from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
+from corpus_assets.tokenize.discarded import of_example
 from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.lengths import packing_table, save_lengths
@@ -193,7 +194,8 @@ def _attempt(
     statistics = Statistics()
 
     def on_fault(example: Example, fault: str) -> None:
-        task.drop(fault.partition(":")[0], 0, f"{example.source}/{example.id}: {fault}")
+        reason = fault.partition(":")[0]
+        task.drop(reason, 0, f"{example.source}/{example.id}: {fault}", shown=of_example(example, fault))
 
     write(blocks_of(build, given, Tools(tokenizer, statistics, build.template, on_fault)))
     return statistics
@@ -260,6 +262,8 @@ def _count(task: Task, statistics: Statistics) -> None:
     """Numbers of a partition. The dataset's statistics are sums of these, so they are content like the rows."""
     for reason, count in statistics.discarded_documents.items():
         task.drop(reason, count)
+        for words in statistics.shown[reason]:
+            task.drop(reason, 0, shown=words)
     task.count(
         rows_in=statistics.processed_files,
         rows_out=statistics.n_examples,

@@ -47,6 +47,10 @@ class _Decoded(io.RawIOBase):
         return True
 
     @override
+    def tell(self) -> int:
+        return self._count
+
+    @override
     def readinto(self, buffer: Any) -> int:
         block = self._read(len(buffer))
         self._count += len(block)

@@ -77,9 +77,11 @@ def preference_roles(example: Example) -> list[str]:
 
 
 def _texts(field: str | Messages) -> list[str]:
+    """Returns a text, or the contents of messages; nothing of what is neither, which somebody may have written."""
     if isinstance(field, str):
         return [field]
-    return [content for message in field if isinstance(content := message.get("content"), str)]
+    messages = (message for message in field if isinstance(message, dict)) if isinstance(field, list) else ()
+    return [content for message in messages if isinstance(content := message.get("content"), str)]
 
 
 def encode_example(example: Example) -> bytes:

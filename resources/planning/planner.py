@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -43,6 +43,7 @@ class Planner:
             listing, self._shards, self._stored, self._inputs, self.records, self.parameters, ledger.unreadable
         )
         self._gates: dict[str, str] = {}
+        self._foreseen: dict[str, Sequence[str]] = {}
         self._look = secrets.token_hex(8)
         self._changes: Counter[str] = Counter()
 
@@ -207,19 +208,30 @@ class Planner:
         return Decider(self._known, stage, self._held_back(stage), [(edge, those) for edge, those in found if those])
 
     def _held_back(self, stage: Stage) -> str:
-        """Returns in words which upstream gate is closed, and why; empty if none is, or if its stage is not fresh."""
+        """Returns in words which upstream gate is closed, and why; empty if none is.
+
+        A gate over records is asked once its stage is fresh, one over the listing before.
+        """
         for edge in stage.inputs:
             upstream = self.graph[edge.asset]
             if (fault := self.gate(upstream)) and self.all_fresh(upstream):
                 return held_back(edge.asset, fault)
+            if faults := self.foreseen(upstream):
+                return held_back(edge.asset, _first_and_more(faults))
         return ""
+
+    def foreseen(self, stage: Stage) -> Sequence[str]:
+        """Returns why downstream stages will not use what a stage builds, as far as the listing shows it."""
+        if stage.gate_listing is None:
+            return ()
+        if stage.name not in self._foreseen:
+            self._foreseen[stage.name] = stage.gate_listing(self.settings.values, self.listing)
+        return self._foreseen[stage.name]
 
     def gate(self, stage: Stage) -> str:
         """Returns why downstream stages must not use what a stage built; empty if they may, or if it has no gate."""
         if stage.name not in self._gates:
-            faults = [*self._gate_faults(stage)]
-            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-            self._gates[stage.name] = f"{faults[0]}{more}" if faults else ""
+            self._gates[stage.name] = _first_and_more([*self._gate_faults(stage)])
         return self._gates[stage.name]
 
     def _gate_faults(self, stage: Stage) -> Iterator[str]:
@@ -258,6 +270,11 @@ def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[s
     if stage.partitioning is Partitioning.CHUNK:
         return list(settings.chunks())
     return [None]
+
+
+def _first_and_more(faults: Sequence[str]) -> str:
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{faults[0]}{more}" if faults else ""
 
 
 def held_back(asset: str, fault: str) -> str:

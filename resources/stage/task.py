@@ -58,8 +58,13 @@ def dropped_row(place: str, identifier: str, text: str | None, why: str = "") ->
 
     text: None for a row without one, or whose text must not be kept.
     """
-    piece = "" if text is None else f": {text[:_PIECE]!r}{'...' if len(text) > _PIECE else ''}"
+    piece = "" if text is None else f": {beginning(text)}"
     return f"{place}, id {identifier[:_PIECE]!r}{f': {why}' if why else ''}{piece}"
+
+
+def beginning(text: str) -> str:
+    """Returns how a text begins, for a person."""
+    return f"{text[:_PIECE]!r}{'...' if len(text) > _PIECE else ''}"
 
 
 def json_content(value: Any) -> bytes:

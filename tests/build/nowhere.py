@@ -147,6 +147,15 @@ CASES: dict[Key, Case] = {
         ("dedupers.urls.by 'metadata.nowhere'", *LOST, "metadata.page"),
         "urls_hashes",
     ),
+    ("Deduper", "sources"): Case(
+        {**source(), "dedupers": [{"name": "urls", "by": "text", "sources": [NOWHERE]}]},
+        ("dedupers.0.sources", "'nowhere'", "valid: web"),
+    ),
+    ("Deduper", "glob"): Case(
+        {**source(), "dedupers": [{"name": "urls", "by": "text", "glob": ["*.jsonl", "nowhere/*"]}]},
+        ("dedupers.urls.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
+        "urls_hashes",
+    ),
     ("Deduper", "against"): Case(
         {**source(), "dedupers": [{"name": "urls", "by": "text", "against": [NOWHERE]}]},
         ("dedupers.0.against", "'nowhere'", "valid: web"),

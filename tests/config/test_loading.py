@@ -60,7 +60,7 @@ FAULTS: list[tuple[Any, str]] = [
     (source(glob=["a", 3]), "sources.0.glob.1: received 3 (int); input should be a valid string"),
     (source(ids="given", format="txt"), "sources.0: ids: given cannot be with format txt, which has no ids"),
     (source(text_key="id"), "sources.0: text_key, id_key and metadata_key must differ; received 'id', 'id'"),
-    (section("split", holdout="x"), "split.holdout: received 'x' (str); input should be a valid number"),
+    (section("split", holdout="x"), "split.holdout: received 'x' (str); valid: a share such as 0.02 or 2%"),
     (section("split", holdout=1.0), "split.holdout: received 1.0 (float); input should be less than 1"),
     (section("split", holdout={"cnt": 3}), "split.holdout.cnt: unknown key; did you mean 'count'? (valid: count)"),
     (source(holdout={"count": -3}), "sources.0.holdout.count: received -3 (int)"),

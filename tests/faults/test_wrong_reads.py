@@ -25,6 +25,7 @@ from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources import agreed
 from resources.errors import CorpusError
+from resources.raw_places import local
 from resources.shards import remembered_digest
 from tests.build.small import Built, contents, drive, live_records, opened, prose
 
@@ -189,6 +190,7 @@ def reading(folder: Path, fault: Fault = "flip", wrong: int = -1) -> Iterator[Re
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "open", faulty)
+        patch.setattr(local, "open_placed", lambda path: path.open("rb"))
         yield reads
 
 

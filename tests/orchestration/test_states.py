@@ -6,11 +6,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.jobs import build_job
 from corpus_assets.orchestration.sensor import corpus_sensor
-from resources.errors import ConfigError
+from resources.errors import ConfigError, StorageError
 from tests.orchestration.runs import Runs
 from tests.orchestration.silent import Silent
 
@@ -121,3 +122,33 @@ def test_while_another_builder_holds_a_part_the_tick_names_it_and_marks_stay(run
     runs.instance.report_run_failed(run)
     assert isinstance(tick(runs), dg.RunRequest)
     assert not runs.marks()["components"][0]
+
+
+def test_over_the_store_of_another_corpus_no_asset_is_fresh_and_no_run_is_launched(runs: Runs) -> None:
+    folder = built_here(runs).folder
+    tick(runs)
+    assert {passed for passed, _ in runs.marks().values()} == {True}
+    other = folder.parent / "other"
+    shutil.copytree(folder / "raw", other / "raw")
+    written = (folder / "corpus.yaml").read_text()
+    store = {"root": str(folder / "corpus")}
+    written = yaml.safe_load((folder / "corpus.yaml").read_text())
+    (other / "corpus.yaml").write_text(yaml.safe_dump({**written, "name": "another", "storage": store}))
+    strangers = Runs(other, runs.instance)
+    with pytest.raises(StorageError, match="belongs to corpus 'small'"):
+        tick(strangers)
+    marks = strangers.marks()
+    assert marks.keys() == set(strangers.corpus.graph.stages)
+    assert all(not passed and "belongs to corpus 'small'" in words for passed, words in marks.values())
+
+
+def test_a_failed_partition_is_named_by_every_asset_below_it_and_not_tried_again_at_once(runs: Runs) -> None:
+    (built_here(runs).folder / "raw/books/two.jsonl.gz").write_bytes(b"this is no gzip file")
+    built_here(runs)
+    skipped = tick(runs)
+    assert isinstance(skipped, dg.SkipReason)
+    assert "what can start has failed: normalized_documents/books--two: " in (skipped.skip_message or "")
+    marks = runs.marks()
+    assert {name for name, (passed, _) in marks.items() if passed} == {"inventory", "raw_source", "tokenizer"}
+    assert marks["normalized_documents"][1].startswith("1 failed: books/two.jsonl.gz: ")
+    assert all("books/two.jsonl.gz" in words for passed, words in marks.values() if not passed)

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -139,3 +141,19 @@ def test_any_bytes_are_a_page_header_or_an_error(stored: bytes) -> None:
     except PageError:
         return
     assert page.own <= len(stored) and page.stored >= 0 and page.decompressed >= 0
+
+
+def test_a_damaged_footer_ends_no_process() -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "tests.raw.damaged_footers"], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert int(found.stdout) > 1000
+
+
+def test_a_time_zone_that_is_none_makes_its_rows_bad() -> None:
+    times = pa.array([None, 1], pa.timestamp("us", "Middle/Nowhere"))
+    assert [getattr(row, "reason", None) for row in read(table_file({"text": ["a", "b"], "at": times}))] == [
+        None,
+        "bad_value",
+    ]

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from corpus_assets.config.datasets import ChatDataset
+from corpus_assets.tokenize.discarded import of_example
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.modes.chat_alignment import ALIGNMENT_FAILED, CONTROL_IN_NAME
 from corpus_assets.tokenize.modes.chat_encoding import (
@@ -118,11 +119,11 @@ class _Reader:
             for example, texts in zip(block, self._written(block), strict=True):
                 self._statistics.processed_files += 1
                 try:
-                    fitted = [self._fitted(written) for written in _given(texts)]
+                    fitted = [self._fitted(written, example) for written in _given(texts)]
                 except (TurnsError, TemplateFault) as error:
                     if self._on_fault is not None:
                         self._on_fault(example, str(error))
-                    count_fault(self._statistics, error.reason, f"{example.source}/{example.id}")
+                    count_fault(self._statistics, error.reason, example)
                     continue
                 if len(fitted) > 1:
                     self._statistics.kinds[OWN_TEXTS] += len(fitted) - 1
@@ -157,7 +158,7 @@ class _Reader:
         self._statistics.add_text(content, text)
         return text
 
-    def _fitted(self, written: Written) -> ChatSequence | None:
+    def _fitted(self, written: Written, example: Example) -> ChatSequence | None:
         whole = fitted = self._encoder.encode(written)
         capacity, reason = self._section.sequence_length + 1, ""
         if whole.ids.size > capacity:
@@ -167,7 +168,7 @@ class _Reader:
         elif fitted.ids.size and not fitted.learned[1:].any():
             # What was cut may have held all that is learned.
             fitted, reason = _nothing(whole), "too_long" if reason else "nothing_learned"
-        self._count(whole.ids.size, fitted, reason)
+        self._count(whole.ids.size, fitted, reason, example)
         if written.aligned.left_out:
             self._statistics.kinds[NOT_RENDERED] += written.aligned.left_out
         return fitted if fitted.ids.size else None
@@ -186,13 +187,13 @@ class _Reader:
         kept = encoded(number) if number < len(shorter) else _nothing(whole)
         return kept, "oldest_turns" if kept.ids.size else "too_long"
 
-    def _count(self, before: int, fitted: ChatSequence, reason: str) -> None:
+    def _count(self, before: int, fitted: ChatSequence, reason: str, example: Example) -> None:
         statistics, after = self._statistics, fitted.ids.size
         statistics.document_lengths[before] += 1
         statistics.document_tokens += before
         statistics.sequence_starts += before > 0
         if not after:
-            statistics.discard_document(reason)
+            statistics.discard_document(reason, shown=[of_example(example)])
             statistics.drop(reason, 1, max(0, before - 1))
         elif after < before:
             statistics.truncated_documents[reason] += 1

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from corpus_assets.config.datasets import DPODataset
+from corpus_assets.tokenize.discarded import of_example, of_text
 from corpus_assets.tokenize.modes.chat_input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat_markers import turn_markers
 from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, Dialogue, TemplateFault
@@ -195,7 +196,7 @@ class _Builder:
                 if isinstance(texts, PairTexts):
                     yield texts
                 else:
-                    count_fault(self._statistics, texts.reason, f"{example.source}/{example.id}")
+                    count_fault(self._statistics, texts.reason, example, [of_example(example)])
 
     def sides(self, batch: Sequence[PairTexts]) -> Iterator[tuple[Side, Side]]:
         """Yields the ids of both sides, cut to the sequence length; reference: without pairs that Cerebras stops at."""
@@ -208,7 +209,7 @@ class _Builder:
             try:
                 pair = split(prompt, *answers)
             except UnusablePairError as unusable:
-                self._statistics.discard_document(unusable.reason)
+                self._statistics.discard_document(unusable.reason, shown=[of_text("", batch[first // 3].prompt)])
                 continue
             yield self._fitted(pair)
 

@@ -122,11 +122,14 @@ def _characters(example: Example) -> int:
     return sum(len(str(field)) for field in fields)
 
 
-def count_fault(statistics: Statistics, reason: str, name: str) -> None:
-    """Counts an example that gives no row; raises CorpusError with its name if too many cost too much."""
-    statistics.discard_document(reason)
+def count_fault(statistics: Statistics, reason: str, example: Example, shown: Iterable[str] = ()) -> None:
+    """Counts an example that gives no row. shown: the example in words.
+
+    Raises CorpusError with its name if too many cost too much.
+    """
+    statistics.discard_document(reason, shown=shown)
     if reason == LIMIT and (over := statistics.discarded_documents[LIMIT]) > MAX_OVER_LIMIT:
         raise CorpusError(
-            f"the chat template takes too much time or memory for {over} conversations, the last of which is {name}; "
-            f"valid: at most {MAX_OVER_LIMIT} in a file"
+            f"the chat template takes too much time or memory for {over} conversations, the last of which is "
+            f"{example.source}/{example.id}; valid: at most {MAX_OVER_LIMIT} in a file"
         )

@@ -23,9 +23,10 @@ class IdentifiedText(NamedTuple):
 
 
 def texts_of(documents: Iterable[IdentifiedText], statistics: Statistics) -> Iterator[str]:
-    """Yields the texts of documents; says in `statistics` of which source each is when it is read."""
+    """Yields the texts of documents; says in `statistics` which each is when it is read."""
     for document in documents:
         statistics.sources.read(document.source)
+        statistics.reading = document.identity
         yield document.text
 
 
