@@ -106,7 +106,7 @@ def _of_jsonpath(expression: str) -> Iterator[Path]:
     from jsonpath import CompoundJSONPath
 
     path = jsonpath_of(expression)
-    alone = [path.path, *(one for _, one in path.paths)] if isinstance(path, CompoundJSONPath) else [path]
+    alone: list[Any] = [path.path, *(one for _, one in path.paths)] if isinstance(path, CompoundJSONPath) else [path]
     for one in alone:
         yield from _of_segments(one.segments, ())
 
