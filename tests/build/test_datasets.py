@@ -390,7 +390,7 @@ def test_an_option_stales_its_dataset_alone_and_the_plan_says_which(folder: Path
 
 
 def test_another_chat_template_stales_what_uses_it(folder: Path) -> None:
-    (folder / "chat.jinja").write_text(TEMPLATE.replace("<|end|>", "\n"))
+    (folder / "chat.jinja").write_text(TEMPLATE.replace("<|end|>", " <|end|>"))
     assert rebuild(folder).assets() == {"chat_tokens", "chat_token_params", "dpo_tokens", "dpo_token_params"}
 
 
