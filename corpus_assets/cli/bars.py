@@ -143,7 +143,7 @@ def whole_words(work: Work) -> str:
     """
     parts = [
         *rest_words(work.left()),
-        *([f"{work.running} running"] if work.running else []),
+        f"{work.running} running",
         *speed_words(work.bytes_per_second()),
     ]
     return ", ".join([*parts, f"{size(resident())} of memory"])
