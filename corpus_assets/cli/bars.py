@@ -20,17 +20,21 @@ from resources.stage.job import Outcome
 WHOLE = "all"
 _WIDE, _BAR, _SHORT_BAR = 120, 40, 10
 """Columns of a console with room for long bars, and lengths of bars."""
+_NAME, _SHORT_NAME, _NUMBERS = 24, 8, 32
+"""Columns of a name, of one at least, and of what else a narrow console has to show before the words."""
 
 
 def new_bars(console: Console, *, disable: bool) -> Bars:
     """Returns bars with the columns that `BarPerStage` fills."""
-    description = TextColumn("{task.description:24}", markup=False, table_column=Column(no_wrap=True))
+    wide = console.width >= _WIDE
+    named = _NAME if wide else min(_NAME, max(_SHORT_NAME, (console.width - _NUMBERS) // 2))
+    names = Column(no_wrap=True, overflow="ellipsis", max_width=None if wide else named)
     return Bars(
-        description,
-        BarColumn(_BAR if console.width >= _WIDE else _SHORT_BAR),
+        TextColumn(f"{{task.description:{named}}}", markup=False, table_column=names),
+        BarColumn(_BAR if wide else _SHORT_BAR),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        _More(Column(no_wrap=True, overflow="ellipsis", ratio=1)),
+        _More(Column(no_wrap=True, overflow="ellipsis", ratio=1, max_width=max(1, console.width - named - _NUMBERS))),
         console=console,
         disable=disable,
         expand=True,
@@ -137,5 +141,9 @@ def whole_words(work: Work) -> str:
 
     A narrow console cuts the end. What is not known yet is left out.
     """
-    parts = [*rest_words(work.left()), f"{work.running} running", *speed_words(work.bytes_per_second())]
+    parts = [
+        *rest_words(work.left()),
+        f"{work.running} running",
+        *speed_words(work.bytes_per_second()),
+    ]
     return ", ".join([*parts, f"{size(resident())} of memory"])

@@ -197,3 +197,19 @@ def test_bars_fit_a_narrow_console_and_end_with_what_was_done(work: SmallCorpus)
     bars.settled(stage)
     bars.done()
     assert [(task.completed, task.total) for task in made.tasks] == [(1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 119, 120, 200])
+def test_names_leave_room_for_numbers_at_any_width(width: int) -> None:
+    console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
+    made = new_bars(console, disable=False)
+    made.add_task("decontaminated_train_token_stream", total=4, completed=4)
+    made.add_task("all", total=396, completed=96, words=lambda: "about 36 min left, 2 running, 37.6 kB/s of raw files")
+    long, whole = [
+        "".join(piece.text for piece in line) for line in console.render_lines(made.make_tasks_table(made.tasks))
+    ]
+    assert len(long) <= width and len(whole) <= width
+    assert " 4/4 " in long and " 96/396 " in whole
+    assert "0:00:00" in whole or "-:--:--" in whole
+    assert width < 80 or "about 36 min left" in whole
+    assert whole.split()[0] == "all"
