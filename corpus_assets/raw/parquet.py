@@ -18,7 +18,7 @@ from corpus_assets.raw.parquet_pages import (
     WithheldError,
     page_header,
 )
-from corpus_assets.raw.rules import Limits, RowParser
+from corpus_assets.raw.rules import Limits, RowParser, missing_column
 from resources.errors import BadFileError
 
 Row = TypeVar("Row")
@@ -92,9 +92,8 @@ def _check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:
     columns = shown_names(schema.names) or "none"
     if len(set(schema.names)) != len(schema.names):
         raise BadFileError(where, f"two columns with one name; columns: {columns}")
-    for group in parser.required:
-        if not set(group) & set(schema.names):
-            raise BadFileError(where, f"no column {' or '.join(map(repr, group))}; columns: {columns}")
+    if missing := missing_column(parser, schema.names):
+        raise BadFileError(where, f"{missing}; columns: {columns}")
     for key in parser.textual:
         column = schema.field(key).type
         if not _is_textual(column):
