@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from corpus_assets.raw.faults import BadRow, RowError, shown_names
-from corpus_assets.raw.rules import FormatOptions, RowParser
+from corpus_assets.raw.rules import FormatOptions, RowParser, missing_column
 from corpus_assets.raw.table_lines import Escape, TextLines
 from resources.errors import BadFileError
 
@@ -125,6 +125,5 @@ def _check_columns(columns: Sequence[str], parser: RowParser[Row], where: str) -
         raise BadFileError(where, f"two columns with one name; columns: {shown}")
     if faulty := [value for name in columns if isinstance(value := _checked(name, name), RowError)]:
         raise BadFileError(where, f"the header cannot be read: {faulty[0]}")
-    for group in parser.required:
-        if not set(group) & set(columns):
-            raise BadFileError(where, f"no column {' or '.join(map(repr, group))}; columns: {shown}")
+    if missing := missing_column(parser, columns):
+        raise BadFileError(where, f"{missing}; columns: {shown}")

@@ -64,6 +64,7 @@ class RowReader:
 
     def __init__(self, rules: RowRules, limits: Limits) -> None:
         self.required: Sequence[Sequence[str]] = [(rules.text_key,)]
+        self.places = rules.seen.places
         self.textual: Sequence[str] = [rules.text_key]
         self.columns: Collection[str] | None = None
         self.empty_files = False

@@ -131,6 +131,7 @@ class ExampleReader:
     def __init__(self, rules: ExampleRules, limits: Limits, *, strips: bool = False) -> None:
         self._strips = strips
         self.required: Sequence[Sequence[str]] = rules.required
+        self.places = rules.seen.places
         self.textual: Sequence[str] = ()
         self.columns: Collection[str] | None = rules.columns
         self.empty_files = rules.keeps_empty == NOT_IN_JSON_LINES

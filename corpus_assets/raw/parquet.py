@@ -18,7 +18,7 @@ from corpus_assets.raw.parquet_pages import (
     WithheldError,
     page_header,
 )
-from corpus_assets.raw.rules import Limits, RowParser
+from corpus_assets.raw.rules import Limits, RowParser, missing_column
 from resources.errors import BadFileError
 
 Row = TypeVar("Row")
@@ -27,6 +27,10 @@ BATCH_BYTES: Final = 128 << 20
 MAX_BATCH_ROWS: Final = 256
 MAX_PAGE_ROWS: Final = 4
 """Decompressed bytes of a page, in longest rows."""
+INNER_VALUE_BYTES: Final = 32
+"""What each value in a list, object or map counts for beside its own bytes: it may be stored in no byte, and is an
+object of Python when its row is made."""
+_REFERENCE_BYTES: Final = 8
 FREE_VALUE_BYTES: Final = 4 << 30
 """Bytes of values that a file of any size may hold: rows may share one value, which is stored once."""
 _UNCONVERTED: Final = (ValueError, OverflowError, LookupError, OSError)  # the latter two: no such time zone
@@ -88,9 +92,8 @@ def _check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:
     columns = shown_names(schema.names) or "none"
     if len(set(schema.names)) != len(schema.names):
         raise BadFileError(where, f"two columns with one name; columns: {columns}")
-    for group in parser.required:
-        if not set(group) & set(schema.names):
-            raise BadFileError(where, f"no column {' or '.join(map(repr, group))}; columns: {columns}")
+    if missing := missing_column(parser, schema.names):
+        raise BadFileError(where, f"{missing}; columns: {columns}")
     for key in parser.textual:
         column = schema.field(key).type
         if not _is_textual(column):
@@ -126,7 +129,11 @@ def _groups(file: Any, names: Collection[str], pages: CheckedPages) -> list[_Gro
         _try_chunk(file, group, paths[index])
     pages.withheld = False
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    return [_Group(group.num_rows, [Chunk.of(group.column(index)) for index in wanted]) for group in groups]
+    in_lists = {index for index in wanted if file.schema.column(index).max_repetition_level}
+    return [
+        _Group(group.num_rows, [Chunk.of(group.column(index), in_lists=index in in_lists) for index in wanted])
+        for group in groups
+    ]
 
 
 def _try_chunk(file: Any, group: int, path: str) -> None:
@@ -147,7 +154,7 @@ def _check_sizes(groups: Sequence[_Group], allowed: int, where: str) -> None:
     chunks = [chunk for group in groups for chunk in group.chunks]
     if any(min(chunk) < 0 for chunk in chunks):
         raise BadFileError(where, "the footer has a size below 0")
-    if sum(chunk.decompressed for chunk in chunks) > allowed:
+    if sum(max(chunk.decompressed, chunk.inner_values * _REFERENCE_BYTES) for chunk in chunks) > allowed:
         raise BadFileError(where, f"decompresses to more than the {allowed} bytes allowed for its size")
 
 
@@ -192,12 +199,34 @@ def _dictionary_bytes(chunk: Chunk, raw: BinaryIO) -> int:
 
 def _rows(batch: Any, limit: int) -> Iterator[dict[str, object] | None]:
     """Yields the values of each row by column; None for a row of more than `limit` bytes, which is not converted."""
-    if batch.nbytes <= limit:
+    if _bytes(batch) <= limit:
         yield from _values(batch)
         return
     for index in range(batch.num_rows):
         row = batch.slice(index, 1)
-        yield from _values(row) if row.nbytes <= limit else (None,)
+        yield from _values(row) if _bytes(row) <= limit else (None,)
+
+
+def _bytes(batch: Any) -> int:
+    return int(batch.nbytes) + INNER_VALUE_BYTES * sum(map(_inner_values, batch.columns))
+
+
+def _inner_values(column: Any) -> int:
+    """Returns how many values lie in the lists, objects and maps of a column, at every depth."""
+    if isinstance(column, pa.ExtensionArray):
+        return _inner_values(column.storage)
+    if not pa.types.is_nested(column.type):
+        return 0
+    return sum(len(inner) + _inner_values(inner) for inner in _below(column))
+
+
+def _below(column: Any) -> list[Any]:
+    """Returns the arrays of values in a column of lists, objects or maps."""
+    if pa.types.is_map(column.type):
+        first, last = column.offsets[0].as_py(), column.offsets[-1].as_py()
+        return [column.keys.slice(first, last - first), column.items.slice(first, last - first)]
+    below = column.flatten()
+    return below if isinstance(below, list) else [below]
 
 
 def _values(batch: Any) -> Iterator[dict[str, object]]:

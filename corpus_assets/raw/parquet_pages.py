@@ -33,21 +33,31 @@ class PageHeader(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """The pages of one column in one row group, as the footer has them, in bytes."""
+    """The pages of one column in one row group, as the footer has them, in bytes.
+
+    inner_values: how many values of lists they hold, of which a row may have any number.
+    """
 
     start: int
     stored: int
     decompressed: int
     has_dictionary: bool
+    inner_values: int = 0
 
     @classmethod
-    def of(cls, column: Any) -> "Chunk":
+    def of(cls, column: Any, *, in_lists: bool = False) -> "Chunk":
         """Returns the place of a column chunk, given its metadata; its dictionary comes first where it has one."""
         start, dictionary = column.data_page_offset, column.dictionary_page_offset
         if dictionary is not None and 0 < dictionary < start:
             start = dictionary
         coded = not {"PLAIN_DICTIONARY", "RLE_DICTIONARY"}.isdisjoint(column.encodings)
-        return cls(start, column.total_compressed_size, column.total_uncompressed_size, coded)
+        return cls(
+            start,
+            column.total_compressed_size,
+            column.total_uncompressed_size,
+            coded,
+            column.num_values if in_lists else 0,
+        )
 
 
 class WithheldError(Exception):

@@ -1,7 +1,7 @@
 """Rules for rows of every shape: limits, ids that are given or derived, and metadata from all other values."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeVar, get_args
 
@@ -83,12 +83,14 @@ class Limits:
 class RowParser(Protocol[Built_co]):
     """Turns the raw rows of one file, in reading order, into documents or examples.
 
-    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text. `columns`:
+    `required`: groups of columns; a table needs one of each group. `places`: where corpus.yaml gives the name of a
+    column, if it does. `textual`: columns that must hold text. `columns`:
     those that are looked at, of which others need not be read; None is all.
     `empty_files`: whether a text file without content is a row. Every method raises `RowError` for a bad row.
     """
 
     required: Sequence[Sequence[str]]
+    places: Mapping[str, str]
     textual: Sequence[str]
     columns: Collection[str] | None
     empty_files: bool
@@ -107,6 +109,15 @@ class RowParser(Protocol[Built_co]):
 
     def from_record(self, values: dict[str, object], place: str) -> Built_co:
         """Returns the content of a text under the key `text`, with further values; a value may be a `RowError`."""
+
+
+def missing_column(parser: RowParser[Built_co], columns: Collection[str]) -> str | None:
+    """Returns the first column that a parser needs and a table does not have, in words, with what names it."""
+    for group in parser.required:
+        if not set(group) & set(columns):
+            places = dict.fromkeys(parser.places[name] for name in group if name in parser.places)
+            return f"no column {' or '.join(map(repr, group))}" + (f" ({', '.join(places)})" if places else "")
+    return None
 
 
 class RowNames:

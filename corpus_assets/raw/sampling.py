@@ -105,6 +105,7 @@ class Unread(RowParser[None]):
     """Makes nothing of a row (a `RowParser`)."""
 
     required: Sequence[Sequence[str]] = ()
+    places: Mapping[str, str] = {}
     textual: Sequence[str] = ()
     columns: Collection[str] | None = ()
     empty_files = False

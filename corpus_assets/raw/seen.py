@@ -24,7 +24,8 @@ Wanted = Mapping[str, Sequence[str]]
 class Seen:
     """Counts keys of the rows, and of the messages in them. derived_ids: rows whose ids were made.
 
-    expected: keys that rows may well lack; they are missed only where rows have others than `known` too.
+    expected: keys that rows may well lack; they are missed only where rows have others than `known` too. places: where
+    corpus.yaml gives each key.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Seen:
         self._known = _READ_ANYWAY.union(known)
         self._others = False
         self.derived_ids = 0
+        self.places: Final[Mapping[str, str]] = {name: place for place, names in keys.items() for name in names}
 
     def row(self, fields: Fields) -> None:
         """Counts a row of JSON values; null is nothing."""

@@ -7,6 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -140,6 +142,28 @@ def test_tables_with_escapes_and_with_carriage_returns_become_documents(tmp_path
     plan = statuses(opened(write(tmp_path, [dump, {"name": "mac"}], {})).planner().plan())
     changed = [key for (asset, key), (_, reason) in plan.items() if asset == "normalized_documents" and "csv" in reason]
     assert changed == ["dump--a"]
+
+
+def parquet_file(rows: list[dict[str, Any]]) -> bytes:
+    held = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), held)
+    return held.getvalue()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_without_a_column_is_refused_with_the_key_that_names_it(tmp_path: Path, suffix: str) -> None:
+    content = b"body,id\na text,1\n" if suffix == "csv" else parquet_file([{"body": "a text", "id": "1"}])
+    tables = write(tmp_path, [{"name": "t", "text_key": "Body"}], {f"t/a.{suffix}": content})
+    (fault,) = normalized(opened(tables)).failed
+    assert "no column 'Body' (sources.t.text_key); columns: " in fault
+    assert "body" in fault
+    pairs = {"location": "raw/t", "prompt_key": ["question", "hint"], "completion_key": "body"}
+    tokenizer = {"kind": "tokenizer_json", "path": "none.json"}
+    entry = {"name": "s", "mode": "summarization", "input": pairs, "tokenizer": tokenizer}
+    write(tmp_path, [], {}, datasets=[entry])
+    corpus = opened(tmp_path)
+    (fault,) = drive(corpus, [corpus.graph[name] for name in ("inventory", "s_raw_source", "s_examples")]).failed
+    assert "no column 'question' or 'hint' (datasets.s.input.prompt_key); columns: " in fault
 
 
 def test_benchmarks_are_read_from_tables(tmp_path: Path) -> None:

@@ -76,6 +76,37 @@ def test_rows_longer_than_the_limit_are_bad_and_others_stay() -> None:
     ]
 
 
+LISTS: dict[str, Any] = {
+    "bools": pa.array([[False] * 5000, [True]]),
+    "nulls": pa.array([[None] * 5000, [None]], pa.list_(pa.null())),
+    "empty lists": pa.array([[[]] * 5000, [[]]], pa.list_(pa.list_(pa.int8()))),
+    "objects": pa.array([[{"a": None}] * 5000, [{"a": None}]], pa.list_(pa.struct({"a": pa.bool_()}))),
+    "a map": pa.array([[(n, None) for n in range(5000)], [(1, None)]], pa.map_(pa.int16(), pa.bool_())),
+    "in an object": pa.array([{"l": [False] * 5000}, {"l": [True]}]),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_values_of_lists_count_though_they_are_stored_in_next_to_nothing(name: str) -> None:
+    found = read(table_file({"text": ["long", "short"], "list": LISTS[name]}), Limits(line_bytes=100_000))
+    assert [row.reason if isinstance(row, BadRow) else row.text for row in found] == ["line_too_long", "short"]
+
+
+def test_lists_of_more_values_than_a_file_may_hold_are_refused_before_they_are_read() -> None:
+    content = table_file({"text": ["a"], "list": pa.array([[False] * 200_000])})
+    assert len(content) < 2000
+    with pytest.raises(BadFileError, match=r"decompresses to more than the 1000000 bytes allowed for its size"):
+        read(content, Limits(free_bytes=1_000_000, ratio=1))
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.none() | st.booleans()))))
+def test_inner_values_are_those_of_the_rows(rows: list[list[tuple[int, bool | None]]]) -> None:
+    for kind in (pa.map_(pa.int8(), pa.bool_()), pa.list_(pa.struct({"k": pa.int8(), "v": pa.bool_()}))):
+        values = rows if pa.types.is_map(kind) else [[{"k": k, "v": v} for k, v in row] for row in rows]
+        column, each = pa.array(values, kind), 2 if pa.types.is_map(kind) else 3
+        assert [parquet._inner_values(column.slice(n, 1)) for n in range(len(rows))] == [each * len(r) for r in rows]
+
+
 def test_pages_far_over_the_longest_row_are_refused() -> None:
     content = table_file({"text": ["a" * 1000] * 40}, use_dictionary=False)
     with pytest.raises(BadFileError, match=r"a page of \d+ bytes, over the limit of 8000 .*longest_row"):

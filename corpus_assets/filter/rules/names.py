@@ -106,7 +106,9 @@ def _of_jsonpath(expression: str) -> Iterator[Path]:
     from jsonpath import CompoundJSONPath
 
     path = jsonpath_of(expression)
-    alone: list[Any] = [path.path, *(one for _, one in path.paths)] if isinstance(path, CompoundJSONPath) else [path]
+    alone: list[Any] = [path]
+    if isinstance(path, CompoundJSONPath):
+        alone = [path.path, *(one for _, one in path.paths)]
     for one in alone:
         yield from _of_segments(one.segments, ())
 
