@@ -301,12 +301,15 @@ class Step:
     def _remove_obsolete(self) -> None:
         """Removes the files of replaced records that no record names any more."""
         before = self._planner.records(self.stage.name)
-        replaced = {}
+        replaced: dict[Key, set[str]] = {}
         for outcome in self.outcomes:
+            for other in outcome.gave_way:
+                paths = {file.path for file in other.files}
+                replaced.setdefault((other.asset, other.partition), set()).update(paths)
             if outcome.record is not None and (old := before.get(outcome.partition)) is not None:
                 named = {file.path for file in outcome.record.files}
                 if obsolete := {file.path for file in old.files} - named:
-                    replaced[outcome.asset, outcome.partition] = obsolete
+                    replaced.setdefault((outcome.asset, outcome.partition), set()).update(obsolete)
         self._corpus.remove_obsolete(replaced)
 
     def failures(self) -> list[str]:

@@ -64,6 +64,7 @@ class Jobs:
             builder=self._builder,
             known=self._planner.ledger.version(stage.name, key),
             expired=expired,
+            look=self._planner.name,
         )
 
     def _expected(self, edge: Input, key: str | None) -> Keys:

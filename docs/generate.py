@@ -243,9 +243,10 @@ With `--json` a command prints one JSON object on standard output, and nothing e
   by records or the last `corpus estimate`, and `storage` compares the free disk with that
   ([before-a-build.md](before-a-build.md))
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}], "unread": [...], "suspect",
-  "unsure", "unowned", "mended"}`; `unread` holds what the machine could not read, as `bad` does, and is never mended;
-  like without, the command exits with 1 then. `suspect` was made from what is bad; `unsure` names what reads it too and
-  says that it was made before: the bad partition was made again since, or the clock was set back
+  "unsure", "unowned", "mended", "without_stored_digest"}`; `unread` holds what the machine could not read, as `bad`
+  does, and is never mended; like without, the command exits with 1 then. `suspect` was made from what is bad; `unsure`
+  names what reads it too and says that it was made before: the bad partition was made again since, or the clock was set
+  back. `without_stored_digest` counts files that earlier versions wrote, of which the content alone was compared
 - `corpus verify --absent LIST --json`: `{"entries", "searched", "texts", "token_rows", "shared", "too_short",
   "found": [{"partition", "file", "row", "id", "named", "tokens"}], "unproven": [...]}` ([takedown.md](takedown.md))
 - `corpus copy --json`: `{"from", "to", "copied", "already_there", "gone", "files", "bytes", "removed",

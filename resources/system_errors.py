@@ -39,10 +39,13 @@ def at(doing: str, place: str | Path) -> Iterator[None]:
 
 
 class PlacedFile(io.FileIO):
-    """An unbuffered file whose errors say which it is. shown: its place as errors name it, by default its path."""
+    """An unbuffered file whose errors say which it is. shown: its place as errors name it, by default its path.
 
-    def __init__(self, path: str | Path, mode: str, shown: str | Path | None = None) -> None:
-        self._shown = shown or path
+    path: the path of the file, or a descriptor of it, which has to have a place to show.
+    """
+
+    def __init__(self, path: str | Path | int, mode: str, shown: str | Path | None = None) -> None:
+        self._shown = shown or str(path)
         with at("opening", self._shown):
             super().__init__(path, mode)
 

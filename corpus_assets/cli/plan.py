@@ -10,6 +10,7 @@ from rich.table import Table
 
 from corpus_assets.cli.console import FAILED, NOT_FRESH, output, print_causes, print_json, print_notes, selected
 from corpus_assets.corpus import Corpus
+from corpus_assets.left_beside import left_beside_note
 from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, causes
 from resources.planning.planner import Plan, Status
@@ -24,6 +25,8 @@ def run(
     chosen = selected(corpus, select)
     planner.check_before(stage for stage in chosen if not planner.all_fresh(stage))
     found = planner.plan(chosen if select else None)
+    if not select:  # As with orphans, it takes the records of all assets.
+        found.notes += left_beside_note(planner)
     why = causes(planner, chosen)
     print_json(_as_json(found, why)) if as_json else _show(output(), found, why, every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)

@@ -47,10 +47,12 @@ class Verification:
     checked: number of files. bad: those that do not match. unread: those that could not be read. suspect: partitions
     made from bad ones, later. unsure: those that name the content that is bad now, and say that they were made before:
     the bad one was made again since, or the clock was set back. unowned: files of the store that no record names.
-    mended: partitions whose records were removed.
+    mended: partitions whose records were removed. without_stored_digest: number of files whose records have no digest
+    of their bytes.
     """
 
     checked: int = 0
+    without_stored_digest: int = 0
     bad: list[Problem] = field(default_factory=list)
     unread: list[Problem] = field(default_factory=list)
     suspect: list[str] = field(default_factory=list)
@@ -72,11 +74,11 @@ def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -
         problems = {"bad": result.bad, "unread": result.unread}
         print_json({**result.__dict__, **{name: [one.__dict__ for one in found] for name, found in problems.items()}})
     else:
-        _print(result, mend=mend)
+        _print(result, deep=deep, mend=mend)
     return FAILED if result.unread or (result.bad and not mend) else 0
 
 
-def _print(result: Verification, *, mend: bool) -> None:
+def _print(result: Verification, *, deep: bool, mend: bool) -> None:
     out = output()
     for title, problems in (("bad", result.bad), ("unread", result.unread)):
         for problem in problems:
@@ -89,6 +91,12 @@ def _print(result: Verification, *, mend: bool) -> None:
     _print_some("mended", [f"{name}: its record is removed; the next build makes it again" for name in result.mended])
     unread = f", {len(result.unread):,} could not be read" if result.unread else ""
     print_line(out, f"{result.checked:,} files checked, {len(result.bad):,} bad{unread}")
+    if deep and result.without_stored_digest:
+        print_line(
+            out,
+            f"{result.without_stored_digest:,} of the files have no digest of their stored bytes, as earlier versions "
+            "left them: their content was compared alone; a partition gets one when it is made again",
+        )
     if result.bad and not mend:
         print_line(
             out, "`corpus verify --deep --mend` removes the records of what is bad; the next build makes it again"
@@ -115,6 +123,7 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
     for asset, key in sorted(records, key=lambda name: (name[0], name[1] or "")):
         record = records[asset, key]
         result.checked += len(record.files)
+        result.without_stored_digest += sum(not file.stored for file in record.files)
         if any(_presence(file, sizes.get(file.path)) for file in record.files) or (
             deep and list(_damage(corpus.storage, record))
         ):
@@ -180,7 +189,7 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
     """Yields the files whose content is not what the record says or cannot be read, and its counters that are not."""
     for file in record.files:
         try:
-            if problem := fault_of(storage.from_store, file.path, file.digest):
+            if problem := fault_of(storage.from_store, file.path, file.digest, file.stored):
                 yield Problem(record.asset, record.partition, file.path, problem)
         except StorageError:  # The store does not answer, so no other file would be read either.
             raise

@@ -61,7 +61,7 @@ class SpanReplacement(Section):
     )
     min_score: float | None = Field(None, description="only spans with at least this score")
     max_score: float | None = Field(None, description="only spans with a lower score than this")
-    replacement: str = Field(
+    replacement: Annotated[str, VALUES] = Field(
         "",
         description="the text in their stead; `{}` is what was there; `$` and an expression in jq compute it from the "
         "document; `$$` is a dollar sign",

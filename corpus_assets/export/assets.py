@@ -20,6 +20,7 @@ from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.datasets import dataset_run_options
+from corpus_assets.tokenize.encode.attempts import slower_notes
 from resources.config_files import read_outside
 from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS
@@ -80,6 +81,10 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
     task.count(**{f"epochs of {source}": use.epochs for source, use in used.items()})
     if left_out := sorted({source for source, share in weights.given().items() if share} - used.keys()):
         task.count(**{_EMPTY: left_out})
+
+
+def _slower_notes(partitions: Sequence[Partition], _: Settings, name: str) -> Iterator[str]:
+    yield from slower_notes(partitions, name)
 
 
 def _mixture_notes(partitions: Sequence[Partition], _: Settings, name: str) -> Iterator[str]:
@@ -189,6 +194,7 @@ def _stream_stage(dataset: ExportedDataset) -> Stage:
         derived_parameters=partial(_cleaning_parameters, dataset=dataset),
         run_options=partial(dataset_run_options, name=dataset.name),
         kernels=_stream_kernels,
+        notes=partial(_slower_notes, name=names.token_stream(dataset.stream)),
         shard_set=dataset.shard_set,
         unit_in="examples" if dataset.shard_set else "documents",
         unit_out="documents",

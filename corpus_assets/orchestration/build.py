@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from corpus_assets.corpus import Corpus
 from corpus_assets.diff.history import keep
 from corpus_assets.diff.recorded import numbers_of
+from corpus_assets.left_beside import left_beside_note
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
@@ -84,6 +85,7 @@ def build(
                 if report.recomputed or report.elsewhere:
                     keep(corpus.storage, numbers_of(planner))
                 found = builder.finish()
+                report.notes[:0] = left_beside_note(planner)  # After it has removed the files of replaced records.
                 if not builder.used_dagster:
                     _tell(corpus, instance, found)
         finally:

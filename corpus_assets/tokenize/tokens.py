@@ -16,7 +16,7 @@ from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
 from corpus_assets.tokenize.discarded import of_example
-from corpus_assets.tokenize.encode.attempts import with_fastest
+from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.lengths import packing_table, save_lengths
 from corpus_assets.tokenize.manifest import MANIFEST, rows_manifest
@@ -328,10 +328,11 @@ def params(task: Task, build: DatasetBuild, counted: str, written: str, read: st
 
 
 def unread_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
-    """Yields a sentence on the keys of rows that nothing read, with the number of rows that have each."""
+    """Yields sentences on keys of rows that nothing read, and on a fast library that gave other ids."""
     keys = Counter[str]()
     for partition in partitions:
         keys.update(partition.record.statistics.get("unread_keys", {}))
+    yield from slower_notes(partitions, f"dataset {dataset}")
     if keys:
         named = ", ".join(f"{printable(key)} ({count:,})" for key, count in keys.most_common(_SHOWN_KEYS))
         more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""

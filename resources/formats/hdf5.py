@@ -238,4 +238,4 @@ def _preview(open_file: Open, path: str, rows: int) -> Iterator[str]:
         yield from map(str, tokens[:rows])
 
 
-HDF5 = FileFormat(".h5", _digest, _preview)
+HDF5 = FileFormat(".h5", _digest, _preview, by_address=True)

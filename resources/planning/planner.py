@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,10 @@ __all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs
 
 
 class Planner:
-    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment."""
+    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment.
+
+    name: another one for each planner.
+    """
 
     def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
         self.graph = graph
@@ -44,7 +47,7 @@ class Planner:
         )
         self._gates: dict[str, str] = {}
         self._foreseen: dict[str, Sequence[str]] = {}
-        self._look = secrets.token_hex(8)
+        self.name = secrets.token_hex(8)
         self._changes: Counter[str] = Counter()
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
@@ -174,9 +177,13 @@ class Planner:
         self._inputs.forget(asset)
         self._changes[asset] += 1
 
+    def stored_below(self, tops: Collection[str]) -> Iterator[str]:
+        """Yields the paths of files in folders at the top of the store, as they were when these were looked at."""
+        return self._stored.below(tops)
+
     def state(self, asset: str) -> str:
         """Returns a name for the records of an asset as they are known now; others than these have another name."""
-        return f"{self._look} {self._changes[asset]}"
+        return f"{self.name} {self._changes[asset]}"
 
     def ask_gates_again(self) -> None:
         """Forgets which gates are closed: the records that they look at have changed."""

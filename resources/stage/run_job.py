@@ -5,6 +5,7 @@ import resource
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -27,6 +28,7 @@ from resources.stage.declaration import Input
 from resources.stage.digests_read import digests_read
 from resources.stage.job import Job, Outcome
 from resources.stage.job_inputs import forget_inputs, inputs_of
+from resources.stage.making_way import make_way
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.task import Given, Task
@@ -106,8 +108,9 @@ def _leased(job: Job) -> Outcome:
         before = job.storage.stat(record_path(job.stage.name, job.partition))
         found = _committed_meanwhile(job, before)
         if found is None:
-            record, entry = _compute(job, lease, before)
-            return Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
+            record, entry, gave_way = _compute(job, lease, before)
+            committed = Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
+            return replace(committed, gave_way=tuple(gave_way))
         return Outcome(job.name, job.stage.name, job.partition, record=found, entry=before, elsewhere=True)
     except LeaseLostError as error:
         gone = _if_gone(job.storage)
@@ -126,8 +129,11 @@ def _committed_meanwhile(job: Job, entry: Entry | None) -> Record | None:
     return None
 
 
-def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entry | None]:
-    """Computes and commits a partition, in the place of the record that it has before."""
+def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entry | None, list[Record]]:
+    """Computes and commits a partition, in the place of the record that it has before.
+
+    Returns its record, the entry of that, and the records of others that gave way to its files.
+    """
     started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
     inputs = inputs_of(ledger, job)
@@ -155,8 +161,11 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         record = _record(job, task, {**digests, **read}, None if read else recipe, _made(inputs))
         task.prepare()
         lease.require()
-        version = before and before.version
+        version, gave_way = before and before.version, list[Record]()
         if task.replaces:
+            if replaced := task.replaced():
+                key = (job.stage.name, job.partition)
+                gave_way = make_way(job.storage, job.look, key, replaced, ledger.known(*key))
             version = ledger.remove(job.stage.name, job.partition, version)
         task.publish()
         record = msgspec.structs.replace(record, files=[task.stored(file) for file in record.files])
@@ -166,7 +175,7 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         raise
     finally:
         task.close()
-    return record, entry
+    return record, entry, gave_way
 
 
 def _computed(job: Job, task: Task, inputs: list[Partition]) -> Mapping[str, str]:

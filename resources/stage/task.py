@@ -106,12 +106,20 @@ class Task:
         """Whether `publish` replaces files that an older record may name."""
         return self._unpublished.replaces
 
+    def replaced(self) -> list[str]:
+        """Returns the paths of new files at which others lie, once they are prepared; whose they are, records say."""
+        return [file.path for file in self.files if self._is_replaced(file.path)]
+
+    def _is_replaced(self, path: str) -> bool:
+        known = self._unpublished.replaced(path)
+        return self._given.storage.stat(self._unpublished.stored(path)) is not None if known is None else known
+
     def publish(self) -> None:
         """Makes all files visible."""
         self._unpublished.publish()
 
     def stored(self, file: FileRecord) -> FileRecord:
-        """Returns the record of a file with the path and the size under which it is stored, once it is published.
+        """Returns the record of a file with path, size and digest of what is stored, once it is published.
 
         `LedgerError` if the store does not have it.
         """
@@ -121,7 +129,7 @@ class Task:
             if entry is None:
                 raise LedgerError(f"{path} vanished while it was being committed")
             size = entry.bytes
-        return msgspec.structs.replace(file, path=path, bytes=size)
+        return msgspec.structs.replace(file, path=path, bytes=size, stored=self._unpublished.digest(file.path))
 
     def discard(self) -> None:
         """Removes everything that was not published."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from typing_extensions import override
 
@@ -23,6 +23,7 @@ from resources.storage import local_locks
 from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
+from resources.stored_digest import WrittenFile
 from resources.system_errors import at, new_placed, open_placed, placed
 
 TEMPORARY = ".tmp"
@@ -149,6 +150,27 @@ class LocalStorage(Storage):
                 _sync_folder(target.parent)
 
     @override
+    def take_away(self, path: str, content: bytes, version: str) -> bool:
+        """Moves the file aside and looks at it there; what came meanwhile goes back, unless there is a newer one."""
+        del content
+        target, aside = self.resolve(path), self.root / TEMPORARY / f"{_owner()}.{secrets.token_hex(8)}"
+        try:
+            with at("removing", target):
+                aside.mkdir(parents=True)
+                moved = target.rename(aside / "0")
+                found = str(moved.stat().st_mtime_ns)
+                if found != version:
+                    with suppress(FileExistsError):
+                        os.link(moved, target)
+            if self.sync:
+                _sync_folder(target.parent)
+        except FileNotFoundError:
+            return False
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return found == version
+
+    @override
     def write(self, path: str, content: bytes) -> Entry | None:
         unpublished = self.begin()
         try:
@@ -206,33 +228,64 @@ class LocalStorage(Storage):
         return len(left)
 
 
+class _Created(NamedTuple):
+    """A file that is being written. path: where it will appear, in the store; target: the same, on this machine."""
+
+    path: str
+    raw: WrittenFile
+    handle: BinaryIO
+    temporary: Path
+    target: Path
+
+    def complete(self, *, sync: bool) -> str:
+        """Closes the file once all of it is there; returns the digest of its bytes."""
+        if self.handle.closed:
+            with open_placed(self.temporary, self.target) as again:
+                return self.raw.stored_digest(again.fileno())
+        self.handle.flush()
+        digest = self.raw.stored_digest(self.raw.descriptor)
+        if sync:
+            with at("syncing", self.target):
+                os.fsync(self.raw.descriptor)
+        self.handle.close()
+        return digest
+
+
 class LocalUnpublished(Unpublished):
     """Files of one partition under `.tmp/<host>@<place>-<ticks>.<pid>.<nonce>/`, renamed into place by `publish`."""
 
     def __init__(self, storage: LocalStorage) -> None:
         self._storage = storage
-        owner = f"{_host()}.{os.getpid()}"
-        self._folder = storage.root / TEMPORARY / f"{owner}.{secrets.token_hex(8)}"
-        self._files: list[tuple[BinaryIO, Path, Path]] = []
+        self._folder = storage.root / TEMPORARY / f"{_owner()}.{secrets.token_hex(8)}"
+        self._files: list[_Created] = []
+        self._digests: dict[str, str] = {}
         self._scratch: list[BinaryIO] = []
 
-    def _open(self, shown: Path | str) -> tuple[BinaryIO, Path]:
+    def _new(self) -> Path:
         self._storage.make_folder(self._storage.root)
         with at("making the folder", self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / str(len(self._files) + len(self._scratch))
-        return new_placed(path, shown), path
+        return self._folder / str(len(self._files) + len(self._scratch))
 
     @override
     def create(self, path: str) -> BinaryIO:
-        target = self._storage.resolve(path)
-        handle, temporary = self._open(target)
-        self._files.append((handle, temporary, target))
+        target, temporary = self._storage.resolve(path), self._new()
+        raw, handle = WrittenFile.opened(temporary, target)
+        self._files.append(_Created(path, raw, handle, temporary, target))
         return handle
 
     @override
+    def replaced(self, path: str) -> bool:
+        return os.path.lexists(self._storage.resolve(path))
+
+    @override
+    def digest(self, path: str) -> str:
+        return self._digests[path]
+
+    @override
     def scratch(self) -> BinaryIO:
-        handle, path = self._open(f"{self._folder} (scratch file)")
+        path = self._new()
+        handle = new_placed(path, f"{self._folder} (scratch file)")
         self._scratch.append(handle)
         with at("unlinking the name of", path):
             path.unlink()
@@ -240,24 +293,19 @@ class LocalUnpublished(Unpublished):
 
     @override
     def prepare(self) -> None:
-        for handle, _, target in self._files:
-            if handle.closed:
-                continue
-            handle.flush()
-            if self._storage.sync:
-                with at("syncing", target):
-                    os.fsync(handle.fileno())
-            handle.close()
-        for folder in {target.parent for _, _, target in self._files}:
+        for file in self._files:
+            if file.path not in self._digests:
+                self._digests[file.path] = file.complete(sync=self._storage.sync)
+        for folder in {file.target.parent for file in self._files}:
             self._storage.make_folder(folder)
 
     @override
     def publish(self) -> None:
         self.prepare()
-        folders = {target.parent for _, _, target in self._files}
-        for _, temporary, target in self._files:
-            with at("renaming a written file to", target):
-                temporary.replace(target)
+        folders = {file.target.parent for file in self._files}
+        for file in self._files:
+            with at("renaming a written file to", file.target):
+                file.temporary.replace(file.target)
         if self._storage.sync:
             for folder in folders:
                 _sync_folder(folder)
@@ -265,7 +313,7 @@ class LocalUnpublished(Unpublished):
 
     @override
     def discard(self) -> None:
-        for handle in [file[0] for file in self._files] + self._scratch:
+        for handle in [file.handle for file in self._files] + self._scratch:
             # Closing writes what is still held, which a full disk refuses; nobody wants it any more.
             with suppress(OSError):
                 handle.close()
@@ -311,6 +359,10 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _owner() -> str:
+    return f"{_host()}.{os.getpid()}"
 
 
 def _host() -> str:

@@ -182,6 +182,17 @@ CASES: dict[Key, Case] = {
         ("filter.span_replacement.0.span '$.metadata.nowhere'", *LOST),
         "filtered_documents",
     ),
+    ("SpanReplacement", "replacement"): Case(
+        {
+            **source(may_be_empty=True),
+            "attributes": [{"name": "p", "taggers": ["gopher_v2"]}],
+            "filter": {
+                "span_replacement": [{"span": "p.gopher_v2.word_count", "replacement": '$ .metadata.nowhere // "none"'}]
+            },
+        },
+        ("filter.span_replacement.0.replacement 'metadata.nowhere'", *LOST, "metadata.page"),
+        "filtered_documents",
+    ),
     ("Card", "sources"): Case(
         {**source(), "card": {"sources": {NOWHERE: {"description": "a"}}}}, ("card.sources", "'nowhere'", "valid: web")
     ),
@@ -389,6 +400,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *(
             "Csv.delimiter",
             "Csv.quote",
+            "Csv.escape",
             "MdsExport.compression",
         ),
         *("EngineSection.kind", "EngineSection.address", "EngineSection.options", "StorageSection.kind"),
@@ -403,7 +415,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
     },
     "gives names to columns that have none; another number of them is a bad row": {"Csv.columns"},
     "text that is put into rows": {
-        *("SpanReplacement.replacement", "Turns.prompt_prefix", "Turns.completion_prefix", "Turns.separator"),
+        *("Turns.prompt_prefix", "Turns.completion_prefix", "Turns.separator"),
         *("TrainedTokenizer.special_tokens", "AmberExport.bos_text", "AmberExport.eos_text", "ChatDataset.day"),
     },
     "a border that a text need not have": {"Deduper.separator"},

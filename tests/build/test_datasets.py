@@ -247,6 +247,9 @@ def test_a_shard_is_made_again_when_the_fast_library_differs(folder: Path, monke
         found = [record.statistics for record in opened(folder).ledger.records(name).values()]
         assert sum("tokenizer_fell_back" in statistics for statistics in found) == 1
         assert {s["tokenizer_backend"] for s in found if "tokenizer_fell_back" in s} == {"tokenizers"}
+        if name == "pairs_tokens":
+            (note,) = [one for one in build_notes(opened(folder).planner()) if "fast library differed" in one]
+            assert note.startswith("dataset pairs: 1 of ") and "gives the right ids" in note
     assert contents(opened(folder)) == before
 
 

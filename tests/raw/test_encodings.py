@@ -79,6 +79,7 @@ TEXTS = {
     "windows-1250": "Příliš žluťoučký kůň úpěl ďábelské ódy v noci na dvoře.",
     "windows-1254": "Pijamalı hasta yağız şoföre çabucak güvendi ve İstanbul'a gitti.",
     "shift_jis": "日本語の文章です。古い町の川のそばに図書館があります。",
+    "iso-2022-jp": "日本語の文章です。古い町の川のそばに図書館があります。",
     "euc-jp": "日本語の文章です。古い町の川のそばに図書館があります。",
     "gbk": "这个城市的河边有一座古老的图书馆，里面收藏了很多书。",
     "big5": "這個城市的河邊有一座古老的圖書館，裡面收藏了很多書。",
@@ -94,6 +95,11 @@ def test_undeclared_charsets_are_guessed(name: str, before: str) -> None:
     found = read(content, None, is_html=True)
     assert (found.text, found.guessed, found.replaced) == (text, True, 0)
     assert guess(content) == guess(content)
+
+
+@pytest.mark.parametrize("content", [b"grep \x1b$B out", "図書館 \x1b$B%_%e".encode(), b"\x1b[31mred\x1b[0m"])
+def test_escapes_alone_are_no_charset(content: bytes) -> None:
+    assert read(content, None, is_html=False)[:3] == (content.decode(), "utf-8", False)
 
 
 def test_what_decoding_replaced_is_counted_and_what_a_page_spells_is_not() -> None:

@@ -16,6 +16,7 @@ from corpus_assets.filter.rules.expressions import (
     is_true,
     merged,
 )
+from corpus_assets.filter.rules.names import NamesRead, is_name
 from corpus_assets.filter.rules.section import RuleSection
 from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
@@ -70,13 +71,19 @@ def _check(_: Values, section: Values, where: str) -> None:
 
 
 def _made(_: Task, section: Values, where: str) -> list[RowRule]:
-    made = partial(_counted, syntax=section["syntax"], dolma=is_dolma(section))
-    wanted = [made(text, of=all, where=f"{where}.include.{n}") for n, text in enumerate(section["include"])]
-    tests, counts = [test for test, _ in wanted], tuple(one for _, one in wanted)
-    rules = [RowRule(INCLUDE, partial(_included, tests), looked_for=counts)] if wanted else []
-    for place, expression in enumerate(section["exclude"]):
-        unwanted, count = made(expression, of=any, where=f"{where}.exclude.{place}")
-        rules.append(RowRule(f"{EXCLUDE}.{place}", partial(_excluded, unwanted, expression), looked_for=(count,)))
+    syntax: Syntax = section["syntax"]
+    made = partial(_counted, syntax=syntax, dolma=is_dolma(section))
+    given = {f"{where}.include.{place}": text for place, text in enumerate(section["include"])}
+    wanted = [made(text, of=all, where=place) for place, text in given.items()]
+    names = NamesRead({place: (text, syntax) for place, text in given.items()})
+    tests, counts = [test for test, _ in wanted], (*(one for _, one in wanted), names.counts)
+    rules = [RowRule(INCLUDE, partial(_included, tests, names), looked_for=counts)] if wanted else []
+    for number, expression in enumerate(section["exclude"]):
+        place = f"{where}.exclude.{number}"
+        unwanted, count = made(expression, of=any, where=place)
+        names = NamesRead({place: (expression, syntax)})
+        judge = partial(_excluded, unwanted, names, expression)
+        rules.append(RowRule(f"{EXCLUDE}.{number}", judge, looked_for=(count, names.counts)))
     return rules
 
 
@@ -84,7 +91,8 @@ def _counted(
     expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool
 ) -> tuple[Test, LookedFor]:
     """Returns what says whether an expression matches, and what counts the documents that it was asked about."""
-    matches, counts = _test(expression, syntax, of, where, dolma=dolma), LookedFor("documents", {where: [expression]})
+    matches = _test(expression, syntax, of, where, dolma=dolma)
+    counts = LookedFor("documents", {} if is_name(expression, syntax) else {where: [expression]})
 
     def test(document: Merged) -> bool:
         found = matches(document)
@@ -94,13 +102,16 @@ def _counted(
     return test, counts
 
 
-def _included(wanted: Sequence[Test], row: Row) -> Verdict:
+def _included(wanted: Sequence[Test], names: NamesRead, row: Row) -> Verdict:
     document = merged(row)
+    names.add(document)
     return None if any(test(document) for test in wanted) else Drop("no expression matches")
 
 
-def _excluded(unwanted: Test, expression: str, row: Row) -> Verdict:
-    return Drop(f"{expression} matches") if unwanted(merged(row)) else None
+def _excluded(unwanted: Test, names: NamesRead, expression: str, row: Row) -> Verdict:
+    document = merged(row)
+    names.add(document)
+    return Drop(f"{expression} matches") if unwanted(document) else None
 
 
 def _test(expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool) -> Test:

@@ -73,8 +73,13 @@ def _jq(expression: str) -> Select:
 
 @cache
 def _jsonpath(expression: str, dolma: bool) -> Select:
-    path = _environment(dolma).compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
+    path = jsonpath_of(expression, dolma=dolma)
     return lambda document: list(path.findall(document.value))
+
+
+def jsonpath_of(expression: str, *, dolma: bool = False) -> Any:
+    """Returns an expression in JSONPath as its library has it; whatever that raises if it cannot be read."""
+    return _environment(dolma).compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
 
 
 @cache

@@ -25,6 +25,9 @@ that they find later."""
 _GUESSED: Final = 1 << 17
 """Bytes from which the charset is guessed."""
 
+_SHIFTS: Final = (b"\x1b$B", b"\x1b$@")
+"""How text in ISO-2022-JP begins to be Japanese."""
+
 _REPLACEMENT: Final = "\ufffd"
 _HOLDS_REPLACEMENT: Final = frozenset({"utf-8", "utf-16le", "utf-16be", "utf-32-le", "utf-32-be", "gb18030", "gbk"})
 
@@ -53,17 +56,23 @@ def read(content: bytes, told: str | None, *, is_html: bool) -> Read:
             return _read(content[len(mark) :], marked)
     if encoding := encoding_of(told or "") or (declared(content[:_PRESCANNED]) if is_html else None):
         return _read(content, encoding)
-    try:
-        return Read(content.decode(), "utf-8", guessed=False, replaced=0)
-    except UnicodeDecodeError:
-        pass
+    if not _shifts(content):
+        try:
+            return Read(content.decode(), "utf-8", guessed=False, replaced=0)
+        except UnicodeDecodeError:
+            pass
     if is_html and (encoding := declared(content[:_LATE])):
         return _read(content, encoding)
     return _read(content, guess(content), guessed=True)
 
 
+def _shifts(content: bytes) -> bool:
+    """Returns whether bytes are ISO-2022-JP, which is UTF-8 too: ASCII, in which escapes shift to Japanese."""
+    return any(shift in content for shift in _SHIFTS) and content.isascii() and guess(content) == "iso-2022-jp"
+
+
 def guess(content: bytes) -> str:
-    """Returns the encoding that bytes which are not UTF-8 are most likely in, by their first 128 KiB.
+    """Returns the encoding that bytes which are not UTF-8, or not alone, are most likely in, by their first 128 KiB.
 
     The detector is the one of Firefox. It always names one: Windows-1252 where nothing speaks for another.
     """
