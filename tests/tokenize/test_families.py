@@ -86,8 +86,8 @@ class Oracle:
                 yield token["content"] if isinstance(token, dict) else token
 
     @cached_property
-    def values(self) -> Mapping[str, Any]:
-        return self.loaded.template_values
+    def values(self) -> dict[str, Any]:
+        return dict(self.loaded.template_values)
 
     @cached_property
     def loaded(self) -> Any:
