@@ -236,7 +236,9 @@ class Templated(DatasetSection):
     """Rows of messages that a chat template writes."""
 
     chat_template: Annotated[Template | None, FILE] = Field(
-        None, description="a jinja template, or the path of one; by default the tokenizer's own"
+        None,
+        description="a jinja template, the path of one, or the name of a ready one (docs/datasets.md); by default the "
+        "tokenizer's own",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from corpus_assets.config.ready_templates import template_in_place
 from resources.raw_addresses import check_location, scheme_of
 
 _UNITS = {
@@ -52,13 +53,8 @@ def local_path(value: str) -> str:
     return value
 
 
-def is_template(value: str) -> bool:
-    """Returns whether a value is the text of a jinja template, and not the path of one."""
-    return "{{" in value or "{%" in value
-
-
 def _template(value: str) -> str:
-    return value if is_template(value) else local_path(value)
+    return value if template_in_place(value) else local_path(value)
 
 
 def below(folder: Path, location: str) -> str:

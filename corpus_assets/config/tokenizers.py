@@ -15,7 +15,8 @@ class _Tokenizer(Section):
     )
     chat_template: Annotated[Template | None, FILE] = Field(
         None,
-        description="a chat template (jinja), or the path of one; by default the one that comes with the tokenizer",
+        description="a chat template (jinja), the path of one, or the name of a ready one; by default the one that "
+        "comes with the tokenizer",
     )
 
 

@@ -19,7 +19,7 @@ FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
 # What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
 _LEARNED = {
-    "chat": "after the prompt for an answer, up to its end",
+    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again",
     "dpo": "with one end",
     "fim": "with its tokens as control tokens",
 }
@@ -123,13 +123,17 @@ def check_delimiter(entry: Settings, source: str | None, values: Settings, key: 
 def check_dataset(settings: Settings, name: str) -> None:
     """Raises `ConfigError` for a chat template that cannot be used and for FIM tokens outside the vocabulary."""
     entry, key = entry_of(settings, name), f"datasets.{name}"
-    loaded = tokenizer.check_tokenizer(*tokenizer_section(settings, name if entry["tokenizer"] else None))
+    declared, of_tokenizer = tokenizer_section(settings, name if entry["tokenizer"] else None)
+    loaded = tokenizer.check_tokenizer(declared, of_tokenizer)
     values = {**(loaded.template_values if loaded else {}), **entry.get("template_values", {})}
     source, place = None, f"{key}.chat_template"
     if given := entry.get("chat_template"):
         source = _template(given, name).decode()
     elif "chat_template" in entry and not entry.get("reference") and loaded is not None:
         source, place = loaded.chat_template, f"{key}: of the tokenizer"
+    if "chat_template" in entry:
+        chosen = given or declared.get("chat_template") or ""
+        tokenizer.check_control_tokens(chosen, place if given else f"{of_tokenizer}.chat_template", declared, loaded)
     if source is not None:
         tokenizer.check_template(source, place, values, day_of(entry), marks=entry.get("loss_roles", ()) is None)
         tokenizer.check_values(source, f"{key}.template_values", entry.get("template_values", {}))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.config.section import is_template
+from corpus_assets.config.ready_templates import READY, template_in_place
 from corpus_assets.tokenize.modes.chat_template import names_read
 from corpus_assets.tokenize.modes.limited_template import try_template
 from corpus_assets.tokenize.tokenizers.files import (
@@ -89,7 +89,8 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _content(key: str, path: str) -> bytes:
     """Returns the content of a file, or a chat template that stands in the configuration itself."""
-    return path.encode() if is_template(path) else read_outside(key, path, MAX_FILE_BYTES)
+    template = template_in_place(path)
+    return template.encode() if template else read_outside(key, path, MAX_FILE_BYTES)
 
 
 def _files(settings: Settings) -> dict[str, tuple[str, str]]:
@@ -168,6 +169,22 @@ def check_tokens(tokenizer: LoadedTokenizer, tokens: Mapping[str, str]) -> None:
     for key, token in tokens.items():
         if tokenizer.token_id(token) is None:
             raise ConfigError(f"{key}: {token!r} is no token of the vocabulary ({tokenizer.vocab_size} entries)")
+
+
+def check_control_tokens(template: str, key: str, settings: Settings, tokenizer: LoadedTokenizer | None) -> None:
+    """Raises ConfigError for a ready template whose control tokens a tokenizer does not have, or will not be given.
+
+    settings: of the tokenizer. tokenizer: None for one that is not there yet.
+    """
+    if settings["kind"] == "train":
+        missing = [token for token in READY.get(template, ()) if token not in settings["special_tokens"]]
+    else:
+        missing = [token for token in READY.get(template, ()) if tokenizer and tokenizer.token_id(token) is None]
+    if missing:
+        raise ConfigError(
+            f"{key}: {template} writes the control tokens {', '.join(missing)}, which the tokenizer does not have; "
+            "valid: a tokenizer with them (one that is trained gets them by `special_tokens`), or another template"
+        )
 
 
 def check_template(

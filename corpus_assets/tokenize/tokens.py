@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import DatasetSection, dataset_section
-from corpus_assets.config.section import is_template
+from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
@@ -59,9 +59,9 @@ _TEXT = msgspec.json.Decoder(_Text)
 
 
 def template_source(given: str, key: str) -> bytes:
-    """Returns a chat template as UTF-8: text that is one, else the content of the file of that name."""
-    if is_template(given):
-        return given.encode()
+    """Returns a chat template as UTF-8: text or a ready one's name in the configuration, else the content of a file."""
+    if template := template_in_place(given):
+        return template.encode()
     content = read_outside(key, given, MAX_TEMPLATE_BYTES)
     try:
         content.decode()

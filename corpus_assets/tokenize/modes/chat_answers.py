@@ -72,8 +72,10 @@ class Asking:
             if not texts:
                 continue
             start = self._begin(whole, number, prompts.get(number), tokens)
-            written = max(start, texts[-1].stop)
             alone = whole.text if number not in self._ends else ends.get(number)
+            # A later turn may name it again: the answer of a tool begins with the name of the call.
+            own = [content for content in texts if alone is None or content.stop <= len(alone)]
+            written = max(start, (own or texts)[-1].stop)
             stop = self._end(whole, (number, written), alone, tokens)
             if stop is None:
                 rewritten.append(number)
