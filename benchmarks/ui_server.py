@@ -7,11 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
+
+import psutil
 
 from tests.ports import free_ports
 
@@ -19,10 +21,16 @@ START_SECONDS = 120
 
 
 class Server:
-    """A running web server; `ask` sends GraphQL."""
+    """A running web server; `ask` sends GraphQL. process: `corpus ui`. folder: that of corpus.yaml."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, folder: Path, process: "subprocess.Popen[bytes]") -> None:
         self.url = f"http://127.0.0.1:{port}"
+        self.folder = folder
+        self.process = process
+
+    def processes(self, part: str = "") -> list[psutil.Process]:
+        """All processes of this `corpus ui`, runs and their workers too, whose command has a part in it."""
+        return [one for one in psutil.process_iter() if _is_of(one, self.folder / ".dagster_home", part)]
 
     def ask(self, query: str, **variables: Any) -> Any:
         """The data of a GraphQL answer; AssertionError when it has errors."""
@@ -46,6 +54,12 @@ class Server:
         raise AssertionError("the web server did not come up")
 
 
+def _is_of(process: psutil.Process, home: Path, part: str) -> bool:
+    with suppress(psutil.Error):
+        return process.environ().get("DAGSTER_HOME") == str(home) and part in " ".join(process.cmdline())
+    return False
+
+
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
     """`corpus ui` in a folder with a corpus.yaml, in a process group of its own that ends with the test."""
@@ -56,10 +70,11 @@ def serving(folder: Path) -> Iterator[Server]:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
         )
+    server = Server(port, folder, process)
     try:
-        server = Server(port)
         server.wait()
         yield server
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()

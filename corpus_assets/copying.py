@@ -17,7 +17,8 @@ from resources.obsolete import Key
 from resources.planning.stored_files import StoredFiles
 from resources.records import Record
 from resources.storage.interface import Storage
-from resources.storage.ownership import OWNER, owner_of, require_owner
+from resources.storage.owner_file import OWNER
+from resources.storage.ownership import owner_of, require_owner
 
 _BESIDE = (HISTORY, FAILURES)
 """Folders of small files that no record names."""
@@ -72,7 +73,7 @@ def copy_corpus(
     the target is empty.
     """
     _require_apart(source.storage, target.storage)
-    require_owner(source.storage, source.config.name, source.file)
+    require_owner(source.storage, source.claimant)
     _require_ours_or_empty(target)
     with target.exclusive():
         target.storage.remove_abandoned()
@@ -108,7 +109,7 @@ def _require_ours_or_empty(target: Corpus) -> None:
     """Raises `StorageError` if the target belongs to another corpus, or holds what nobody knows to be a corpus."""
     storage = target.storage
     if owner_of(storage) is not None:
-        require_owner(storage, target.config.name, target.file)
+        require_owner(storage, target.claimant)
     elif stranger := next((path for path in storage.paths("") if not path.startswith(".")), None):
         raise StorageError(
             f"{storage.place}: holds {stranger} and no {OWNER} that can be read; valid is an empty place, or a copy of "

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from corpus_assets.config import CorpusConfig, load_config
+from corpus_assets.config.datasets import Files
 from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.sampling import with_sample
 from corpus_assets.elsewhere import Elsewhere
@@ -32,7 +33,7 @@ from resources.stage.job import Job, Outcome
 from resources.stage.settings import Settings
 from resources.storage import open_storage
 from resources.storage.holders import Process, this_process
-from resources.storage.ownership import claim, owns, require_owner
+from resources.storage.ownership import Claimant, claim, owns, require_owner
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 _PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
@@ -111,6 +112,14 @@ class Corpus:
         """This process, as it names itself to others that work on the store."""
         return this_process(self.settings.digest(self.graph))
 
+    @cached_property
+    def claimant(self) -> Claimant:
+        """This corpus, as a store knows whose it is."""
+        files = {dataset.name: dataset.input for dataset in self.config.datasets}
+        own = {name: given.location for name, given in files.items() if isinstance(given, Files)}
+        places = {source.name: source.location for source in self.config.sources} or own
+        return Claimant(self.config.name, self.file, places)
+
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Holds the store alone; first moves records from older names of assets to the present ones.
@@ -118,7 +127,7 @@ class Corpus:
         `HeldError` if another process works on it; `StorageError` if the store belongs to another configuration.
         """
         with self.storage.exclusive():
-            claim(self.storage, self.config.name, self.file)
+            claim(self.storage, self.claimant)
             self.ledger.take_over()
             yield
 
@@ -131,7 +140,7 @@ class Corpus:
         """
         with ExitStack() as held:
             others = self._join(held)
-            require_owner(self.storage, self.config.name, self.file)
+            require_owner(self.storage, self.claimant)
             yield others
 
     def _join(self, held: ExitStack) -> Sequence[Process]:
@@ -139,7 +148,7 @@ class Corpus:
         until, claimed = time.monotonic() + _CLAIMING, False
         while True:
             try:
-                if not owns(self.storage, self.config.name, self.file) or self.ledger.has_old_names():
+                if not owns(self.storage, self.claimant) or self.ledger.has_old_names():
                     with self.exclusive():
                         pass
                 if not claimed:
@@ -292,12 +301,15 @@ class Step:
     def _remove_obsolete(self) -> None:
         """Removes the files of replaced records that no record names any more."""
         before = self._planner.records(self.stage.name)
-        replaced = {}
+        replaced: dict[Key, set[str]] = {}
         for outcome in self.outcomes:
+            for other in outcome.gave_way:
+                paths = {file.path for file in other.files}
+                replaced.setdefault((other.asset, other.partition), set()).update(paths)
             if outcome.record is not None and (old := before.get(outcome.partition)) is not None:
                 named = {file.path for file in outcome.record.files}
                 if obsolete := {file.path for file in old.files} - named:
-                    replaced[outcome.asset, outcome.partition] = obsolete
+                    replaced.setdefault((outcome.asset, outcome.partition), set()).update(obsolete)
         self._corpus.remove_obsolete(replaced)
 
     def failures(self) -> list[str]:

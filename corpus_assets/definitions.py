@@ -18,7 +18,7 @@ def definitions(corpus: Corpus) -> dg.Definitions:
         asset_checks=assembly.checks,
         jobs=[whole, *group_jobs(corpus)],
         schedules=[corpus_schedule(whole)],
-        sensors=[corpus_sensor(corpus)],
+        sensors=[corpus_sensor(corpus, whole)],
         resources=assembly.resources,
         executor=dg.in_process_executor,
     )

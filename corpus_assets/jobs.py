@@ -64,6 +64,7 @@ class Jobs:
             builder=self._builder,
             known=self._planner.ledger.version(stage.name, key),
             expired=expired,
+            look=self._planner.name,
         )
 
     def _expected(self, edge: Input, key: str | None) -> Keys:
@@ -86,7 +87,7 @@ class Jobs:
         if local_files and (changed := self._changed(stage, key)):
             bare = replace(bare, compute=partial(_refuse, changed))
         return _Shared(
-            replace(bare, gate_all=None, check_before=None, kernels=None),
+            replace(bare, gate_all=None, gate_listing=None, check_before=None, kernels=None),
             local_files,
             stage.run_options(values) if stage.run_options else {},
         )

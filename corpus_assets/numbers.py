@@ -8,6 +8,11 @@ def count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
+def amount(number: int, things: str) -> str:
+    """Returns a number of things, which are given in the plural: `1 partition`, `2,008 partitions`."""
+    return f"{number:,} {things.removesuffix('s') if number == 1 else things}"
+
+
 def size(value: float | None) -> str:
     """Returns bytes with a decimal unit: `2.1 kB`; a dash for None."""
     if value is None:

@@ -28,7 +28,7 @@ INNER = {
     "S3Access": "`sources[].s3`, `datasets[].input.s3` and `benchmarks[].s3`",
     "S3Section": "`storage.s3`",
     "CacheSection": "`storage.cache`",
-    "Csv": "`sources[].csv` and `datasets[].input.csv`",
+    "Csv": "`sources[].csv`, `datasets[].input.csv` and `benchmarks[].csv`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",
@@ -42,6 +42,7 @@ INNER = {
     "Model": "`card.model`",
     "SourceCard": "`card.sources.SOURCE`",
     "Files": "`datasets[].input` as files of its own",
+    "TextFixes": "`normalize.ftfy`, and `datasets[].ftfy` in the stead of `true`",
 }
 
 INTRODUCTION = """# Configuration
@@ -50,7 +51,7 @@ INTRODUCTION = """# Configuration
 
 One file, `corpus.yaml`, describes a corpus. The program refuses an unknown key, a wrong type or an impossible
 combination; the message names the key, what was received and what is valid. Relative paths start at the folder of the
-file. Sizes may be written as `512 MiB`, `4 GiB` or `20 GB`.
+file. Sizes may be written as `512 MiB`, `4 GiB` or `20 GB`, shares as `0.02` or `2%`.
 
 Each asset depends only on the values that it uses. If you change `split.holdout`, the minhashes stay fresh; if you
 change `engine` or `licence`, everything stays fresh. Before you pay for a change, `corpus plan` says what it costs.
@@ -208,7 +209,7 @@ CLI_INTRODUCTION = """# Commands
 | exit code | meaning |
 |---|---|
 | 0 | all is well |
-| 1 | something failed: a partition, a check, a file that is not what its record says |
+| 1 | something failed: a partition, a check, a damaged file; `corpus plan`: a source has no files that can be used |
 | 2 | the command line or the configuration is wrong |
 | 3 | `corpus plan` with `--json` or `--check`: something is not fresh |
 | 130 | interrupted; partitions that are complete are kept |
@@ -223,7 +224,8 @@ With `--json` a command prints one JSON object on standard output, and nothing e
 - `corpus build --json`: `{"recomputed", "elsewhere", "fresh", "failed", "waiting", "seconds", "by_asset": {...},
   "errors": [...], "held_back": [...], "log", "build_log", "summary": {"raw_files", "read", "documents",
   "not_sampled", "kept", "repeats", "held_out", "train", "dropped": {...},
-  "datasets": [{"name", "rows", "tokens", "folder"}], "unfinished": {...}, "page"}, "notes": [...], "orphans"}`;
+  "datasets": [{"name", "rows", "tokens", "folder"}], "unfinished": {...}, "page"}, "notes": [...],
+  "examples": [...], "orphans"}`;
   `elsewhere` counts the partitions that other builders of the store made meanwhile, `page` is the path of the report
   below the store, `log` is the file with all errors, `build_log` that with all that happened; `documents` are of `read`
   of the `raw_files`; `kept`, `held_out` and `train` are null while nothing of them is built, and `unfinished` says of
@@ -241,8 +243,10 @@ With `--json` a command prints one JSON object on standard output, and nothing e
   by records or the last `corpus estimate`, and `storage` compares the free disk with that
   ([before-a-build.md](before-a-build.md))
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}], "unread": [...], "suspect",
-  "unowned", "mended"}`; `unread` holds what the machine could not read, as `bad` does, and is never mended; like
-  without, the command exits with 1 then
+  "unsure", "unowned", "mended", "without_stored_digest"}`; `unread` holds what the machine could not read, as `bad`
+  does, and is never mended; like without, the command exits with 1 then. `suspect` was made from what is bad; `unsure`
+  names what reads it too and says that it was made before: the bad partition was made again since, or the clock was set
+  back. `without_stored_digest` counts files that earlier versions wrote, of which the content alone was compared
 - `corpus verify --absent LIST --json`: `{"entries", "searched", "texts", "token_rows", "shared", "too_short",
   "found": [{"partition", "file", "row", "id", "named", "tokens"}], "unproven": [...]}` ([takedown.md](takedown.md))
 - `corpus copy --json`: `{"from", "to", "copied", "already_there", "gone", "files", "bytes", "removed",

@@ -2,20 +2,22 @@
 
 from pathlib import Path
 
+from resources.agreed import agreed_content
 from resources.errors import ConfigError
+from resources.raw_files import stamp
 
 
 def read_outside(key: str, path: str, limit: int) -> bytes:
     """Returns the content of a file; `ConfigError` names the configuration key if it cannot be read or is too large.
 
-    key: the configuration key that names the file. limit: the most bytes that the file may have.
+    `MisreadError` if one reading after the other gives other bytes. key: the configuration key that names the file.
+    limit: the most bytes that the file may have.
     """
     file = Path(path)
     try:
         if file.exists() and not file.is_file():
             raise ConfigError(f"{key}: {path!r} is not a regular file")
-        with file.open("rb") as stream:
-            content = stream.read(limit + 1)
+        content = agreed_content(f"{key}: {path!r}", (path, stamp(file.stat())), lambda: file.open("rb"), limit)
     except OSError as error:
         raise ConfigError(f"{key}: {path!r} cannot be read: {error.strerror}") from None
     if len(content) > limit:
@@ -45,11 +47,6 @@ def beside(path: str, name: str) -> str:
 def held_in(folder: str, names: tuple[str, ...]) -> dict[str, str]:
     """Returns the paths of those of the named files that a folder has, by name."""
     return {name: str(file) for name in names if (file := Path(folder, name)).is_file()}
-
-
-def is_template(value: str) -> bool:
-    """Returns whether a value is the text of a jinja template, and not the path of one."""
-    return "{{" in value or "{%" in value
 
 
 def is_file(path: str) -> bool:

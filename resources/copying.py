@@ -1,6 +1,7 @@
 """Copies partitions from one store to another: the files first, each compared with its record, then the record."""
 
 import io
+import secrets
 from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
@@ -13,6 +14,7 @@ from resources.formats.known import fault_of
 from resources.ledger import Ledger
 from resources.records import FileRecord, Record, record_path
 from resources.seekable import Seekable
+from resources.stage.making_way import make_way
 from resources.storage.interface import Unpublished
 from resources.storage.s3_paths import unversioned
 
@@ -37,6 +39,7 @@ class Copier:
         self._source = source
         self._target = target
         self._on_bytes = on_bytes
+        self._look = secrets.token_hex(8)
 
     def copy(self, record: Record) -> Record | None:
         """Copies a partition and commits it in the target; returns its record there.
@@ -61,7 +64,7 @@ class Copier:
         try:
             copies = {file.path: self._transfer(record, file, unpublished) for file in record.files}
             for file in record.files:
-                if problem := fault_of(lambda path: _reader(copies[path]), file.path, file.digest):
+                if problem := fault_of(lambda path: _reader(copies[path]), file.path, file.digest, file.stored):
                     raise _damaged(record, file, problem)
             return self._commit(record, before, unpublished)
         finally:
@@ -92,11 +95,21 @@ class Copier:
         unpublished.prepare()
         self._target.storage.require_held()
         if unpublished.replaces:
+            self._make_way(record, unpublished)
             before = self._target.remove(record.asset, record.partition, before)
         unpublished.publish()
         committed = _with_paths(record, lambda path: unpublished.stored(unversioned(path)))
         self._target.replace(committed, before)
         return committed
+
+    def _make_way(self, record: Record, unpublished: Unpublished) -> None:
+        """Removes records that the target has of other partitions, and that name files which are copied."""
+        storage = self._target.storage
+        paths = [unversioned(file.path) for file in record.files]
+        known = {path: unpublished.replaced(path) for path in paths}
+        there = [path for path in paths if known[path] or (known[path] is None and storage.stat(path))]
+        own = self._target.known(record.asset, record.partition) if there else None
+        make_way(storage, self._look, (record.asset, record.partition), there, own)
 
     def copy_record(self, record: Record, before: Record) -> Record:
         """Copies the record of a partition whose files the target has, under the paths of its record `before`."""

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +34,7 @@ from resources.processor import CPU, FEATURES
 
 _SUFFIX, _LOCK = ".kernel", ".lock"
 _DIGEST_BYTES = 32
+_SITES = {"site-packages", "dist-packages"}
 _COMPILER = "resources.jit"  # it says how kernels are compiled; what it imports does not matter
 _HELD: dict[Path, int] = {}
 
@@ -167,7 +168,7 @@ def _reached(start: ModuleType) -> dict[str, Path]:
     frontier = [start]
     while frontier:
         module = frontier.pop()
-        file = Path(module.__file__ or "")
+        file = Path(getattr(module, "__file__", None) or "")  # What is built into Python has none.
         if module.__name__ in found or not _is_project(module.__name__, file):
             continue
         found[module.__name__] = file
@@ -181,12 +182,29 @@ def _is_project(name: str, file: Path) -> bool:
     """Returns whether a module is one of ours, or of a user beside his configuration."""
     if name.split(".", maxsplit=1)[0] in ("corpus_assets", "resources", "partitions"):
         return True
-    return file.suffix == ".py" and not any(file.is_relative_to(place) for place in _installed())
+    if file.suffix != ".py" or _SITES & {*file.parts}:
+        return False
+    return not (any(file.is_relative_to(place) for place in _installed()) or _is_library(file))
 
 
 @cache
 def _installed() -> set[str]:
     return {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+
+
+def _is_library(file: Path) -> bool:
+    """Returns whether a file belongs to a package that was installed into any folder that Python searches.
+
+    So are those of `PYTHONPATH` or of a `.pth`. A module that only lies in the same folder is a user's own.
+    """
+    places = {Path(place).absolute() for place in sys.path}
+    return any(file in _files_of_libraries(place) for place in file.parents if place in places)
+
+
+@cache
+def _files_of_libraries(place: Path) -> set[Path]:
+    found = distributions(path=[str(place)])
+    return {place / path for one in found for path in one.files or () if path.suffix == ".py"}
 
 
 def _imported(module: ModuleType, file: Path) -> Iterator[str]:

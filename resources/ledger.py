@@ -62,6 +62,9 @@ REMOVED = b"removed\n"
 The rest is another each time: a writer who is late must not take what another has left there for its own.
 """
 
+_GAVE_WAY = REMOVED + b"for "
+"""The same of a record that the commit of another partition removed: whoever has the lease may go on."""
+
 _MANY = 4
 """Records for which threads are started."""
 
@@ -91,6 +94,12 @@ class Ledger:
         if record is None and (old := self._old_names.get(asset)):
             record = self._read(old, partition)
         return None if record is None else with_present_names(record, self._formerly)
+
+    def known(self, asset: str, partition: str | None) -> Record | None:
+        """Returns the record of one partition, or None when there is none that can be read."""
+        with suppress(LedgerError):
+            return self.read(asset, partition)
+        return None
 
     def _read(self, asset: str, partition: str | None) -> Record | None:
         path = record_path(asset, partition)
@@ -137,9 +146,29 @@ class Ledger:
         """
         if version is None:
             return None
-        left = REMOVED + secrets.token_hex(8).encode()
-        entry = self.storage.remove(record_path(asset, partition), left, version)
+        path, left = record_path(asset, partition), REMOVED + secrets.token_hex(8).encode()
+        try:
+            entry = self.storage.remove(path, left, version)
+        except LeaseLostError:
+            if (given := self._given_way(path)) is None:
+                raise
+            entry = self.storage.remove(path, left, given)
         return entry and entry.version
+
+    def give_way(self, asset: str, partition: str | None, version: str, to: str) -> bool:
+        """Removes the record of this version of a partition whose lease may be another's; returns whether it did.
+
+        to: the partition whose files come where this one had some.
+        """
+        left = _GAVE_WAY + f"{to} {secrets.token_hex(8)}".encode()
+        return self.storage.take_away(record_path(asset, partition), left, version)
+
+    def _given_way(self, path: str) -> str | None:
+        """Returns the version of what stands in the place of a record that gave way; None if something else does."""
+        entry = self.storage.stat(path)
+        with suppress(FileNotFoundError), self.storage.open(path) as file:
+            return entry and entry.version if file.read().startswith(_GAVE_WAY) else None
+        return None
 
     @contextmanager
     def leased(self, asset: str, partition: str | None, builder: Process) -> Iterator[Entry | None]:

@@ -16,6 +16,8 @@ from weakref import finalize
 from resources.errors import CorpusError
 from resources.limited_work import OUT_OF_MEMORY, Limits
 
+_NEEDED = ("PATH", "HOME", "LANG", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV")
+_NEEDED_PREFIXES = ("PYTHON", "LC_")
 _CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
 
@@ -101,6 +103,12 @@ class LimitedProcess:
         return CorpusError(f"a helper process ended by {how}; what it was asked is not the reason")
 
 
+def _environment() -> dict[str, str]:
+    """Returns the variables that Python needs to start, and no others: what nobody trusts may see no keys."""
+    needed = {name: value for name, value in os.environ.items() if name in _NEEDED or name.startswith(_NEEDED_PREFIXES)}
+    return {**needed, "PYTHONHASHSEED": "0"}
+
+
 class _TooSlowError(OverLimitError):
     """An answer took too much CPU time, which no new process changes."""
 
@@ -118,7 +126,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
-            env={**os.environ, "PYTHONHASHSEED": "0"},
+            env=_environment(),
         )
         self._stop = finalize(self, _stop, self._popen)
 

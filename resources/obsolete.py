@@ -7,6 +7,7 @@ from resources.errors import LeaseLostError, LedgerError
 from resources.ledger import Ledger, lease_name
 from resources.storage.holders import Process
 from resources.storage.leases import Held, Lease
+from resources.tidying import kept_if_not_removed
 
 Key = tuple[str, str | None]
 
@@ -17,7 +18,12 @@ def remove_obsolete(ledger: Ledger, replaced: Mapping[Key, Collection[str]], bui
     A partition may be made again meanwhile, of what it was before, so its record is read under its lease and keeps what
     it names. Files of a partition that another process writes now, or whose record is damaged, are left to `clean`.
     """
-    return sum(_remove(ledger, key, paths, builder) for key, paths in replaced.items() if paths)
+    removed = 0
+    for key, paths in replaced.items():
+        if paths:
+            with kept_if_not_removed(min(paths), "no record names it any more; `corpus clean` removes it"):
+                removed += _remove(ledger, key, paths, builder)
+    return removed
 
 
 def _remove(ledger: Ledger, key: Key, paths: Collection[str], builder: Process) -> int:

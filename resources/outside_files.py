@@ -3,25 +3,28 @@
 A recipe holds the digest of their content. Workers get their paths, and read them only if they still have that digest.
 """
 
+import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, cast
 
-import xxhash
+from typing_extensions import override
 
-from resources.errors import ConfigError, CorpusError
+from resources.agreed import MisreadError, agreed_digest
+from resources.errors import ConfigError, CorpusError, StorageError
 from resources.hashing import content_digest
+from resources.outside_stream import BLOCK, OtherBytesError, OutsideStream
 from resources.raw_files import stamp
 
-_BLOCK = 1 << 20
 _MAX_FILES = 10_000
 
 
 @dataclass(frozen=True)
 class OutsideFile:
-    """A file, or a folder of files, that the configuration names. path: for libraries that open it themselves."""
+    """A file, or a folder of files, that the configuration names. path: where it is, for messages."""
 
     path: str
 
@@ -31,8 +34,51 @@ class OutsideFile:
         return Path(self.path).name
 
     def open(self) -> BinaryIO:
-        """Opens a file for reading."""
-        return Path(self.path).open("rb")
+        """Opens a file for reading; closing raises a `StorageError` if what was read is not what the file holds."""
+        return cast(BinaryIO, _Compared(Path(self.path)))
+
+    def read(self, limit: int) -> bytes:
+        """Returns the content of a file; of a longer one than `limit`, one byte over it; errors as of `open`."""
+        with self.open() as stream:
+            return stream.read(limit + 1)
+
+    @contextmanager
+    def copied(self) -> Iterator[str]:
+        """Gives the path of a copy of the file or folder, for libraries that open paths; removes it afterwards.
+
+        What is copied was compared as above. It takes as much room in the folder for temporary files.
+        """
+        original = Path(self.path)
+        with TemporaryDirectory(prefix="corpus-outside-") as folder:
+            copy = Path(folder, original.name)
+            if original.is_dir():
+                copy.mkdir()
+            for file in _below(original) if original.is_dir() else [original]:
+                target = copy / file.relative_to(original)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with OutsideFile(str(file)).open() as source, target.open("wb") as out:
+                    shutil.copyfileobj(source, out, BLOCK)
+            yield str(copy)
+
+
+class _Compared(OutsideStream):
+    """A stream over a file that compares, when it is closed, what passed with the digest of the file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path.open("rb"))
+        self._path = path
+
+    @override
+    def close(self) -> None:
+        if self.closed:
+            return
+        try:
+            if isinstance(self.fault, OSError) and not isinstance(self.fault, OtherBytesError):
+                raise StorageError(f"{self._path}: cannot be read now: {self.fault.strerror}")
+            if self.fault is not None or self.drained() != _file_digest(self._path):
+                raise MisreadError(str(self._path))
+        finally:
+            super().close()
 
 
 def outside_digest(key: str, paths: Sequence[str]) -> str:
@@ -67,8 +113,12 @@ def _digest(path: Path) -> str:
     return content_digest(*(part.encode("utf-8", "surrogateescape") for part in parts))
 
 
+def _below(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if not path.is_dir())
+
+
 def _files_in(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.rglob("*") if not path.is_dir())
+    found = _below(folder)
     if not found or len(found) > _MAX_FILES:
         raise _NoFileError(f"{str(folder)!r} is a folder of {len(found)} files; valid: 1 to {_MAX_FILES}")
     return found
@@ -78,18 +128,4 @@ def _file_digest(file: Path) -> str:
     info = file.stat()
     if not file.is_file():
         raise _NoFileError(f"{str(file)!r} is neither a regular file nor a folder")
-    return _read_digest(str(file), info.st_size, stamp(info))
-
-
-@lru_cache(maxsize=1 << 14)
-def _read_digest(path: str, _size: int, _stamp: str) -> str:
-    hasher = xxhash.xxh3_128()
-    for block in _blocks(path):
-        hasher.update(block)
-    return hasher.hexdigest()
-
-
-def _blocks(path: str) -> Iterator[bytes]:
-    with Path(path).open("rb", buffering=0) as stream:
-        while block := stream.read(_BLOCK):
-            yield block
+    return agreed_digest(str(file), (str(file), stamp(info)), lambda: file.open("rb"))

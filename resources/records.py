@@ -20,7 +20,8 @@ class FileRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One file of a partition. `digest` is over the uncompressed content, so the codec does not matter.
 
     A `derived` file holds what the partition's other files say anyway, to spare readers the work: it is no part of the
-    content digest, and a reader does without it in partitions that were made before it was invented.
+    content digest, and a reader does without it in partitions that were made before it was invented. `stored` is over
+    the bytes as they are stored (`StoredDigest`), and no part of any other digest; older records have none.
     """
 
     path: str
@@ -28,6 +29,7 @@ class FileRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     digest: str
     rows: int | None = None
     derived: bool = False
+    stored: str = ""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):

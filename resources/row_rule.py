@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from resources.formats.attributes import Span
 from resources.formats.documents import Document, decode_document
+from resources.looked_for import LookedFor
 from resources.stage.declaration import Input, Values
 from resources.stage.task import Task
 
@@ -83,12 +84,14 @@ class RowRule:
     last: True for a rule that looks at the document as all replacements leave it. Such a rule sees no attributes,
         since their spans belong to the text as it was, and replaces nothing.
     tally: counts of the rule itself; a build says if it never finds what it measures, since its name may be misspelt.
+    looked_for: names in the configuration that the rule looks for; a build says which of them no document has.
     """
 
     name: str
     judge: Callable[[Row], Verdict]
     last: bool = False
     tally: Tally | None = None
+    looked_for: tuple[LookedFor, ...] = ()
 
 
 @dataclass(frozen=True)

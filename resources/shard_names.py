@@ -18,7 +18,8 @@ def shard_name(path: str) -> str:
 
     If that changes the path (other characters, `--`, too long), a hash of the raw path is appended, so that paths that
     differ in more than the suffix never share a name. It is also appended if a folder or the file begins or ends with
-    `-`: in a key, where `/` is `--`, the two could not be told apart.
+    `-`: in a key, where `/` is `--`, the two could not be told apart. Three dots are in no name: between two keys they
+    are Dagster's range.
     """
     stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
     *folders, last = (_plain(name) for name in stem.split("/"))
@@ -32,7 +33,7 @@ def shard_name(path: str) -> str:
 
 def _plain(name: str) -> str:
     """Returns a name in the characters of the store; keys of objects may have parts that would mean other folders."""
-    return "-" if name in ("", ".", "..") else re.sub(r"[^a-z0-9._-]", "-", name.lower())
+    return "-" if name in ("", ".", "..") else re.sub(r"[^a-z0-9._-]|\.{3,}", "-", name.lower())
 
 
 def with_hash(name: str, path: str) -> str:

@@ -3,15 +3,18 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from io import BytesIO
 from typing import BinaryIO
 
-import xxhash
-
+from resources.agreed import agreed_content
 from resources.errors import BadFileError, ConfigError, StoreAccessError
 from resources.hashing import content_digest
-from resources.raw_files import FoundFile, printable, same_stamp
+from resources.left_out import Unread, hidden_folder, is_hidden, is_unread, unknown_suffix, why_hidden_folder
+from resources.outside_stream import OutsideStream
+from resources.raw_files import FoundFile, glob_pattern, printable, same_stamp
 from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
 from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
 
@@ -22,12 +25,14 @@ __all__ = [
     "Shard",
     "SourceFolder",
     "data_suffix",
+    "digest_together",
     "list_shards",
     "remembered_digest",
     "shard_name",
 ]
 
-_BLOCK = 1 << 20
+_LIST_BYTES = 256 << 20
+"""More than that of a text list is not kept; who reads it refuses it."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,13 @@ class Shard:
     @property
     def _found(self) -> FoundFile:
         return self.found or FoundFile(self.path, self.bytes, self.modified, self.problem)
+
+    def is_among(self, sources: Sequence[str] | None, glob: str | Sequence[str] | None) -> bool:
+        """Returns whether it is of some sources, and matches one of some patterns. None for all."""
+        if sources is not None and self.source not in sources:
+            return False
+        globs = [glob] if isinstance(glob, str) else glob
+        return globs is None or any(glob_pattern(one).fullmatch(self.path) for one in globs)
 
     def open(self) -> BinaryIO:
         """Opens the raw bytes; `BadFileError` if that cannot be done, `StorageError` if its place cannot be asked."""
@@ -127,21 +139,22 @@ class Shard:
 
     def digest(self) -> str:
         """Returns the xxh3-128 of the raw bytes, members included."""
-        digests = [_stream_digest(self.open())]
-        digests += [f"{member} {_stream_digest(self.open_member(member))}" for member in self.members]
-        return digests[0] if len(digests) == 1 else content_digest(*(digest.encode() for digest in digests))
+        members = ((member, _stream_digest(self.open_member(member))) for member in self.members)
+        return digest_together(_stream_digest(self.open()), members)
 
 
 @dataclass(frozen=True)
 class Listing:
     """The raw files that are there now: shards in canonical order (source order, then key).
 
-    ignored: files that were left out, each with the reason. empty: sources without a file.
+    ignored: files that were left out, each with the reason. empty: sources without a file. unread: what else lies in
+    the folder of a source and may have been meant as data.
     """
 
     shards: tuple[Shard, ...]
     ignored: tuple[tuple[str, str], ...]
     empty: tuple[str, ...] = ()
+    unread: Mapping[str, Unread] = field(default_factory=dict)
 
     def keys(self, sources: Iterable[str] | None = None) -> list[str]:
         """Returns shard keys in canonical order; with `sources`, only theirs."""
@@ -182,16 +195,17 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
     shards: list[Shard] = []
     ignored: list[tuple[str, str]] = []
     empty: list[str] = []
+    unread: dict[str, Unread] = {}
     owners: dict[str, SourceFolder] = {}
     for folder in folders:
-        found = list(_files(folder, ignored))
+        found = list(_files(folder, ignored, unread))
         if not found:
             empty.append(f"{folder.what} {folder.name}")
         if folder.what == "source":
             _require_own(folder, found, owners)
         shards += sorted(_named(folder, found, members), key=lambda shard: shard.key)
     _require_different_keys(shards)
-    return Listing(tuple(shards), tuple(ignored), tuple(empty))
+    return Listing(tuple(shards), tuple(ignored), tuple(empty), unread)
 
 
 def _require_own(folder: SourceFolder, found: Sequence[FoundFile], owners: dict[str, SourceFolder]) -> None:
@@ -214,23 +228,30 @@ def _require_different_keys(shards: Iterable[Shard]) -> None:
             )
 
 
-def _files(folder: SourceFolder, ignored: list[tuple[str, str]]) -> Iterator[FoundFile]:
+def _files(folder: SourceFolder, ignored: list[tuple[str, str]], unread: dict[str, Unread]) -> Iterator[FoundFile]:
+    hidden = Counter[str]()
     for found in place_of(folder).files(folder, ignored):
-        if why := _left_out(found, folder):
+        if not folder.hidden and (parent := hidden_folder(found.path)) is not None:
+            hidden[parent] += 1
+        elif why := _left_out(found, folder):
             ignored.append((f"{folder.name}/{printable(found.path)}", why))
+            if is_unread(found) and not is_hidden(found.path):
+                unread[folder.name] = unread.get(folder.name, Unread()).and_one(found)
         else:
             yield found
+    for parent, files in sorted(hidden.items()):
+        ignored.append((f"{folder.name}/{printable(parent)}/", why_hidden_folder(parent, files)))
 
 
 def _left_out(found: FoundFile, folder: SourceFolder) -> str | None:
     """Returns why a file does not belong to a source; None if it does."""
-    if found.path.rpartition("/")[2].startswith("."):
+    if is_hidden(found.path) and not folder.hidden:
         return "hidden file"
     if folder.format != "auto":
         return None
     suffix = data_suffix(found.path)
     if suffix is None:
-        return f"unknown suffix; known are {' '.join(sorted(SUFFIXES))}"
+        return unknown_suffix()
     return dict(folder.passes_over).get(suffix.lower())
 
 
@@ -257,7 +278,7 @@ def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> It
 def _with_members(shard: Shard, members: Members) -> Shard:
     """Returns a text list with its members; its size and modification token cover the files it names."""
     try:
-        found = members(shard.label, shard.open)
+        found = members(shard.label, partial(_list_of, shard))
         paths, lines = (path for _, path in found), (line for line, _ in found)
         listed = replace(shard, members=tuple(paths), lines=tuple(lines))
         size, modified = listed.stamped()
@@ -270,9 +291,20 @@ def _with_members(shard: Shard, members: Members) -> Shard:
     return replace(listed, bytes=size, modified=modified)
 
 
+def digest_together(own: str, members: Iterable[tuple[str, str]]) -> str:
+    """Returns the digest of a file with all that it lists. members: their names and digests, in the order of the list.
+
+    own: the digest of the file alone, which is that of the whole if it lists nothing.
+    """
+    parts = [own, *(f"{name} {digest}" for name, digest in members)]
+    return own if len(parts) == 1 else content_digest(*(part.encode() for part in parts))
+
+
+def _list_of(shard: Shard) -> BinaryIO:
+    """Opens a text list of which no digest is recorded yet."""
+    return BytesIO(agreed_content(shard.label, shard, shard.open, _LIST_BYTES))
+
+
 def _stream_digest(file: BinaryIO) -> str:
-    hasher = xxhash.xxh3_128()
-    with file:
-        while block := file.read(_BLOCK):
-            hasher.update(block)
-    return hasher.hexdigest()
+    with closing(OutsideStream(file)) as stream:
+        return stream.drained()

@@ -73,10 +73,12 @@ class Tagger:
         model are.
     source: who defined it.
     dolma: the function for `compat: dolma`, where the original's values are defects.
+    dolma_version: that of `dolma`, if `version` was raised for `tag` alone.
     extra: the extra of this project that installs `wheels`. Empty for a tagger of your own.
     wheels: distributions that it needs beyond what is always installed; their versions are part of the recipe.
     files: options that name files, each with the function that reads them; `tag` gets what it returns by the option's
         name, and the digest of the files is part of the recipe.
+    reads: keys of the metadata without which it says nothing of a document; a build names those that no document has.
     dolma_files: other functions to read them for `compat: dolma`.
 
         def shouting(text: Text) -> Spans:
@@ -98,10 +100,16 @@ class Tagger:
     wheels: tuple[str, ...] = ()
     files: Mapping[str, Load] = field(default_factory=dict, hash=False)
     dolma_files: Mapping[str, Load] = field(default_factory=dict, hash=False)
+    reads: tuple[str, ...] = ()
+    dolma_version: str = ""
 
     def function(self, compat: str | None) -> Tag:
         """Returns the function for a `compat`."""
         return self.dolma if compat == "dolma" and self.dolma else self.tag
+
+    def version_of(self, compat: str | None) -> str:
+        """Returns the version of the function for a `compat`."""
+        return self.dolma_version or self.version if compat == "dolma" else self.version
 
     def loaders(self, compat: str | None) -> Mapping[str, Load]:
         """Returns the functions that read its files for a `compat`."""

@@ -153,6 +153,7 @@ def test_tokenizers_by_the_names_of_the_original(given: dict[str, Any], kind: st
         ({"mode": "summarization", "input": FILES, "sequence_length": 8, "minimum_length": 9}, "valid: at most 8"),
         ({"mode": "chat", "input": FILES, "day": "2024-13-45"}, "day is '2024-13-45'; valid: a date"),
         ({"mode": "chat", "input": FILES, "loss_roles": []}, "loss_roles: received [] (list)"),
+        ({"mode": "chat", "input": FILES, "loss_roles": []}, "or null, for what the template's"),
         ({"mode": "fim", "prefix_token": "x", "suffix_token": "x"}, "valid: three different ones"),
         ({"mode": "fim", "split_text": 5}, "split_text and remove_bos_in_pieces go with fim_level row"),
         ({"mode": "fim", "sequence_length": 4}, "sequence_length is 4; valid with FIM: 8 or more"),

@@ -25,6 +25,7 @@ FROM_NEIGHBOURS = {
             f"corpus_assets.tokenize.{name}"
             for name in (
                 "datasets",
+                "discarded",
                 "encode.",
                 "manifest",
                 "ragged",
@@ -40,7 +41,18 @@ FROM_NEIGHBOURS = {
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
         f"corpus_assets.raw.{name}"
-        for name in ("readers", "bad_rows", "faults", "losses", "format_options", "reasons", "sampling", "takedown")
+        for name in (
+            "readers",
+            "bad_rows",
+            "faults",
+            "losses",
+            "format_options",
+            "identities",
+            "reasons",
+            "sampling",
+            "seen",
+            "takedown",
+        )
     ),
     "takedown": (
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "takedown")),
@@ -135,7 +147,6 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
         name for name in sources() if name.startswith("corpus_assets.config.") and name != "corpus_assets.config.paths"
     }
     assert {name for name in known if name.startswith("resources")} == {
-        "resources.config_files",
         "resources.errors",
         "resources.raw_addresses",
         "resources.storage.s3_address",

@@ -1,20 +1,28 @@
 """Stages of attributes: one per entry of `attributes`, whose taggers run together over every document of a shard."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import named_tagger
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
+from resources.agreed import MisreadError
 from resources.errors import BadFileError, ConfigError
+from resources.formats.documents import Document
+from resources.looked_for import LookedFor, absent_names, numbers_of
 from resources.outside_files import OutsideFile, outside_digest, require_digest
 from resources.score_histograms import ScoreHistograms
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
 from resources.tagger import Load, Tagger
 from resources.wheels import wheel_version
+
+_READINGS = 4
 
 Files = Mapping[str, Mapping[str, Sequence[str]]]
 """Paths by tagger and option."""
@@ -49,21 +57,36 @@ class Entry:
         loaders, held = tagger.loaders(self.compat), {}
         for option, paths in files.items():
             digest = digests[f"attributes.{self.name}.{option}.{tagger.name}"]
-            require_digest(self.option_key(tagger, option), paths, digest)
-            held[option] = loaded(loaders[option], paths, digest)
+            held[option] = loaded(loaders[option], self.option_key(tagger, option), paths, digest)
         function = tagger.function(self.compat)
         prefix = f"{key_part(self.name)}__{key_part(tagger.name)}__"
         unread = sum(getattr(value, "unread_lines", 0) for value in held.values())
         return Named(tagger.name, prefix, partial(function, **held) if held else function, unread)
+
+    @property
+    def reads(self) -> dict[str, list[str]]:
+        """Keys of the metadata that its taggers look at, as `metadata.KEY`, by the place in corpus.yaml."""
+        reading = {f"{self.place}.taggers: {tagger.name} reads": tagger.reads for tagger in self.taggers}
+        return {place: [f"metadata.{key}" for key in keys] for place, keys in reading.items() if keys}
 
     def option_key(self, tagger: Tagger, option: str) -> str:
         """Returns the place of a tagger's option in corpus.yaml."""
         return f"{self.place}.options.{tagger.name}.{option}"
 
 
+def names_of_metadata(document: Document) -> list[str]:
+    """Returns the keys of a document's metadata that are not null, as `metadata.KEY`."""
+    raw = bytes(document.metadata)
+    return [f"metadata.{key}" for key, value in _FIELDS.decode(raw).items() if bytes(value) != b"null"] if raw else []
+
+
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
 def attributes(task: Task, entry: Entry) -> None:
     """Runs taggers over a shard's documents; writes one row of attributes for each."""
     functions = entry.functions(task.run_options, task.parameters)
+    looked_for = LookedFor("documents", entry.reads)
     scores = ScoreHistograms()
     with task.attributes(entry.name) as out:
         for row, document in enumerate(task.input("normalized_documents").documents()):
@@ -73,7 +96,10 @@ def attributes(task: Task, entry: Entry) -> None:
                 raise BadFileError(f"{task.shard.label} (document {row}, id {document.id!r})", str(error)) from error
             out.add(document, found)
             scores.add(found)
+            if looked_for.wants_any:
+                looked_for.add(names_of_metadata(document))
     task.count(histograms=scores.histograms(), rows_in=out.rows, rows_out=out.rows, spans=scores.spans)
+    task.count(**numbers_of(looked_for))
     if scores.uncounted:
         task.count(scores_without_histogram=scores.uncounted)
     if unread := {named.name: named.unread_lines for named in functions if named.unread_lines}:
@@ -83,15 +109,27 @@ def attributes(task: Task, entry: Entry) -> None:
 _LOADED: dict[tuple[str, str], Any] = {}
 
 
-def loaded(load: Load, paths: Sequence[str], digest: str) -> Any:
+def loaded(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
     """Returns what files hold; a worker reads them once for all taggers that read them alike.
 
-    digest: that of their content.
+    Raises `CorpusError` if they changed since the plan, and `MisreadError` if they are misread again and again. option:
+    the configuration key that names them. digest: that of their content.
     """
-    key = (_known_as(load), digest)
-    if key not in _LOADED:
-        _LOADED[key] = load([OutsideFile(path) for path in paths])
-    return _LOADED[key]
+    require_digest(option, paths, digest)
+    known = (_known_as(load), digest)
+    if known not in _LOADED:
+        found = _load(load, option, paths, digest)
+        require_digest(option, paths, digest)
+        _LOADED[known] = found
+    return _LOADED[known]
+
+
+def _load(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
+    for _ in range(_READINGS - 1):
+        with suppress(MisreadError):
+            return load([OutsideFile(path) for path in paths])
+        require_digest(option, paths, digest)
+    return load([OutsideFile(path) for path in paths])
 
 
 def _known_as(value: Any) -> str:
@@ -149,13 +187,14 @@ def _stage(entry: Entry) -> Stage:
         derived_parameters=partial(entry_parameters, entry=entry),
         run_options=partial(entry_files, entry=entry),
         kernels=partial(_kernels, entry=entry),
+        notes=absent_names,
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
 
 
 def _kernels(_settings: Mapping[str, Any], entry: Entry) -> tuple[str, ...]:
-    return of_taggers(tagger.name for tagger in entry.taggers)
+    return of_taggers((tagger.name for tagger in entry.taggers), entry.compat)
 
 
 def entry_parameters(settings: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
@@ -164,7 +203,9 @@ def entry_parameters(settings: Mapping[str, Any], entry: Entry) -> dict[str, Any
     `ConfigError` says which library is not installed, or which file cannot be read.
     """
     key = f"attributes.{entry.name}"
-    found: dict[str, Any] = {f"{key}.taggers.{tagger.name}": tagger.version for tagger in entry.taggers}
+    found: dict[str, Any] = {
+        f"{key}.taggers.{tagger.name}": tagger.version_of(entry.compat) for tagger in entry.taggers
+    }
     for tagger in entry.taggers:
         what = f"{entry.place}.taggers: {tagger.name}"
         found |= {f"{key}.wheels.{wheel}": wheel_version(wheel, tagger.extra, what) for wheel in tagger.wheels}

@@ -28,10 +28,9 @@ CALLED = {
     "olmo_pretokenizer_v1": ("olmo.count_olmo_pieces",),
     "olmo_pretokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "olmo.count_olmo_pieces"),
     "paragraph_repetitions_v1": (*_PARAGRAPHS, "repetitions.find_repetitions"),
-    "pii_regex_v1": (*_WORDS, *_FOUND),
-    "pii_regex_v2": (*_WORDS, *_FOUND),
-    "pii_regex_with_counts_fast_v2": _FOUND,
-    "pii_regex_with_counts_v2": (*_WORDS, *_FOUND),
+    "pii_regex_v1": _WORDS,
+    "pii_regex_v2": _WORDS,
+    "pii_regex_with_counts_v2": _WORDS,
     "repetitions_v1": ("repetitions.find_repetitions",),
     "uniseg_length_paragraphs_v1": (*_PARAGRAPHS, *_SEGMENTS),
     "uniseg_length_paragraphs_with_doc_length_v1": (*_PARAGRAPHS, *_SEGMENTS),
@@ -42,7 +41,16 @@ CALLED = {
 }
 """Kernels of each built-in tagger that calls any."""
 
+CALLED_OF_DOLMA = {
+    "pii_regex_v1": (*_WORDS, *_FOUND),
+    "pii_regex_v2": (*_WORDS, *_FOUND),
+    "pii_regex_with_counts_fast_v2": _FOUND,
+    "pii_regex_with_counts_v2": (*_WORDS, *_FOUND),
+}
+"""The same with `compat: dolma`, where it differs."""
 
-def of_taggers(names: Iterable[str]) -> tuple[str, ...]:
-    """Returns what these taggers call."""
-    return tuple(f"{KERNELS}.{kernel}" for name in names for kernel in CALLED.get(name, ()))
+
+def of_taggers(names: Iterable[str], compat: str | None = None) -> tuple[str, ...]:
+    """Returns what these taggers call with a `compat`."""
+    called = {**CALLED, **CALLED_OF_DOLMA} if compat == "dolma" else CALLED
+    return tuple(f"{KERNELS}.{kernel}" for name in names for kernel in called.get(name, ()))

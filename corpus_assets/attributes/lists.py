@@ -1,7 +1,6 @@
 """Reads the lists of URLs, hosts and rules that taggers look documents up in."""
 
-import gzip
-import zlib
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO, cast
@@ -11,6 +10,7 @@ import msgspec
 from corpus_assets.attributes.addresses import Variants, listed
 from corpus_assets.attributes.string_set import StringSet
 from resources.errors import BadFileError
+from resources.formats.codecs import BUFFER_BYTES, FREE_BYTES, RATIO, CodecError, open_gzip
 from resources.outside_files import OutsideFile
 
 LONGEST_LINE = 1 << 20
@@ -61,7 +61,7 @@ def sites_in(files: Sequence[OutsideFile]) -> Iterator[Site]:
             raise BadFileError(file.name, f"has more than {LARGEST_JSON} bytes")
         try:
             yield from msgspec.json.decode(content, type=list[Site])
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadFileError(file.name, f"no JSON list of objects with url and description: {error}") from None
 
 
@@ -83,14 +83,19 @@ def lines_of(file: OutsideFile) -> Iterator[str]:
 @contextmanager
 def _opened(file: OutsideFile) -> Iterator[BinaryIO]:
     with file.open() as raw:
-        yield cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if file.name.endswith(".gz") else raw
+        if not file.name.endswith(".gz"):
+            yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, raw), BUFFER_BYTES))
+            return
+        allowed = max(FREE_BYTES, raw.seek(0, io.SEEK_END) * RATIO)
+        raw.seek(0)
+        yield open_gzip(raw, allowed)
 
 
 def _read(file: OutsideFile, stream: BinaryIO, limit: int, *, line: bool = False) -> bytes:
     try:
         return stream.readline(limit) if line else stream.read(limit)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadFileError(file.name, f"damaged gzip: {error}") from None
+    except CodecError as error:
+        raise BadFileError(file.name, str(error)) from None
 
 
 def _names(files: Sequence[OutsideFile]) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from corpus_assets.config.text_fixes import TextFixes
+
 Values = Mapping[str, Any]
 _NORMALIZED = {
     "nfc": "Texts were normalized to Unicode NFC.",
@@ -21,7 +23,7 @@ def _steps(settings: Values) -> Iterator[str]:
         yield "These are only a sample of the rows, chosen by keyed hashes to try things on."
     if settings["remove"]:
         yield "Documents on takedown lists were removed before anything else was made of them."
-    yield _NORMALIZED[settings["normalize"]["method"]]
+    yield _NORMALIZED[settings["normalize"]["method"]] + _unfixed(settings["normalize"])
     yield from _filtered(settings)
     yield f"Documents with fewer than {settings['short_documents']['threshold']:,} characters were left out."
     if "duplicates" in settings["mix"]["leave_out"]:
@@ -42,6 +44,13 @@ def _steps(settings: Values) -> Iterator[str]:
     yield f"Held out for validation and test: {part} of each source; texts that are in it were taken out of train."
 
 
+def _unfixed(normalize: Values) -> str:
+    """Returns what ftfy was told of what it changes, where that is not as usual."""
+    fixes = TextFixes.model_validate(normalize.get("ftfy") or {}).unlike_default()
+    said = ", ".join(f"{key} {value}" for key, value in fixes.items())
+    return f" It was told otherwise than usual: {said}." if said else ""
+
+
 def _filtered(settings: Values) -> Iterator[str]:
     allowed = settings["licences"]["allow"]
     if allowed is not None:
@@ -57,7 +66,7 @@ def _filtered(settings: Values) -> Iterator[str]:
     for entry in settings["dedupers"]:
         known = entry.get("against")
         what = "Repetitions" if known is None else f"Repetitions of what {', '.join(known)} have,"
-        yield f"{what} by {entry['by']} were marked ({entry['name']})."
+        yield f"{what} by {entry['by']} were marked{_of_which(entry)} ({entry['name']})."
     if settings["benchmarks"]:
         names = ", ".join(entry["name"] for entry in settings["benchmarks"])
         done = {
@@ -66,6 +75,14 @@ def _filtered(settings: Values) -> Iterator[str]:
             "remove_span": "cut out of their documents",
         }
         yield f"Items of the benchmarks {names} were looked for, and {done[settings['on_contamination']]}."
+
+
+def _of_which(entry: Values) -> str:
+    """Returns which documents a deduper looked at, in words; nothing for all."""
+    globs = entry.get("glob")
+    files = [f"files {', '.join([globs] if isinstance(globs, str) else globs)}"] if globs else []
+    sources = [f"sources {', '.join(entry['sources'])}"] if entry.get("sources") else []
+    return f" in {' of '.join([*files, *sources])}" if files or sources else ""
 
 
 def _more_filtered(section: Values) -> Iterator[str]:

@@ -6,11 +6,14 @@ from typing import Any
 
 import msgspec
 
+from corpus_assets import dataset_names
 from corpus_assets.cli.absence import Absence, Found
 from corpus_assets.cli.absent_texts import Names
 from corpus_assets.cli.absent_tokens import search_tokens
+from corpus_assets.cli.comparable import Comparable
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.corpus import Corpus
+from corpus_assets.raw.takedown import KEYS
 from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
 from corpus_assets.tracing.token_files import TokenFile, is_token_file
 from corpus_assets.unowned import unowned_files
@@ -56,7 +59,7 @@ def run(config: Path | None, lists: Sequence[str], *, as_json: bool) -> int:
         print_json({**result.__dict__, "found": [found.__dict__ for found in result.found]})
     else:
         _print(result)
-    return FAILED if result.found or result.unproven else 0
+    return FAILED if result.found or result.unproven or result.incomparable else 0
 
 
 def _entries(lists: Sequence[str], values: Mapping[str, Any]) -> Iterator[Entry]:
@@ -79,13 +82,22 @@ def _print(result: Absence) -> None:
         print_line(out, line, "found")
     for line in result.unproven[:_MAX_LISTED]:
         print_line(out, line, "unproven")
-    hidden = max(0, len(result.found) - _MAX_LISTED) + max(0, len(result.unproven) - _MAX_LISTED)
+    for line in result.incomparable[:_MAX_LISTED]:
+        print_line(out, line, "not compared")
+    hidden = (
+        max(0, len(result.incomparable) - _MAX_LISTED)
+        + max(0, len(result.found) - _MAX_LISTED)
+        + max(0, len(result.unproven) - _MAX_LISTED)
+    )
     more = f" ({hidden:,} not shown; --json has all)" if hidden else ""
     print_line(
         out,
         f"{result.entries:,} names searched for in {result.searched:,} rows: {len(result.found):,} rows found, "
         f"{len(result.unproven):,} places unproven{more}",
     )
+    if result.incomparable:
+        count = f"{len(result.incomparable):,} of {result.entries:,} names"
+        print_line(out, f"{count} could be compared with no row, so their absence is not proven")
     if result.texts:
         short = f"; {result.too_short:,} texts are too short to be looked for" if result.too_short else ""
         shared = f"; {result.shared:,} rows hold passages that kept documents have too" if result.shared else ""
@@ -95,6 +107,8 @@ def _print(result: Absence) -> None:
 
 def absence(corpus: Corpus, named: Mapping[bytes, Entry]) -> Absence:
     """Compares every row of every stored file with the names, and rows of tokens with the texts of named documents.
+
+    An entry with which no row could be compared, as a URL where no document has one, is named: nothing is proven of it.
 
     Rows of documents, examples and attributes are read. Other files (tokens, arrays, reports) have no names in them,
     and rows without a text not all: such a file holds nothing of a document if its digest is the recorded one and its
@@ -108,6 +122,7 @@ def absence(corpus: Corpus, named: Mapping[bytes, Entry]) -> Absence:
         for _, record in sorted(ledger.records(asset).items(), key=lambda item: item[0] or ""):
             search.look_at(record)
     search_tokens(corpus, planner, search.names, search.token_files, search.result)
+    search.result.incomparable += search.comparable.faults({one.where: one for one in named.values()}.values())
     unproven = search.result.unproven
     unproven += [f"{path}: damaged record: {why}" for path, why in sorted(ledger.unreadable.items())]
     unproven += [f"{path}: no record names it; `corpus clean` removes it" for path in unowned_files(corpus, ledger)]
@@ -121,12 +136,20 @@ class _Search:
         self._storage = corpus.storage
         self._decisions = {(found.asset, found.partition): found for found in planner.plan().decisions}
         self.names = names
+        self.comparable = Comparable.of(names)
+        own = [files["name"] for files in corpus.settings.inputs()]
+        self._reads_raw = {"normalized_documents", *map(dataset_names.examples, own)}
+        self._keys = {KEYS, *map(dataset_names.document_keys, own)}
         self.token_files: list[TokenFile] = []
         self.result = Absence(len({entry.where for entry in names.named.values()}))
 
     def look_at(self, record: Record) -> None:
         """Adds to the result what the files of one partition hold, or why that cannot be told."""
         name = partition_name(record.asset, record.partition)
+        if record.asset in self._reads_raw:
+            self.comparable.source((record.partition or "").partition("--")[0], record)
+        elif record.asset in self._keys:
+            self.comparable.raw_rows(record)
         told = True
         for file in (file for file in record.files if not file.path.startswith(_HASHES)):
             if problem := self._damage(file):
@@ -158,6 +181,7 @@ class _Search:
         for number, (document, has_text) in enumerate(_documents(self._storage, file)):
             all_names &= has_text
             self.result.searched += 1
+            self.comparable.add(document, has_text=has_text)
             if (entry := self.names.entry(document, [document.text] * has_text)) is not None:
                 self.result.found.append(Found(partition, file.path, number, document.id, entry.where))
         return all_names

@@ -7,15 +7,16 @@ from typing import NamedTuple
 from corpus_assets import dataset_names
 from corpus_assets.cli.absence import Absence
 from corpus_assets.corpus import Corpus
-from corpus_assets.normalize.reading import documents_of
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import documents_of, normalizer_of
 from corpus_assets.raw.assets import examples_of
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import Entry
-from resources.errors import BadFileError, StorageError
+from resources.errors import BadFileError, DamagedFileError, StorageError
 from resources.formats.documents import Document
 from resources.formats.examples import Example, example_texts
 from resources.planning.planner import Planner
+from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from resources.stage.task import Given, Task
 
 _URL_KEYS = ("url", "warc_url")
@@ -64,17 +65,22 @@ def named_texts(corpus: Corpus, planner: Planner, names: Names, result: Absence)
         own = shard.source in inputs
         asset = dataset_names.examples(shard.source) if own else "normalized_documents"
         parameters = planner.parameters(corpus.graph[asset], shard.key)
-        task = Task(Given(asset, shard.key, corpus.storage, {}, (shard,), parameters))
+        raw = dataset_names.raw_source(shard.source) if own else "raw_source"
+        record = planner.records(raw).get(shard.key)
+        is_recorded = record is not None and shard.is_as(record.seen)
+        given = {raw: Partitions([Partition(corpus.storage, record, shard)] if record and is_recorded else ())}
+        task = Task(Given(asset, shard.key, corpus.storage, given, (shard,), parameters))
         try:
             yield from _texts_of_examples(task, names) if own else _texts_of_documents(task, names)
-        except (BadFileError, StorageError) as error:
+            task.require_read_right()
+        except (BadFileError, StorageError, DamagedFileError) as error:
             result.unproven.append(f"raw file {shard.label}: its texts could not be looked for in token files: {error}")
         finally:
-            task.discard()
+            task.close()
 
 
 def _texts_of_documents(task: Task, names: Names) -> Iterator[NamedText]:
-    fix = normalizer(task["normalize.method"])
+    fix = normalizer_of(task.parameters)
     for document in documents_of(task):
         text = fix(document.text)
         if entry := names.entry(document, [document.text, text]):

@@ -5,31 +5,39 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
+from rich.table import Column
 from rich.text import Text
 from typing_extensions import override
 
 from corpus_assets.cli.console import MAX_SHOWN, print_line
 from corpus_assets.cli.memory import resident
-from corpus_assets.numbers import duration, size
+from corpus_assets.numbers import size
 from corpus_assets.orchestration.build_report import ONE_BUILDER, Progress
-from corpus_assets.orchestration.work import Work, dropped_words
+from corpus_assets.orchestration.work import Work, dropped_words, rest_words, speed_words
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
 WHOLE = "all"
+_WIDE, _BAR, _SHORT_BAR = 120, 40, 10
+"""Columns of a console with room for long bars, and lengths of bars."""
+_NAME, _SHORT_NAME, _NUMBERS = 24, 8, 32
+"""Columns of a name, of one at least, and of what else a narrow console has to show before the words."""
 
 
 def new_bars(console: Console, *, disable: bool) -> Bars:
     """Returns bars with the columns that `BarPerStage` fills."""
-    description = TextColumn("{task.description:24}", markup=False)
+    wide = console.width >= _WIDE
+    named = _NAME if wide else min(_NAME, max(_SHORT_NAME, (console.width - _NUMBERS) // 2))
+    names = Column(no_wrap=True, overflow="ellipsis", max_width=None if wide else named)
     return Bars(
-        description,
-        BarColumn(),
+        TextColumn(f"{{task.description:{named}}}", markup=False, table_column=names),
+        BarColumn(_BAR if wide else _SHORT_BAR),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        _More(),
+        _More(Column(no_wrap=True, overflow="ellipsis", ratio=1, max_width=max(1, console.width - named - _NUMBERS))),
         console=console,
         disable=disable,
+        expand=True,
     )
 
 
@@ -104,7 +112,7 @@ class BarPerStage(Progress):
             self._errors += 1
             if self._errors <= MAX_SHOWN:
                 print_line(self._bars.console, f"{outcome.name}: {outcome.error}", "failed")
-        elif outcome.asset in self._stages:
+        if outcome.asset in self._stages:
             self._bars.advance(self._stages[outcome.asset])
             if self._whole is not None:
                 self._bars.advance(self._whole)
@@ -112,11 +120,15 @@ class BarPerStage(Progress):
     @override
     def settled(self, stage: Stage) -> None:
         if self._whole is not None and self._work is not None:
-            self._bars.update(self._whole, total=self._work.due)
+            self._bars.update(self._whole, total=self._work.due, completed=self._work.done)
+            if (work := self._work.stages.get(stage.name)) and stage.name in self._stages:
+                self._bars.update(self._stages[stage.name], total=work.due, completed=work.due)
 
     @override
     def done(self) -> None:
         self._end_of_word()
+        if self._whole is not None and self._work is not None:  # What was never begun waits: the report says for what.
+            self._bars.update(self._whole, total=self._work.done, completed=self._work.done)
 
     def _end_of_word(self) -> None:
         if self._between is not None:
@@ -125,8 +137,13 @@ class BarPerStage(Progress):
 
 
 def whole_words(work: Work) -> str:
-    """Returns how a build goes: partitions that are being computed, raw bytes per second, time left, and memory."""
-    left = work.left()
-    parts = [f"{work.running} running", f"{size(work.bytes_per_second())}/s"]
-    parts += [] if left is None else [f"about {duration(left)} left"]
+    """Returns how a build goes: time left, partitions being computed, raw bytes per second, and memory.
+
+    A narrow console cuts the end. What is not known yet is left out.
+    """
+    parts = [
+        *rest_words(work.left()),
+        f"{work.running} running",
+        *speed_words(work.bytes_per_second()),
+    ]
     return ", ".join([*parts, f"{size(resident())} of memory"])

@@ -22,7 +22,7 @@ from corpus_assets.cli.console import (
 from corpus_assets.cli.events import Events
 from corpus_assets.cli.memory import memory_words
 from corpus_assets.corpus import Corpus
-from corpus_assets.numbers import duration
+from corpus_assets.numbers import amount, duration
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_log import LEVELS, BuildLog, Level
 from corpus_assets.orchestration.build_report import Progress, Report, Several
@@ -116,6 +116,7 @@ def _as_json(report: Report, log: Path | None, build_log: Path | None) -> dict[s
         "build_log": None if build_log is None else str(build_log),
         "summary": asdict(report.summary),
         "notes": report.notes,
+        "examples": report.examples,
         "orphans": report.orphans,
     }
 
@@ -136,20 +137,24 @@ def _show(out: Console, report: Report, corpus: Corpus, log: str | None, *, quie
     print_causes(out, Causes(gates=report.causes.gates, failed=_not_said_yet(report)))
     waits = len(report.waiting) - sum(report.causes.gates.values())
     if waits > 0:
-        print_line(out, f"{waits:,} partitions wait for others that failed or are not selected: corpus plan")
+        held = f"{amount(waits, 'partitions')} {'waits' if waits == 1 else 'wait'}"
+        print_line(out, f"{held} for others that failed or are not selected: corpus plan")
     if not quiet:
         print_notes(out, report.notes)
+        print_notes(out, report.examples, "dropped")
     if report.orphans and not quiet:
         print_line(
             out,
-            f"{report.orphans} orphans are still stored (their raw file, band, chunk or asset is gone): corpus clean",
+            f"{amount(report.orphans, 'orphans')} still stored (raw file, band, chunk or asset is gone): corpus clean",
         )
     if quiet and log is not None:
         print_line(out, f"All errors are in {log}")
     failed = f", {len(report.failed):,} failed" if report.failed else ""
     took = duration(report.seconds)
     shared = f", {report.elsewhere:,} built by another builder" if report.elsewhere else ""
-    print_line(out, f"{report.recomputed:,} partitions recomputed, {report.fresh:,} fresh{shared}{failed}, in {took}")
+    print_line(
+        out, f"{amount(report.recomputed, 'partitions')} recomputed, {report.fresh:,} fresh{shared}{failed}, in {took}"
+    )
     if quiet:
         return
     if log is not None:

@@ -30,7 +30,7 @@ def run(config: Path | None, *, dry_run: bool, force: bool = False, taking_over:
     corpus = Corpus.open(config)
     if taking_over:
         with corpus.storage.exclusive():
-            take_over(corpus.storage, corpus.config.name, corpus.file)
+            take_over(corpus.storage, corpus.claimant)
         typer.echo(f"{corpus.storage.place} belongs to {corpus.file} now; nothing was removed")
         return
     if not (force or dry_run) and (reasons := refused_deletions(corpus.planner())):
@@ -52,7 +52,7 @@ def clean_corpus(corpus: Corpus, *, dry_run: bool) -> Cleaned:
     The files of an orphan go first, then its record: if it is killed, the next one goes on.
     """
     if dry_run:  # It must work on a store that cannot be written, so it takes no lock.
-        require_owner(corpus.storage, corpus.config.name, corpus.file)
+        require_owner(corpus.storage, corpus.claimant)
         return _clean(corpus, dry_run=True)
     with corpus.exclusive():
         return _clean(corpus, dry_run=False)

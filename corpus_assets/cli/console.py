@@ -48,10 +48,10 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
-def print_notes(out: Console, notes: Sequence[str]) -> None:
-    """Prints notes, one per line, up to a limit."""
+def print_notes(out: Console, notes: Sequence[str], kind: str = "note") -> None:
+    """Prints notes, or other lines of one kind, one per line, up to a limit."""
     for note in notes[:MAX_SHOWN]:
-        print_line(out, f"note: {note}")
+        print_line(out, f"{kind}: {note}")
     if len(notes) > MAX_SHOWN:
         out.print(f"... and {len(notes) - MAX_SHOWN} more")
 

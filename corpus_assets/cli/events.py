@@ -75,6 +75,7 @@ class Events(Progress):
     def _say_how_far(self) -> None:
         if (work := self._work) is not None:
             left = work.left()
+            rate = work.bytes_per_second()
             self._write(
                 "progress",
                 done=work.done,
@@ -82,7 +83,7 @@ class Events(Progress):
                 running=work.running,
                 seconds=round(work.seconds, 3),
                 seconds_left=None if left is None else round(left, 1),
-                bytes_per_second=round(work.bytes_per_second()),
+                bytes_per_second=None if rate is None else round(rate),
                 memory=resident(),
             )
 

@@ -15,6 +15,7 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration import postgres
 from corpus_assets.orchestration.home import dagster_home
+from corpus_assets.orchestration.home_faults import require_readable
 from corpus_assets.tokenize.encode.fast_libraries import LIBRARIES, UnusableError, encoded_by
 from resources.cache_folder import VARIABLE, cache_base
 from resources.compiling import cpu_seconds, missing
@@ -59,10 +60,18 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     if isinstance(corpus.storage, s3.S3Storage):
         yield _bucket(corpus.storage)
         yield _folder("cache", corpus.storage.cache.folder, "storage.cache.folder")
-    yield _folder("dagster home", dagster_home(corpus.home), "DAGSTER_HOME")
+    yield _dagster_home(corpus)
     if os.environ.get(postgres.VARIABLE):
         yield _database()
     yield _kernels(corpus)
+
+
+def _dagster_home(corpus: Corpus) -> Finding:
+    try:
+        require_readable(corpus.home)
+    except CorpusError as error:
+        return Finding("dagster home", str(error), "correct it: a build would end there", broken=True)
+    return _folder("dagster home", dagster_home(corpus.home), "DAGSTER_HOME")
 
 
 def _library(name: str) -> Finding:

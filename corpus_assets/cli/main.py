@@ -6,15 +6,31 @@ found something not fresh; 130 interrupted.
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typing_extensions import override
 
 from corpus_assets.cli import questions
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption
-from resources.errors import ConfigError, CorpusError
+from resources.errors import ConfigError, CorpusError, EngineError
+
+
+class _Commands(TyperGroup):
+    """The commands. Click takes an end of file for Ctrl-C and says `Aborted`: here it is a fault with a reason."""
+
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except EOFError as error:
+            more = str(error) or "no more is known"
+            raise EngineError(f"a process or a stream that was read from ended too early: {more}") from error
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="corpus",
     help="Prepare LLM training corpora: see what is stale and why, rebuild just that, verify what is there.",
     no_args_is_help=True,
@@ -239,10 +255,14 @@ def ui(
     """Open the Dagster web UI on this corpus, with the pages of `corpus view` in it at /corpus/."""
     from corpus_assets.cli.console import warn_of_open_door
     from corpus_assets.corpus import Corpus
+    from corpus_assets.orchestration.home_faults import require_home
+
+    corpus = Corpus.open(config)
+    require_home(corpus.home)  # Before Dagster is loaded, which takes seconds.
+    warn_of_open_door(host)
     from corpus_assets.orchestration.instance import serve
 
-    warn_of_open_door(host)
-    serve(Corpus.open(config), config, host, port)
+    serve(corpus, config, host, port)
 
 
 def main() -> None:
@@ -250,6 +270,7 @@ def main() -> None:
     from corpus_assets.cli.console import FAILED, INTERRUPTED, USAGE, errors, print_line
     from corpus_assets.cli.interrupts import heed_all_interrupts
     from resources.collector import calm_collector
+    from resources.system_errors import advice, error_words
 
     calm_collector()
     heed_all_interrupts()
@@ -265,5 +286,5 @@ def main() -> None:
         print_line(errors(), "interrupted; finished partitions are kept, and the same command continues from there")
         sys.exit(INTERRUPTED)
     except (CorpusError, OSError) as error:
-        print_line(errors(), str(error))
+        print_line(errors(), f"{error_words(error)}{advice(error)}")
         sys.exit(FAILED)

@@ -8,8 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from corpus_assets.cli.console import NOT_FRESH, output, print_causes, print_json, print_notes, selected
+from corpus_assets.cli.console import FAILED, NOT_FRESH, output, print_causes, print_json, print_notes, selected
 from corpus_assets.corpus import Corpus
+from corpus_assets.left_beside import left_beside_note
 from corpus_assets.numbers import duration, size
 from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, causes
 from corpus_assets.store_notes import store_notes
@@ -23,7 +24,10 @@ def run(
     corpus = Corpus.open(config, changes)
     planner = corpus.planner()
     chosen = selected(corpus, select)
+    planner.check_before(stage for stage in chosen if not planner.all_fresh(stage))
     found = planner.plan(chosen if select else None)
+    if not select:  # As with orphans, it takes the records of all assets.
+        found.notes += left_beside_note(planner)
     why = causes(planner, chosen)
     if as_json:
         print_json(_as_json(found, why))
@@ -31,6 +35,8 @@ def run(
         print_notes(output(), list(store_notes(corpus, planner.ledger)))
         _show(output(), found, why, every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)
+    if why.gates and any(planner.foreseen(stage) for stage in planner.graph):
+        return FAILED  # No build can go on with the files that are there.
     return NOT_FRESH if (check or as_json) and stale else 0
 
 

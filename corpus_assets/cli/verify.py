@@ -1,7 +1,7 @@
 """`corpus verify`: compares the ledger with the files, and with `--mend` lets the next build make what is bad."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,10 @@ from resources.storage.removal import remove_files
 Key = tuple[str, str | None]
 LEDGER = "ledger"
 _MAX_LISTED = 20
+_UNSURE = (
+    "{1:,} of what reads a bad partition says that it was made before it ({0} ...): the bad one was made again since, "
+    "or the clock was set back, and then these and what was made from them are suspect too"
+)
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,18 @@ class Verification:
     """The result of a verification.
 
     checked: number of files. bad: those that do not match. unread: those that could not be read. suspect: partitions
-    made from bad ones, later. unowned: files of the store that no record names. mended: partitions whose records were
-    removed.
+    made from bad ones, later. unsure: those that name the content that is bad now, and say that they were made before:
+    the bad one was made again since, or the clock was set back. unowned: files of the store that no record names.
+    mended: partitions whose records were removed. without_stored_digest: number of files whose records have no digest
+    of their bytes.
     """
 
     checked: int = 0
+    without_stored_digest: int = 0
     bad: list[Problem] = field(default_factory=list)
     unread: list[Problem] = field(default_factory=list)
     suspect: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
     unowned: list[str] = field(default_factory=list)
     mended: list[str] = field(default_factory=list)
 
@@ -66,21 +74,29 @@ def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -
         problems = {"bad": result.bad, "unread": result.unread}
         print_json({**result.__dict__, **{name: [one.__dict__ for one in found] for name, found in problems.items()}})
     else:
-        _print(result, mend=mend)
+        _print(result, deep=deep, mend=mend)
     return FAILED if result.unread or (result.bad and not mend) else 0
 
 
-def _print(result: Verification, *, mend: bool) -> None:
+def _print(result: Verification, *, deep: bool, mend: bool) -> None:
     out = output()
     for title, problems in (("bad", result.bad), ("unread", result.unread)):
         for problem in problems:
             where = partition_name(problem.asset, problem.partition)
             print_line(out, f"{where}: {problem.file}: {problem.problem}", title)
     _print_some("suspect", [f"{name}: made from a bad partition, after it" for name in result.suspect])
+    if result.unsure:
+        print_line(out, _UNSURE.format(", ".join(result.unsure[:3]), len(result.unsure)), "unsure")
     _print_some("unowned", [f"{path}: no record names it; `corpus clean` removes it" for path in result.unowned])
     _print_some("mended", [f"{name}: its record is removed; the next build makes it again" for name in result.mended])
     unread = f", {len(result.unread):,} could not be read" if result.unread else ""
     print_line(out, f"{result.checked:,} files checked, {len(result.bad):,} bad{unread}")
+    if deep and result.without_stored_digest:
+        print_line(
+            out,
+            f"{result.without_stored_digest:,} of the files have no digest of their stored bytes, as earlier versions "
+            "left them: their content was compared alone; a partition gets one when it is made again",
+        )
     if result.bad and not mend:
         print_line(
             out, "`corpus verify --deep --mend` removes the records of what is bad; the next build makes it again"
@@ -107,6 +123,7 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
     for asset, key in sorted(records, key=lambda name: (name[0], name[1] or "")):
         record = records[asset, key]
         result.checked += len(record.files)
+        result.without_stored_digest += sum(not file.stored for file in record.files)
         if any(_presence(file, sizes.get(file.path)) for file in record.files) or (
             deep and list(_damage(corpus.storage, record))
         ):
@@ -114,7 +131,7 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
             result.unread += [problem for problem in found if isinstance(problem, Unread)]
             result.bad += [problem for problem in found if not isinstance(problem, Unread)]
     bad = {(problem.asset, problem.partition) for problem in result.bad}
-    result.suspect = _suspects(records, bad, corpus.graph)
+    result.suspect, result.unsure = _suspects(records, bad, corpus.graph)
     result.bad += [
         Problem(LEDGER, None, path, f"damaged record: {why}") for path, why in sorted(ledger.unreadable.items())
     ]
@@ -172,7 +189,7 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
     """Yields the files whose content is not what the record says or cannot be read, and its counters that are not."""
     for file in record.files:
         try:
-            if problem := fault_of(storage.from_store, file.path, file.digest):
+            if problem := fault_of(storage.from_store, file.path, file.digest, file.stored):
                 yield Problem(record.asset, record.partition, file.path, problem)
         except StorageError:  # The store does not answer, so no other file would be read either.
             raise
@@ -184,23 +201,33 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
             yield Problem(record.asset, record.partition, record_path(record.asset, record.partition), problem)
 
 
-def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> list[str]:
-    """Returns the names of partitions that were made from bad ones, directly or not, after these were made."""
+def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> tuple[list[str], list[str]]:
+    """Returns the names of partitions that were made from bad ones, directly or not, after these were made.
+
+    Then the names of those that read a bad one and whose times say that they were made before it. A record's time is
+    never before that of a record it read, but those of older versions hold the time of a clock that may be set back.
+    """
     readers: dict[str, list[Key]] = defaultdict(list)
     for name, record in records.items():
         stand_ins = graph.stages[record.asset].stand_ins if record.asset in graph.stages else {}
         for read in record.inputs if bad else ():
             readers[really_read(read, stand_ins)].append(name)
     reached: set[Key] = set()
+    earlier: set[Key] = set()
     frontier = [name for name in bad if name in records]
     while frontier:
         made = records[frontier[-1]].created
         asset, key = frontier.pop()
         read_by = readers[partition_name(asset, key)] + readers[partition_name(asset, ALL)]
         new = {name for name in read_by if records[name].created >= made}
+        earlier |= {*read_by} - new if (asset, key) in bad else set()
         frontier += new - reached
         reached |= new
-    return sorted(partition_name(*name) for name in reached - bad)
+    return _names(reached - bad), _names(earlier - reached - bad)
+
+
+def _names(keys: Iterable[Key]) -> list[str]:
+    return sorted(partition_name(*key) for key in keys)
 
 
 def _unowned(corpus: Corpus, ledger: Ledger) -> list[str]:

@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from corpus_assets.config.dataset_files import Files, Split
 from corpus_assets.config.export_options import Export
+from corpus_assets.config.naming import DATASET
 from corpus_assets.config.section import Name, Section
 
 SourceName = Annotated[
@@ -22,7 +23,7 @@ class AmberSet(Section):
     source: SourceName = Field(
         description="its name, which stands in every line and names its file of validation windows"
     )
-    datasets: Annotated[list[Name], Field(min_length=1)] = Field(
+    datasets: Annotated[list[Name], Field(min_length=1), DATASET] = Field(
         description="datasets in formats of trainers. The windows of each are cut by themselves, and follow each other"
     )
 

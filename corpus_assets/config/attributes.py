@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from corpus_assets.config.naming import FILE, TAGGER
 from corpus_assets.config.section import LocalPath, Name, Section
 
 TAKEN = ("short_documents", "duplicates")
@@ -37,10 +38,12 @@ Paths = Annotated[
 class TaggerOptions(Section):
     """Local files that a tagger needs. Their content is part of the recipe, their place is not."""
 
-    lists: Paths | None = Field(
+    lists: Annotated[Paths | None, FILE] = Field(
         None, description="one or more files with a URL, host, or rule per line; `.gz` is unpacked"
     )
-    model: LocalPath | None = Field(None, description="a fastText model, tokenizer.json or spaCy pipeline")
+    model: Annotated[LocalPath | None, FILE] = Field(
+        None, description="a fastText model, tokenizer.json or spaCy pipeline"
+    )
 
     def given(self) -> dict[str, list[str]]:
         """Returns the paths by option, of the options that are given."""
@@ -55,12 +58,14 @@ class Attributes(Section):
     name: Annotated[Name, AfterValidator(entry_name)] = Field(
         description="short name; folder of the files, and first part of every attribute key"
     )
-    taggers: Annotated[list[str], Field(min_length=1)] = Field(description="names of taggers (docs/attributes.md)")
+    taggers: Annotated[list[str], Field(min_length=1), TAGGER] = Field(
+        description="names of taggers (docs/attributes.md)"
+    )
     compat: Literal["dolma"] | None = Field(
         None, description="values as Dolma 1.2.1 gives them, where its values are defects too"
     )
 
-    options: dict[str, TaggerOptions] = Field(
+    options: Annotated[dict[str, TaggerOptions], TAGGER] = Field(
         default={}, description="files of the taggers that need some, by the name of the tagger"
     )
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from corpus_assets.config.naming import SOURCE
 from corpus_assets.config.section import Name, Section
 
 Text = Annotated[str, Field(min_length=1)]
@@ -81,4 +82,4 @@ class Card(Section):
     illegal_content: Text | None = Field(None, description="measures to keep out illegal content")
     updates: Text | None = Field(None, description="how and how often it is updated")
     model: Model | None = None
-    sources: dict[Name, SourceCard] = Field(default={}, description="by name of the source")
+    sources: Annotated[dict[Name, SourceCard], SOURCE] = Field(default={}, description="by name of the source")

@@ -6,9 +6,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.dataset_files import PromptKey
+from corpus_assets.config.file_formats import Csv
+from corpus_assets.config.naming import FILE, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
-from corpus_assets.config.section import Bytes, Location, Name, Section
-from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
+from corpus_assets.config.section import Bytes, Location, Name, Section, Share
+from corpus_assets.config.sections import FollowLinks, Globs, Hidden, MaxBadRows, MayBeEmpty
 
 LEVELS = {"strict": 8, "default": 13, "loose": 20}
 """Words of the n-grams of each level."""
@@ -28,16 +30,33 @@ class Benchmark(Section):
     name: Annotated[Name, AfterValidator(_set_name)] = Field(
         description="short name, unlike those of sources and datasets; part of every attribute key"
     )
-    location: Location = Field(description=LOCATION.format("the files"))
+    location: Annotated[Location, FILE] = Field(description=LOCATION.format("the files"))
     s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
-    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    glob: Annotated[Globs, FILE] = Field(
+        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+    )
     format: Literal[
-        "auto", "jsonl", "jsonl.gz", "json.gz", "jsonl.zst", "jsonl.zst.tar", "parquet", "txt", "txt_list"
+        "auto",
+        "jsonl",
+        "jsonl.gz",
+        "json.gz",
+        "jsonl.zst",
+        "jsonl.zst.tar",
+        "parquet",
+        "txt",
+        "txt_list",
+        "csv",
+        "csv.gz",
+        "csv.zst",
+        "tsv",
+        "tsv.gz",
+        "tsv.zst",
     ] = Field("auto", description="`auto` goes by suffix and content")
-    text_key: PromptKey = Field(
+    csv: Csv = Csv()
+    text_key: Annotated[PromptKey, ROW_KEY] = Field(
         "text", description="key of the item's text; the texts of a list of keys are joined by blank lines"
     )
-    id_key: str = Field("id", description="key or column that holds the id")
+    id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(
         "auto", description="`given`: a row without an id is bad; `derived`: from file and row; `auto`: by file"
     )
@@ -48,6 +67,7 @@ class Benchmark(Section):
     max_bad_rows: MaxBadRows = 0.0
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     longest_row: Bytes = Field(16 << 20, description="rows and text files of more bytes are bad")
 
     @property
@@ -102,10 +122,17 @@ class Contamination(Section):
     item_limit: int = Field(
         100, ge=1, description="n-grams that occur in more items are a template of the benchmark, and do not count"
     )
-    share: float = Field(
+    item_share: Share = Field(
+        0.25,
+        gt=0,
+        le=1,
+        description="nor do, for the items of a set, n-grams that a larger share of these has, and five at least (1: "
+        "only `item_limit` counts)",
+    )
+    share: Share = Field(
         0.5, ge=0, le=1, description="share of an item that a document must hold before `on_contamination` acts"
     )
-    allowed: float | None = Field(
+    allowed: Share | None = Field(
         None,
         ge=0,
         le=1,

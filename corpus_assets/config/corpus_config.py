@@ -1,7 +1,7 @@
 """The schema of `corpus.yaml`. It refuses unknown keys, wrong types and impossible combinations."""
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -14,6 +14,7 @@ from corpus_assets.config.dedupers import Deduper
 from corpus_assets.config.exports import mix_problems
 from corpus_assets.config.filter import Filter
 from corpus_assets.config.licences import Licences
+from corpus_assets.config.naming import MODULE
 from corpus_assets.config.sampling import Sample
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
@@ -44,7 +45,9 @@ class CorpusConfig(Section):
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
-    taggers: list[str] = Field(default=[], description="modules with taggers of your own (docs/attributes.md)")
+    taggers: Annotated[list[str], MODULE] = Field(
+        default=[], description="modules with taggers of your own (docs/attributes.md)"
+    )
     benchmarks: list[Benchmark] = Field(
         default=[], description="evaluation files to look for in every document (docs/contamination.md)"
     )
@@ -77,7 +80,9 @@ class CorpusConfig(Section):
         description="by default `train` (of decontaminated_train), `validation` and `test`, each with `mode: lm` and "
         "nothing else set",
     )
-    stages: list[str] = Field(default_factory=list, description="modules with stages of your own (docs/own-stage.md)")
+    stages: Annotated[list[str], MODULE] = Field(
+        default_factory=list, description="modules with stages of your own (docs/own-stage.md)"
+    )
     own: dict[Name, dict[str, JsonValue]] = Field(
         default={}, description="sections for stages of your own, which read `own.SECTION.KEY` as a parameter"
     )
@@ -150,10 +155,11 @@ class CorpusConfig(Section):
     def _against_known_sources(self) -> "CorpusConfig":
         names = [source.name for source in self.sources]
         for place, entry in enumerate(self.dedupers):
-            if unknown := sorted(set(entry.against or ()) - set(names)):
-                raise ValueError(
-                    f"dedupers.{place}.against: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
-                )
+            for key, given in (("against", entry.against), ("sources", entry.sources)):
+                if unknown := sorted(set(given or ()) - set(names)):
+                    raise ValueError(
+                        f"dedupers.{place}.{key}: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
+                    )
         return self
 
     @model_validator(mode="after")
@@ -207,6 +213,21 @@ class CorpusConfig(Section):
             if unknown := sorted({name for name, share in weights.given().items() if share} - set(names)):
                 raise ValueError(
                     f"datasets.{place}.weights: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _known_names(self) -> "CorpusConfig":
+        own = [dataset.name for dataset in self.datasets if isinstance(dataset.input, Files)]
+        names = [*(source.name for source in self.sources), *own]
+        for key, given in (
+            ("card.sources", self.card.sources if self.card else {}),
+            ("sample.shares", self.sample.shares if self.sample else {}),
+        ):
+            if unknown := sorted(set(given) - set(names)):
+                raise ValueError(
+                    f"{key}: no source or dataset with files of its own is named {unknown[0]!r}; valid: "
+                    f"{', '.join(names) or 'none'}"
                 )
         return self
 

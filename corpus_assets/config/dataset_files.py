@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
+from corpus_assets.config.naming import FILE, MESSAGE_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Section
-from corpus_assets.config.sections import FollowLinks, Globs, MaxBadRows, MayBeEmpty
+from corpus_assets.config.sections import FollowLinks, Globs, Hidden, MaxBadRows, MayBeEmpty
 
 Shape = Literal["text", "pair", "conversation", "preference"]
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
@@ -41,28 +42,30 @@ PromptKey = Annotated[
 class Files(Section):
     """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
 
-    location: Location = Field(description=LOCATION.format("the files"))
+    location: Annotated[Location, FILE] = Field(description=LOCATION.format("the files"))
     s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
-    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    glob: Annotated[Globs, FILE] = Field(
+        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+    )
     format: Format = Field("auto", description="`auto` goes by suffix and content")
     csv: Csv = Csv()
     extractor: Extractor = None
-    id_key: str = Field("id", description="key or column that holds the id")
+    id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived", "optional"] = Field(
         "auto",
         description="`given`: a row without an id is bad; `derived`: from file and row; `optional`: so where a row has "
         "none; `auto`: by file",
     )
-    text_key: Key = Field("text", description="texts: key that holds the text")
-    prompt_key: PromptKey = Field(
+    text_key: Annotated[Key, ROW_KEY] = Field("text", description="texts: key that holds the text")
+    prompt_key: Annotated[PromptKey, ROW_KEY] = Field(
         "prompt", description="pairs and preferences: key of the prompt; a list of keys is joined by blank lines"
     )
-    completion_key: Key = Field("completion", description="pairs: key of the completion")
-    messages_key: Key | None = Field(None, description="conversations: key of the list of messages")
-    role_key: Key = Field("role", description="conversations: key of a message's role")
-    content_key: Key = Field("content", description="conversations: key of a message's text")
-    chosen_key: Key = Field("chosen", description="preferences: key of the preferred response")
-    rejected_key: Key = Field("rejected", description="preferences: key of the other response")
+    completion_key: Annotated[Key, ROW_KEY] = Field("completion", description="pairs: key of the completion")
+    messages_key: Annotated[Key | None, ROW_KEY] = Field(None, description="conversations: key of the list of messages")
+    role_key: Annotated[Key, MESSAGE_KEY] = Field("role", description="conversations: key of a message's role")
+    content_key: Annotated[Key, MESSAGE_KEY] = Field("content", description="conversations: key of a message's text")
+    chosen_key: Annotated[Key, ROW_KEY] = Field("chosen", description="preferences: key of the preferred response")
+    rejected_key: Annotated[Key, ROW_KEY] = Field("rejected", description="preferences: key of the other response")
     numbers: Literal["as_written", "python"] = Field(
         "as_written",
         description="numbers in the place of texts: as the JSON has them; or as Python's `str` writes them (1e-05), "
@@ -75,6 +78,7 @@ class Files(Section):
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record")
 

@@ -4,13 +4,15 @@ The functions that clean, cut and pack take these sections, so they work for eve
 """
 
 from collections.abc import Iterator, Mapping, Set
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 from typing_extensions import override
 
 from corpus_assets.config.dataset_files import Files, Shape, TextInput
-from corpus_assets.config.section import Bytes, Name, Section, Template
+from corpus_assets.config.naming import FILE
+from corpus_assets.config.section import Bytes, Name, Section, Share, Template
+from corpus_assets.config.text_fixes import Ftfy, TextFixes
 from corpus_assets.config.tokenizers import Tokenizer
 from corpus_assets.config.weights import Weights
 
@@ -26,11 +28,20 @@ class Cleaning(Section):
 
     strips: ClassVar[bool] = False
 
-    ftfy: bool = Field(False, description="mend texts with ftfy before tokenizing")
+    ftfy: Ftfy = Field(
+        False,
+        description="mend texts with ftfy before tokenizing, which changes entities, ligatures, widths and quotes "
+        "too; or `{uncurl_quotes: false}` and the like, to mend without that",
+    )
     normalization: NormalizationForm | None = Field(
         "NFC", description="with `ftfy`: Unicode form of the result; none leaves the form as it is"
     )
     wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
+
+    @property
+    def fixes(self) -> dict[str, Any]:
+        """Returns what ftfy is told of what it changes, where that is not as usual."""
+        return self.ftfy.unlike_default() if isinstance(self.ftfy, TextFixes) else {}
 
 
 class StrippedCleaning(Cleaning):
@@ -125,7 +136,7 @@ class Texts(Learned):
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="with a split: tokens by source (docs/exports.md)")
-    short_sequence_probability: float = Field(
+    short_sequence_probability: Share = Field(
         0.0, ge=0, le=1, description="share of windows cut to a random length; what is cut off is lost"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
@@ -224,8 +235,10 @@ class Packed(Learned):
 class Templated(DatasetSection):
     """Rows of messages that a chat template writes."""
 
-    chat_template: Template | None = Field(
-        None, description="a jinja template, or the path of one; by default the tokenizer's own"
+    chat_template: Annotated[Template | None, FILE] = Field(
+        None,
+        description="a jinja template, the path of one, or the name of a ready one (docs/datasets.md); by default the "
+        "tokenizer's own",
     )
 
 

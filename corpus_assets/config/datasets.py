@@ -9,13 +9,15 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, JsonValue, Tag
 from typing_extensions import override
 
 from corpus_assets.config.cerebras_names import clear_names, mode_named, without_unread
 from corpus_assets.config.dataset_files import Files
 from corpus_assets.config.dataset_options import DatasetSection, Packed, Templated, Texts, Turns, Windows
 from corpus_assets.config.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
+from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
+from corpus_assets.config.section import Share
 
 __all__ = ["SECTIONS", "Dataset", "DatasetSection", "Files", "dataset_section", "default_datasets"]
 
@@ -45,14 +47,16 @@ class FIMDataset(Windows):
     cerebras_values: ClassVar[Mapping[str, Any]] = {**LMDataset.cerebras_values, "fim_level": "row", "reference": True}
 
     mode: Literal["fim"]
-    fim_rate: float = Field(0.9, ge=0, le=1, description="share of documents (rows: passages) that are rearranged")
-    spm_rate: float = Field(0.5, ge=0, le=1, description="share of these that begin with the suffix (SPM, else PSM)")
+    fim_rate: Share = Field(0.9, ge=0, le=1, description="share of documents (rows: passages) that are rearranged")
+    spm_rate: Share = Field(0.5, ge=0, le=1, description="share of these that begin with the suffix (SPM, else PSM)")
     fim_level: Literal["document", "row"] = Field(
         "document", description="rearrange documents before packing, or passages inside packed rows as Cerebras does"
     )
-    prefix_token: str = Field("<|fim_prefix|>", description="token before the prefix; it must be in the vocabulary")
-    middle_token: str = Field("<|fim_middle|>", description="token before the middle")
-    suffix_token: str = Field("<|fim_suffix|>", description="token before the suffix")
+    prefix_token: Annotated[str, TOKEN] = Field(
+        "<|fim_prefix|>", description="token before the prefix; it must be in the vocabulary"
+    )
+    middle_token: Annotated[str, TOKEN] = Field("<|fim_middle|>", description="token before the middle")
+    suffix_token: Annotated[str, TOKEN] = Field("<|fim_suffix|>", description="token before the suffix")
     reference: bool = Field(False, description="with `fim_level: row`: as Cerebras does it, its defects included")
 
     @override
@@ -118,24 +122,34 @@ class SummarizationVSLDataset(Turns, Packed):
     eos_after_prompt: bool = Field(False, description="end-of-text also after every prompt, before the separator")
 
 
+def _written_day(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value  # YAML reads an unquoted day as a date.
+
+
+def _some_role(value: list[str] | None) -> list[str] | None:
+    if value == []:
+        raise ValueError("at least one role; or null, for what the template's `{% generation %}` marks")
+    return value
+
+
 class ChatDataset(Packed, Templated):
     """Conversations through a chat template, loss on chosen roles (3 channels, or 5 when packed).
 
-    Learned are the tokens that hold a code point of a text of such a role, what the template writes between two texts
-    of one message, and what it writes after the last one up to the first control token, that token included
-    (`<|im_end|>`, `</s>`); if the next text comes before any control token, nothing after it.
+    Learned is what a model has to say: all that the template writes after the prompt for an answer
+    (`add_generation_prompt`), reasoning and tool calls included, up to the control token that ends it (`<|im_end|>`,
+    `</s>`). An answer that later turns change is learned in a row of its own, which ends with it.
     """
 
     mode: Literal["chat"]
     input: Files = Field(description="files with conversations (messages_key) or pairs")
     pack: bool = Field(True, description="several conversations share a row and do not see each other")
-    template_values: dict[str, JsonValue] = Field(
+    template_values: Annotated[dict[str, JsonValue], TEMPLATE_VALUE] = Field(
         default={}, description="what the template may name beside the messages, such as `tools`"
     )
-    day: str | None = Field(
+    day: Annotated[str | None, BeforeValidator(_written_day)] = Field(
         None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="what a template is told that asks for the day, as 2024-12-31"
     )
-    loss_roles: Annotated[list[str], Field(min_length=1)] | None = Field(
+    loss_roles: Annotated[list[str] | None, AfterValidator(_some_role), ROLE] = Field(
         default=["assistant"], description="roles whose texts are learned; none: what `{% generation %}` marks"
     )
     train_on: Literal["all_turns", "last_turn"] = Field("all_turns", description="which of their turns count")
@@ -143,6 +157,9 @@ class ChatDataset(Packed, Templated):
         "oldest_turns",
         description="how a conversation that is too long is shortened: not at all, by its last tokens, or by its "
         "earliest turns, but for system messages in front; all is counted",
+    )
+    max_discarded: Share = Field(
+        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
     )
 
     @property
@@ -178,13 +195,21 @@ class DPODataset(Templated):
         description="a longer prompt loses its start when a pair is too long, unless a short response leaves it more; "
         "by default 512, or half of a short row",
     )
-    response_delimiter: str | None = Field(
+    response_delimiter: Annotated[str | None, MARKER] = Field(
         None,
         description="text that begins the response, looked for where the template puts it; by default the later of "
         "`[/INST]` and `<|assistant|>`",
     )
-    user_role: str = Field("user", description="name of the user in messages, and in dialogues written as one text")
-    assistant_role: str = Field("assistant", description="name of the assistant there")
+    user_role: Annotated[str, ROLE] = Field(
+        "user", description="name of the user in messages, and in dialogues written as one text"
+    )
+    assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
+    max_discarded: Share = Field(
+        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
+    )
+    equal_pairs: Literal["leave_out", "keep"] = Field(
+        "leave_out", description="whether pairs whose responses are equal make rows, from which nothing is learned"
+    )
     reference: bool = Field(False, description="rows as Cerebras makes them, its truncation included")
 
     @property

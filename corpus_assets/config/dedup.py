@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from corpus_assets.config.band_layout import band_layout
-from corpus_assets.config.section import Name, Section
+from corpus_assets.config.naming import SOURCE, VALUES
+from corpus_assets.config.section import Name, Section, Share
 
 Rule = Literal["source", "longest", "newest", "first"]
 """A rule that chooses the document of a cluster that is kept."""
@@ -47,7 +48,7 @@ class MinHash(Section):
         multiple_of=64,
         description="bits of the sketch, which is stored with the signature and checks candidates",
     )
-    threshold: float | None = Field(
+    threshold: Share | None = Field(
         None,
         gt=0,
         lt=1,
@@ -117,7 +118,7 @@ class Guard(Section):
         description="`split`: documents unlike the kept one leave the cluster; `report`: they are only reported",
     )
     max_cluster: int = Field(10_000, ge=2, description="clusters of more documents are examined and reported")
-    resemblance: float | None = Field(
+    resemblance: Share | None = Field(
         None,
         ge=0,
         le=1,
@@ -148,7 +149,7 @@ class Dedup(Section):
         description="check of each candidate pair: `none`, by its sketches (`signature`), by the shingles of its texts "
         "(`exact`), or `two_sided`: by its sketches when they are far from the threshold, else by its texts",
     )
-    threshold: float = Field(0.8, gt=0, le=1, description="Jaccard similarity from which a verified pair counts")
+    threshold: Share = Field(0.8, gt=0, le=1, description="Jaccard similarity from which a verified pair counts")
     ranges: int = Field(
         DEFAULT_RANGES,
         ge=1,
@@ -156,18 +157,18 @@ class Dedup(Section):
         description="parts into which texts are cut by digest, and documents by number, so that many workers look for "
         "equal texts and check candidates at once; the clusters are the same for any number",
     )
-    keep: Annotated[list[Rule], BeforeValidator(_as_list)] = Field(
+    keep: Annotated[list[Rule], BeforeValidator(_as_list), VALUES] = Field(
         default_factory=_first,
         min_length=1,
         max_length=4,
         description="rules in order: `source` (see `priority`), `longest`, `newest` (`created`), `first`; "
         "ties by source, shard and row",
     )
-    priority: list[Name] = Field(
+    priority: Annotated[list[Name], SOURCE] = Field(
         default_factory=list, description="sources in order of priority; those not named follow in configured order"
     )
     guard: Guard = Guard()
-    max_loss: float = Field(
+    max_loss: Share = Field(
         0.9, gt=0, le=1, description="share of a source's documents that may go; more stops the build"
     )
 

@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from corpus_assets.config.attributes import entry_name, key_prefix
-from corpus_assets.config.section import Bytes, Name, Section
+from corpus_assets.config.naming import FILE, SOURCE, VALUES
+from corpus_assets.config.section import Bytes, Name, Section, Share
+from corpus_assets.config.sections import Globs
 
 _PARTS = ("paragraphs", "ngrams")
 _FIELDS = ("text", "id", "added", "created", "url")
@@ -27,7 +29,7 @@ class Ngrams(Section):
 
     length: int = Field(13, ge=1, le=1000, description="words of an n-gram (Unicode's word boundaries)")
     stride: int = Field(1, ge=1, description="compare only the n-grams of a paragraph that begin so many words apart")
-    threshold: float = Field(
+    threshold: Share = Field(
         0.8, ge=0, le=1, description="share of a paragraph's n-grams that were seen before, from which it is marked"
     )
     skip_short: bool = Field(
@@ -39,7 +41,7 @@ class Bloom(Section):
     """A Bloom filter in place of the exact comparison: the false positives are bounded, the memory is fixed."""
 
     items: int = Field(gt=0, description="different documents, paragraphs or n-grams that it must hold at most")
-    error: float = Field(1e-6, gt=0, lt=1, description="share of first copies that may be taken for later ones")
+    error: Share = Field(1e-6, gt=0, lt=1, description="share of first copies that may be taken for later ones")
     size: Bytes | None = Field(None, description="bytes of the filter; by default as many as the error needs")
 
     @property
@@ -87,7 +89,7 @@ class Deduper(Section):
     name: Annotated[Name, AfterValidator(entry_name)] = Field(
         description="short name; folder of the attribute files, and first part of the attribute key"
     )
-    by: Annotated[str, AfterValidator(_subject)] = Field(
+    by: Annotated[str, AfterValidator(_subject), VALUES] = Field(
         description="what is compared: `text`, `id`, `added`, `created`, `url` (`metadata.url`), `metadata.KEY`, "
         "`paragraphs` or `ngrams`"
     )
@@ -96,7 +98,7 @@ class Deduper(Section):
     min_length: int = Field(0, ge=0, description="code points below which a text, value or paragraph is left out")
     min_words: int = Field(0, ge=0, description="words below which it is left out")
     ngram: Ngrams = Field(Ngrams(), description="with `by: ngrams`")
-    flag_share: float = Field(
+    flag_share: Share = Field(
         1.0,
         gt=0,
         le=1,
@@ -108,9 +110,15 @@ class Deduper(Section):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="key of the attribute; by default `<name>__<by>__duplicate`",
     )
-    against: Annotated[list[Name], Field(min_length=1)] | None = Field(
+    against: Annotated[Annotated[list[Name], Field(min_length=1)] | None, SOURCE] = Field(
         None,
         description="mark what the documents of these sources have, and nothing else; by default, what came before",
+    )
+    sources: Annotated[Annotated[list[Name], Field(min_length=1)] | None, SOURCE] = Field(
+        None, description="compare and mark the documents of these sources alone; by default all"
+    )
+    glob: Annotated[Globs | None, FILE] = Field(
+        None, description="those of these files alone, by their paths as in `glob` of a source; by default all"
     )
     compat: Literal["dolma"] | None = Field(None, description="spans, scores and n-grams as Dolma 1.2.1 has them")
     bloom: Bloom | None = Field(None, description="compare with a Bloom filter; by default exactly")
@@ -134,8 +142,9 @@ class Deduper(Section):
                 raise ValueError(f"{key} goes with `by: paragraphs` or `by: ngrams`; by is {self.by!r}")
         if self.against is not None and self.bloom:
             raise ValueError("against goes without bloom: what is known is compared exactly, in bounded memory")
-        if self.against is not None and len(set(self.against)) < len(self.against):
-            raise ValueError(f"against: a source is named twice in {', '.join(self.against)}")
+        for what, names in (("against", self.against or []), ("sources", self.sources or [])):
+            if len(set(names)) < len(names):
+                raise ValueError(f"{what}: a source is named twice in {', '.join(names)}")
         if self.compat and self.min_words:
             raise ValueError("min_words turns deduplication off in Dolma 1.2.1; leave out min_words or compat")
         return self

@@ -1,12 +1,13 @@
 """`datasets` of `corpus.yaml` in formats that hold whole documents: one strict section per format."""
 
 from collections.abc import Iterator, Set
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
 from corpus_assets.config.export_options import Export, FileName, Separator
+from corpus_assets.config.naming import TOKEN
 
 
 class MegatronExport(Export):
@@ -62,7 +63,7 @@ class OlmoExport(Export):
     file_ids: int = Field(
         2**29, ge=1, lt=2**40, description="most ids of a file, unless one document is longer; trainers lose each tail"
     )
-    bos_token: str | None = Field(
+    bos_token: Annotated[str | None, TOKEN] = Field(
         None, min_length=1, description="a token before each document, beside the separator after it"
     )
     compat: Literal["dolma"] | None = Field(

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from corpus_assets.config.dataset_files import Files, TextInput
 from corpus_assets.config.dataset_options import Cleaning, Reading
+from corpus_assets.config.naming import TOKEN
 from corpus_assets.config.weights import Weights
 
 Separator = Literal["after", "before", "none"]
@@ -29,7 +30,7 @@ class Export(Cleaning, Reading):
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="tokens by source; by default those of the documents as they are")
     separator: Separator = Field("after", description="where the separator of documents stands")
-    separator_token: str | None = Field(
+    separator_token: Annotated[str | None, TOKEN] = Field(
         None, description="the separator; by default end-of-text after, and begin-of-text before, if there is one"
     )
 

@@ -49,6 +49,13 @@ class Csv(Section):
         max_length=1,
         description="character around values that hold delimiters or line ends; null if none does that",
     )
+    escape: str | None = Field(
+        None,
+        min_length=1,
+        max_length=1,
+        description="character, such as `\\`, that makes a quote, delimiter or line end after it part of a value; "
+        "by default none does, and a quote in quotes is doubled",
+    )
     columns: list[str] | None = Field(
         None, min_length=1, description="names of the columns of files without a header; by default the first row"
     )
@@ -59,6 +66,10 @@ class Csv(Section):
             raise ValueError(f"delimiter {self.delimiter!r}: valid is a character other than quote, space and line end")
         if self.quote is not None and self.quote in (*_LINE_ENDS, "\t", ",", " ", "\0"):
             raise ValueError(f"quote {self.quote!r}: valid is a character other than delimiters, space and line end")
+        if self.escape is not None and self.escape in (self.delimiter, self.quote, *_LINE_ENDS, "\t", ",", " ", "\0"):
+            raise ValueError(
+                f"escape {self.escape!r}: valid is a character other than quote, delimiters, space and line end"
+            )
         if self.columns and len(set(self.columns)) < len(self.columns):
             raise ValueError("columns: a name is given twice; names must differ")
         return self

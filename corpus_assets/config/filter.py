@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from corpus_assets.config.naming import ATTRIBUTE, VALUES
 from corpus_assets.config.section import Section
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+")
@@ -50,7 +51,7 @@ class Range(Section):
 class SpanReplacement(Section):
     """Pieces of texts that are replaced."""
 
-    span: str = Field(
+    span: Annotated[str, ATTRIBUTE] = Field(
         min_length=1,
         description="the spans: `ENTRY.TAGGER.TYPE`, or an expression for a list of them, such as "
         "`$.attributes.quality__c4_v2__lines_with_too_few_words`",
@@ -60,7 +61,7 @@ class SpanReplacement(Section):
     )
     min_score: float | None = Field(None, description="only spans with at least this score")
     max_score: float | None = Field(None, description="only spans with a lower score than this")
-    replacement: str = Field(
+    replacement: Annotated[str, VALUES] = Field(
         "",
         description="the text in their stead; `{}` is what was there; `$` and an expression in jq compute it from the "
         "document; `$$` is a dollar sign",
@@ -88,15 +89,17 @@ class SpanReplacement(Section):
 class RowRules(Section):
     """The rules that `filter` and the entries of `streams` can have."""
 
-    rules: dict[RuleKey, Range] = Field(
+    rules: Annotated[dict[RuleKey, Range], ATTRIBUTE] = Field(
         default={}, description="ranges, each for one type of a tagger of an entry of `attributes`: `ENTRY.TAGGER.TYPE`"
     )
-    include: list[str] = Field(
+    include: Annotated[list[str], VALUES] = Field(
         default=[], description="expressions; a document stays only if one of them matches (none: all stay)"
     )
-    exclude: list[str] = Field(default=[], description="expressions; a document that one of them matches is dropped")
+    exclude: Annotated[list[str], VALUES] = Field(
+        default=[], description="expressions; a document that one of them matches is dropped"
+    )
     syntax: Literal["jsonpath", "jq"] = Field("jsonpath", description="the language of `include` and `exclude`")
-    attributes: list[str] | None = Field(
+    attributes: Annotated[list[str] | None, ATTRIBUTE] = Field(
         None,
         description="entries of `attributes` that expressions see; by default those of which they name a key",
     )

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from resources.errors import ConfigError
 from resources.raw_addresses import scheme_of
 
 MAX_CONFIG_BYTES = 4 << 20
+MAX_FAULTS = 50
 STORE = "corpus"
 """The store of a sample, below the folder of its corpus.yaml."""
 
@@ -97,8 +99,10 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
     try:
         return CorpusConfig.model_validate(merged)
     except ValidationError as error:
-        found = "\n".join(f"  {fault}" for fault in faults(error, CorpusConfig, merged))
-        raise ConfigError(f"{where}: cannot be used\n{found}") from None
+        found = "\n".join(f"  {fault}" for fault in islice(faults(error, CorpusConfig, merged), MAX_FAULTS))
+        more = error.error_count() - MAX_FAULTS
+        rest = f"\n  and {more:,} more" if more > 0 else ""
+        raise ConfigError(f"{where}: cannot be used\n{found}{rest}") from None
 
 
 def _check_places(config: CorpusConfig, file: Path) -> None:

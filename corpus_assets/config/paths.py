@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 from corpus_assets.config.attributes import Attributes, TaggerOptions
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import Section, below, expanded
-from resources.config_files import is_template
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")
@@ -68,5 +68,9 @@ def _absolute(section: S, folder: Path) -> S:
     if not isinstance(section, Section):
         return section
     found = {name: getattr(section, name, None) for name in _PATHS}
-    paths = {name: value for name, value in found.items() if value and not is_template(value)}
+    paths = {
+        name: value
+        for name, value in found.items()
+        if value and not (name == "chat_template" and template_in_place(value))
+    }
     return section.model_copy(update={name: below(folder, value) for name, value in paths.items()})

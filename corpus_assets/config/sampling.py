@@ -1,11 +1,12 @@
 """A sample of a corpus: which share of the raw rows it reads, and of which corpus it is one."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from corpus_assets.config.section import Name, Section
+from corpus_assets.config.naming import FILE, SOURCE
+from corpus_assets.config.section import Name, Section, Share
 from resources.errors import ConfigError
 
 SAMPLE = "sample"
@@ -17,16 +18,16 @@ class Sample(Section):
     `corpus build --sample` and `--limit` write this section.
     """
 
-    of: str | None = Field(
+    of: Annotated[str | None, FILE] = Field(
         None, description="the corpus.yaml of the whole, from which all other sections are taken; relative to this file"
     )
-    share: float | None = Field(
+    share: Share | None = Field(
         None,
         gt=0,
         le=1,
         description="share of the rows of each source and of a dataset's own files; without `shares` all",
     )
-    shares: dict[Name, float] = Field(
+    shares: Annotated[dict[Name, Share], SOURCE] = Field(
         default={}, description="share of the rows of single sources or datasets, in the stead of `share`"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another sample")

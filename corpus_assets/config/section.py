@@ -3,12 +3,13 @@
 import os
 import re
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from resources.config_files import is_template
+from corpus_assets.config.ready_templates import template_in_place
 from resources.raw_addresses import check_location, scheme_of
 
 _UNITS = {
@@ -35,6 +36,16 @@ def _byte_count(value: Any) -> Any:
     return int(float(match[1]) * unit)
 
 
+def _share(value: Any) -> Any:
+    """Returns a share such as `2%` as a number, and anything else unchanged for the type check."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", value)
+    if match is None:
+        raise ValueError("a share such as 0.02 or 2%")
+    return float(Decimal(match[1]) / 100)
+
+
 def local_path(value: str) -> str:
     """Returns a path; `ValueError` for the address of something that does not lie on this machine."""
     if scheme := scheme_of(value):
@@ -43,7 +54,7 @@ def local_path(value: str) -> str:
 
 
 def _template(value: str) -> str:
-    return value if is_template(value) else local_path(value)
+    return value if template_in_place(value) else local_path(value)
 
 
 def below(folder: Path, location: str) -> str:
@@ -70,7 +81,7 @@ Name = Annotated[str, Field(min_length=1, max_length=48), AfterValidator(_name)]
 LocalPath = Annotated[str, Field(min_length=1), AfterValidator(local_path)]
 Template = Annotated[str, AfterValidator(_template)]
 Location = Annotated[str, Field(min_length=1), AfterValidator(check_location)]
-Share = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, BeforeValidator(_share)]
 
 
 class Section(BaseModel):

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
 from corpus_assets.config.file_formats import Csv, Extractor, Format
+from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
+from corpus_assets.config.text_fixes import TextFixes
 
 
 class HoldoutCount(Section):
@@ -21,7 +23,9 @@ def _container(value: Any) -> str:
     return "many" if isinstance(value, dict | list | BaseModel) else "one"
 
 
-Holdout = Annotated[Annotated[Share, Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)]
+Holdout = Annotated[
+    Annotated[Share, Field(ge=0, lt=1), Tag("one")] | Annotated[HoldoutCount, Tag("many")], Discriminator(_container)
+]
 Pattern = Annotated[str, Field(min_length=1)]
 Globs = Annotated[
     Annotated[Pattern, Tag("one")] | Annotated[list[Pattern], Field(min_length=1), Tag("many")],
@@ -29,12 +33,12 @@ Globs = Annotated[
 ]
 
 MaxBadRows = Annotated[
-    float,
+    Share,
     Field(
         ge=0,
         le=1,
-        description="share of rows, or of files with `on_bad_file: skip`, that may be bad; with more everything "
-        "downstream is held back",
+        description="share of rows, or of files with `on_bad_file: skip`, that may be bad, and of files that may be of "
+        "no known suffix; with more everything downstream is held back",
     ),
 ]
 MayBeEmpty = Annotated[
@@ -44,28 +48,37 @@ MayBeEmpty = Annotated[
 FollowLinks = Annotated[
     bool, Field(description="read files outside the folder to which links in it lead; links to folders never are")
 ]
+Hidden = Annotated[
+    bool,
+    Field(
+        description="read hidden files and folders too (`.snapshot/`, `.ipynb_checkpoints/`), and those in which "
+        "systems keep what is theirs (`_temporary/`, `__MACOSX/`)"
+    ),
+]
 
 
 class Source(Section):
     """One source: a folder of raw files that share a format and a purpose."""
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
-    location: Location = Field(description=LOCATION.format("the raw files"))
+    location: Annotated[Location, FILE] = Field(description=LOCATION.format("the raw files"))
     s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
-    glob: Globs = Field("**/*", description="which files below it; `*` stays in a folder, `**` does not")
+    glob: Annotated[Globs, FILE] = Field(
+        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+    )
     format: Format = Field(
         "auto",
         description="`auto` goes by suffix and content; `txt_list` is a text file that lists `.txt` files",
     )
     csv: Csv = Csv()
     extractor: Extractor = None
-    text_key: str = Field("text", description="key or column that holds the text")
-    id_key: str = Field("id", description="key or column that holds the id")
+    text_key: Annotated[str, ROW_KEY] = Field("text", description="key or column that holds the text")
+    id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(
         "auto",
         description="`given`: a row without an id is bad; `derived`: from source, file and row; `auto`: by file",
     )
-    metadata_key: str | None = Field(
+    metadata_key: Annotated[str | None, ROW_KEY] = Field(
         None, description="key that holds the metadata object; by default `metadata`, else `meta`"
     )
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its shard")
@@ -75,6 +88,7 @@ class Source(Section):
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
+    hidden: Hidden = False
     epochs: float = Field(
         1.0,
         ge=0,
@@ -85,7 +99,7 @@ class Source(Section):
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
     longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record and for `licences.allow`")
-    licence_key: str | None = Field(
+    licence_key: Annotated[str | None, METADATA_KEY] = Field(
         None,
         min_length=1,
         description="key of the metadata with a document's own licence, such as `license`; then that of the source "
@@ -116,11 +130,22 @@ class Normalize(Section):
     """Text normalization."""
 
     method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
+    ftfy: TextFixes | None = Field(
+        None,
+        description="with `method: ftfy`: what it changes beside broken characters; by default entities, ligatures, "
+        "widths and quotes",
+    )
     texts: Literal["strings", "slimpajama"] = Field(
         "strings",
         description="`slimpajama`: in JSON lines a row may also be a bare string, which is its text, and a text a list "
         "of strings, which is joined by blank lines; with `strings` such rows are bad",
     )
+
+    @model_validator(mode="after")
+    def _fixes_of_ftfy(self) -> "Normalize":
+        if self.ftfy is not None and self.method != "ftfy":
+            raise ValueError(f"ftfy goes with `method: ftfy`; method is {self.method!r}")
+        return self
 
 
 class ShortDocuments(Section):
@@ -141,7 +166,7 @@ class Mix(Section):
         "keyed",
         description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
     )
-    leave_out: list[str] = Field(
+    leave_out: Annotated[list[str], ATTRIBUTE] = Field(
         default=["short_documents", "duplicates"],
         description="attributes whose flagged documents stay out of the mix; it may name assets of your own stages",
     )
@@ -158,7 +183,7 @@ class Split(Section):
 
     seed: int = Field(0, ge=0, lt=2**63, description="another seed holds other documents out")
     holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
-    validation: float = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
+    validation: Share = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
     method: Literal["content_hash", "slimpajama"] = Field(
         "content_hash", description="`slimpajama`: the first documents of each shuffled chunk (needs a share)"
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from corpus_assets.config.filter import RowRules
+from corpus_assets.config.naming import ATTRIBUTE, FILE, ROW_KEY, SOURCE
 from corpus_assets.config.section import Bytes, Name
 from corpus_assets.config.sections import Globs
 
@@ -13,18 +14,18 @@ class Stream(RowRules):
     """Documents with their attributes: assets `<name>_stream_documents` and `<name>_stream` (docs/filter.md)."""
 
     name: Name = Field(description="short name; folder of its files, and first part of their names")
-    sources: Annotated[list[Name], Field(min_length=1)] | None = Field(
+    sources: Annotated[Annotated[list[Name], Field(min_length=1)] | None, SOURCE] = Field(
         None, description="sources of the documents; by default all"
     )
-    glob: Globs | None = Field(
+    glob: Annotated[Globs | None, FILE] = Field(
         None, description="which of their files, by their paths as in `glob` of a source; by default all"
     )
-    attributes: list[str] | None = Field(
+    attributes: Annotated[list[str] | None, ATTRIBUTE] = Field(
         None,
         description="entries of `attributes` that are written with the documents, and that expressions see; by default "
         "those of which expressions name a key",
     )
-    discard_fields: list[str] = Field(
+    discard_fields: Annotated[list[str], ROW_KEY] = Field(
         default=[], description="keys of the rows that are left out, such as `attributes` or `added`"
     )
     max_size: Bytes | None = Field(

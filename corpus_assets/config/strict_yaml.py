@@ -1,11 +1,15 @@
 """Reads YAML as `corpus.yaml` uses it: only plain values, every key once, and no anchors."""
 
+from contextlib import suppress
 from typing import Any
 
 import yaml
 from typing_extensions import override
 
 from resources.errors import ConfigError
+
+MAX_VALUES = 50_000
+"""Keys and values of a file: the loader needs a tenth of a millisecond for each."""
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -34,11 +38,23 @@ def load_yaml(text: str, where: str) -> Any:
     """Returns the plain values of one YAML document.
 
     Raises `ConfigError` with `where` and the line if the text is not YAML, or has a tag that is not a plain type, a key
-    given twice, an anchor, or nesting too deep to read.
+    given twice, an anchor, nesting too deep to read, or more than `MAX_VALUES` keys and values.
     """
+    _require_few(text, where)
     try:
         return yaml.load(text, _StrictLoader)
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{where}: not YAML that can be used: {error}") from None
     except RecursionError:
         raise ConfigError(f"{where}: not YAML that can be used: nested too deep") from None
+
+
+def _require_few(text: str, where: str) -> None:
+    """Counts keys and values, which costs little in C; what is no YAML is left to the loader, which says why."""
+    count = 0
+    with suppress(yaml.YAMLError, ValueError):
+        for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            count += isinstance(event, yaml.NodeEvent)
+            if count > MAX_VALUES and event.start_mark is not None:
+                most = f"a configuration has at most {MAX_VALUES:,} keys and values"
+                raise ConfigError(f"{where}: {most}; here are more from line {event.start_mark.line + 1:,} on")

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from corpus_assets.config.naming import FILE, TOKEN
 from corpus_assets.config.section import Bytes, LocalPath, Section, Template
 
 
@@ -12,15 +13,18 @@ class _Tokenizer(Section):
         "auto",
         description="library that encodes texts; `auto`: the fastest that is proved equal. Ids never depend on it",
     )
-    chat_template: Template | None = Field(
+    chat_template: Annotated[Template | None, FILE] = Field(
         None,
-        description="a chat template (jinja), or the path of one; by default the one that comes with the tokenizer",
+        description="a chat template (jinja), the path of one, or the name of a ready one; by default the one that "
+        "comes with the tokenizer",
     )
 
 
 class _Ending(_Tokenizer):
-    eos: str | int | None = Field(None, description="end-of-text token or its id; by default the tokenizer's own")
-    pad: str | int | None = Field(
+    eos: Annotated[str | int | None, TOKEN] = Field(
+        None, description="end-of-text token or its id; by default the tokenizer's own"
+    )
+    pad: Annotated[str | int | None, TOKEN] = Field(
         None, description="padding token or its id; by default eos if that is given, else the tokenizer's own, else eos"
     )
     special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` written in a text becomes its id")
@@ -45,24 +49,26 @@ class TokenizerFile(_Ending):
     """Any `tokenizer.json` of the tokenizers library; files in its folder declare its special tokens."""
 
     kind: Literal["tokenizer_json"]
-    path: LocalPath = Field(description="path of the tokenizer.json")
+    path: Annotated[LocalPath, FILE] = Field(description="path of the tokenizer.json")
 
 
 class Gpt2Tokenizer(_Tokenizer):
     """GPT-2's two files. Padding is always the end-of-text token, and no control token is found in a text."""
 
     kind: Literal["gpt2"]
-    merges: LocalPath = Field(description="path of vocab.bpe")
-    encoder: LocalPath = Field(description="path of encoder.json")
-    eos: str | int | None = Field(None, description="end-of-text token or its id; by default `<|endoftext|>`")
+    merges: Annotated[LocalPath, FILE] = Field(description="path of vocab.bpe")
+    encoder: Annotated[LocalPath, FILE] = Field(description="path of encoder.json")
+    eos: Annotated[str | int | None, TOKEN] = Field(
+        None, description="end-of-text token or its id; by default `<|endoftext|>`"
+    )
 
 
 class NeoxTokenizer(_Ending):
     """GPT-NeoX's one file, with an optional tokenizer_config.json."""
 
     kind: Literal["neox"]
-    path: LocalPath = Field(description="path of the encoder file (a tokenizers-library JSON)")
-    config: LocalPath | None = Field(
+    path: Annotated[LocalPath, FILE] = Field(description="path of the encoder file (a tokenizers-library JSON)")
+    config: Annotated[LocalPath | None, FILE] = Field(
         None, description="path of tokenizer_config.json; by default the one in the folder of the file, if there is one"
     )
 
@@ -71,7 +77,7 @@ class HuggingFaceFolder(_Ending):
     """A folder in which transformers saved a tokenizer."""
 
     kind: Literal["huggingface"]
-    path: LocalPath = Field(
+    path: Annotated[LocalPath, FILE] = Field(
         description="path of the folder: tokenizer.json, else tokenizer.model or spiece.model, else vocab.json and "
         "merges.txt; tokenizer_config.json, special_tokens_map.json and chat_template.jinja are read too. T5 has "
         "the ids of transformers' fast class",
@@ -82,7 +88,7 @@ class SentencePieceModel(_Ending):
     """A SentencePiece model, encoded by that library."""
 
     kind: Literal["sentencepiece"]
-    path: LocalPath = Field(
+    path: Annotated[LocalPath, FILE] = Field(
         description="path of the .model; tokenizer_config.json in its folder sets tokens around a text"
     )
 
@@ -91,8 +97,12 @@ class HubTokenizer(_Ending):
     """A tokenizer of the Hugging Face hub, downloaded once; a token for gated ones is taken from HF_TOKEN."""
 
     kind: Literal["hub"]
-    name: str = Field(min_length=1, description="name of the repository, such as `openai-community/gpt2`")
-    revision: str = Field("main", min_length=1, description="branch, tag or commit; a commit never changes")
+    name: Annotated[str, FILE] = Field(
+        min_length=1, description="name of the repository, such as `openai-community/gpt2`"
+    )
+    revision: Annotated[str, FILE] = Field(
+        "main", min_length=1, description="branch, tag or commit; a commit never changes"
+    )
 
 
 Tokenizer = Annotated[

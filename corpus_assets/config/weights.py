@@ -5,11 +5,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from corpus_assets.config.section import LocalPath, Section
+from corpus_assets.config.naming import SOURCE
+from corpus_assets.config.section import LocalPath, Section, Share
 
-Share = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Weight = Annotated[Share, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
-    Annotated[dict[str, Share], Tag("mapping"), Field(min_length=1)] | Annotated[LocalPath, Tag("path")],
+    Annotated[dict[str, Weight], Tag("mapping"), Field(min_length=1)] | Annotated[LocalPath, Tag("path")],
     Discriminator(lambda value: "path" if isinstance(value, str) else "mapping"),
 ]
 
@@ -17,12 +18,12 @@ Shares = Annotated[
 class Weights(Section):
     """Tokens by source: documents are repeated or left out until each source has the tokens that it should have."""
 
-    shares: Shares | None = Field(
+    shares: Annotated[Shares | None, SOURCE] = Field(
         None,
         description="share of the tokens by source, which need not add up to 1; or the path of a CSV with the columns "
         "`domain` and `weight`. Sources that are not named are left out",
     )
-    tokens: dict[str, Annotated[int, Field(ge=0)]] | None = Field(
+    tokens: Annotated[dict[str, Annotated[int, Field(ge=0)]] | None, SOURCE] = Field(
         None, min_length=1, description="instead of shares: tokens of each source"
     )
     total: int | None = Field(

@@ -32,6 +32,7 @@ def index_rules(settings: Mapping[str, Any]) -> dict[str, Any]:
         "contamination.shortest_item": rules.shortest,
         "contamination.punctuation": rules.punctuation,
         "contamination.item_limit": rules.item_limit,
+        "contamination.item_share": rules.item_share,
         "folding": FOLDING,
         **set_names(settings),
     }
@@ -116,6 +117,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     )
     yield stage(
         name="contamination_report",
+        code_version="2",  # It counts the items that are alike.
         unit_in="documents",
         unit_out="benchmarks",
         description="How much of each benchmark is in the corpus: items, worst documents, and what was not looked for.",

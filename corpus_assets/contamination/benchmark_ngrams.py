@@ -22,7 +22,7 @@ _PATH = "contamination/index"
 
 def rules_of(task: Task) -> Rules:
     """Returns what the configuration says of n-grams."""
-    keys = ("words", "shortest_item", "punctuation", "item_limit")
+    keys = ("words", "shortest_item", "punctuation", "item_limit", "item_share")
     return Rules(*(task[f"contamination.{key}"] for key in keys))
 
 
@@ -37,9 +37,11 @@ def benchmark_ngrams(task: Task) -> None:
         hashes.append(found)
         words += len(found)
         _require_room(task, words)
-    index, templates = build_index(hashes, rules)
+    places = {name: place for place, name in enumerate(task[SETS])}
+    index, templates = build_index(hashes, rules, [places[row.set] for row in rows])
     saved = [task.save_array(f"{_PATH}.{name}.npy", array).digest for name, array in index._asdict().items()]
     scheme = rules._asdict()
+    del scheme["item_share"]  # The arrays say what came of it: documents are searched again only if these differ.
     task.save_json(f"{_PATH}.rules.json", scheme, rows=1)
     searched = dict.fromkeys(("ngrams", "whole", "too_short", "template"), 0)
     with task.lines("contamination/items.jsonl.gz") as out:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from corpus_assets.contamination.folding import folding
 
 NO_NGRAM = -1
+FEWEST_ITEMS = 5
+"""Items of a set that make an n-gram a template by its share of them: two that share a passage are none."""
 BYTES_PER_WORD = 120
 """Bytes that `build_index` needs at most per word of the items."""
 MOST_WORDS = (1 << 31) - 1
@@ -19,13 +21,15 @@ class Rules(NamedTuple):
     """What is looked for.
 
     words: of an n-gram. shortest: words that an item must have; one of fewer than an n-gram is looked for as a whole.
-    punctuation: `removed` or `separates`. item_limit: n-grams of more items are a template, and not looked for.
+    punctuation: `removed` or `separates`. item_limit, item_share: n-grams of more items, or of a larger share of the
+    items of a set, are a template, and not looked for; those of fewer than `FEWEST_ITEMS` are none by their share.
     """
 
     words: int
     shortest: int
     punctuation: str
     item_limit: int
+    item_share: float = 1.0
 
 
 class Index(NamedTuple):
@@ -55,8 +59,12 @@ def word_hashes(text: str, punctuation: str) -> tuple[NDArray[np.uint64], NDArra
     return hash_words(np.frombuffer(text.encode(), dtype=np.uint8), *folding(punctuation))
 
 
-def build_index(items: Sequence[NDArray[np.uint64]], rules: Rules) -> tuple[Index, int]:
-    """Returns the index of items, and how many n-grams it leaves out as a template. items: hashes of their words.
+def build_index(
+    items: Sequence[NDArray[np.uint64]], rules: Rules, sets: Sequence[int] | None = None
+) -> tuple[Index, int]:
+    """Returns the index of items, and how many n-grams it leaves out as a template.
+
+    items: hashes of their words. sets: the number of the set of each, in ascending order; by default all are of one.
 
     Memory: about `BYTES_PER_WORD` bytes per word of the items.
     """
@@ -74,7 +82,9 @@ def build_index(items: Sequence[NDArray[np.uint64]], rules: Rules) -> tuple[Inde
     counts = [len(found) for found in keys[1:]]
     steps = np.arange(sum(counts)) - np.repeat(np.cumsum(counts) - counts, counts)
     places = (np.repeat(starts[:-1], counts) + steps).astype(np.uint32)
-    return _grouped(_sorted(np.concatenate(keys), places, np.repeat(lengths, counts)), words, starts, rules.item_limit)
+    of_items = np.zeros(len(items), dtype=np.int64) if sets is None else np.asarray(sets, dtype=np.int64)
+    occurrences = _sorted(np.concatenate(keys), places, np.repeat(lengths, counts))
+    return _grouped(occurrences, words, starts, of_items, rules)
 
 
 class _Occurrences(NamedTuple):
@@ -91,9 +101,9 @@ def _sorted(keys: NDArray[np.uint64], places: NDArray[np.uint32], lengths: NDArr
 
 
 def _grouped(
-    given: _Occurrences, words: NDArray[np.uint64], starts: NDArray[np.uint32], item_limit: int
+    given: _Occurrences, words: NDArray[np.uint64], starts: NDArray[np.uint32], sets: NDArray[np.int64], rules: Rules
 ) -> tuple[Index, int]:
-    """Returns the index in which equal n-grams have one number."""
+    """Returns the index in which equal n-grams have one number. sets: the set of each item."""
     keys, places, lengths = given
     is_new = np.ones(len(keys), dtype=np.bool_)
     is_new[1:] = (keys[1:] != keys[:-1]) | (lengths[1:] != lengths[:-1])
@@ -102,12 +112,15 @@ def _grouped(
     items = np.searchsorted(starts, places, side="right") - 1
     first_of_item = is_new.copy()
     first_of_item[1:] |= items[1:] != items[:-1]
-    is_template = np.bincount(groups, weights=first_of_item, minlength=0) > item_limit
-    numbers = np.where(is_template, NO_NGRAM, np.cumsum(~is_template) - 1).astype(np.int32)
+    is_template = (np.bincount(groups, weights=first_of_item, minlength=0) > rules.item_limit)[groups]
+    is_template |= _forms_of_sets(groups, first_of_item, sets[items], np.bincount(sets, minlength=1), rules.item_share)
+    counting = np.flatnonzero(~is_template)
+    is_first = np.ones(len(counting), dtype=np.bool_)
+    is_first[1:] = groups[counting[1:]] != groups[counting[:-1]]
+    numbers = (np.cumsum(is_first) - 1).astype(np.int32)
     ngrams = np.full(len(words), NO_NGRAM, dtype=np.int32)
-    ngrams[places] = numbers[groups] if len(groups) else NO_NGRAM
-    kept = np.flatnonzero(is_new)[~is_template]
-    sizes = np.bincount(groups, minlength=len(is_template))[~is_template]
+    ngrams[places[counting]] = numbers
+    kept = counting[is_first]
     index = Index(
         keys[kept],
         lengths[kept],
@@ -115,10 +128,30 @@ def _grouped(
         words,
         starts,
         ngrams,
-        places=places[~is_template[groups]],
-        ends=np.cumsum(sizes).astype(np.uint32),
+        places=places[counting],
+        ends=np.cumsum(np.bincount(numbers, minlength=0)).astype(np.uint32),
     )
-    return index, int(is_template.sum())
+    return index, int(is_new.sum()) - len(kept)
+
+
+def _forms_of_sets(
+    groups: NDArray[np.int64],
+    first_of_item: NDArray[np.bool_],
+    sets: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    share: float,
+) -> NDArray[np.bool_]:
+    """Returns which occurrences are of an n-gram that more than a share of the items of their own set has.
+
+    groups, first_of_item, sets: (occurrences,) n-gram, whether no other of the item comes before, and set. sizes: items
+    of each set.
+    """
+    is_new = np.ones(len(groups), dtype=np.bool_)
+    is_new[1:] = (groups[1:] != groups[:-1]) | (sets[1:] != sets[:-1])
+    parts = np.cumsum(is_new) - 1
+    counts = np.bincount(parts, weights=first_of_item, minlength=0)
+    most = share * sizes[sets[is_new]]
+    return np.asarray(((counts > most) & (counts >= FEWEST_ITEMS))[parts], dtype=np.bool_)
 
 
 def _differ(

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from corpus_assets.contamination.index import NO_NGRAM, Index, Rules
 
+MANY = 3
+"""Items that make what they have in common suspect of being a form."""
+
 Search = Literal["ngrams", "whole", "too_short", "template"]
 
 
@@ -44,6 +47,19 @@ def ngrams_of_items(index: Index, muted: NDArray[np.bool_]) -> NDArray[np.int64]
     sums = np.concatenate([[0], np.cumsum(has)])
     counts: NDArray[np.int64] = sums[index.items[1:]] - sums[index.items[:-1]]
     return counts
+
+
+def shares_in_common(index: Index, muted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Returns the share of each item's n-grams that `MANY` items have or more (items,); 0 where none counts."""
+    items_of_places = np.searchsorted(index.items, index.places, side="right")
+    ends = index.ends.astype(np.int64)
+    sizes = ends - np.concatenate([[0], ends[:-1]])
+    groups = np.repeat(np.arange(len(index.ends)), sizes)
+    first = np.ones(len(groups), dtype=np.bool_)
+    first[1:] = (groups[1:] != groups[:-1]) | (items_of_places[1:] != items_of_places[:-1])
+    rare = np.bincount(groups, weights=first, minlength=len(index.ends)) < MANY
+    counting, common = ngrams_of_items(index, muted), ngrams_of_items(index, muted | rare)
+    return np.asarray(common / np.maximum(counting, 1))
 
 
 _ENCODER = msgspec.json.Encoder()

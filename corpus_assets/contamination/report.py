@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.contamination.benchmark_ngrams import SETS, stored_index
-from corpus_assets.contamination.items import ItemRow, decode_item, ngrams_of_items
+from corpus_assets.contamination.items import MANY, ItemRow, decode_item, ngrams_of_items, shares_in_common
 from resources.formats.attributes import attribute_rows
 from resources.raw_files import printable
 from resources.stage.partition import Partition
@@ -18,6 +18,7 @@ from resources.stage.task import Task
 
 WORST = 20
 _SHOWN = 100
+SHARED = "alike"
 FOUND = "benchmarks"
 """Counters: what was found of each benchmark."""
 
@@ -108,6 +109,15 @@ class Tally:
             "documents_holding": self.holding[name],
         }
 
+    def shared(self, name: str, common: NDArray[np.float64]) -> int:
+        """Returns how many items of a set are held to no larger a share than what other items have too.
+
+        common: the share of each item's n-grams that are in many items.
+        """
+        ours = np.asarray([row.set == name for row in self.rows], dtype=np.bool_)
+        held = ours & (self.largest > 0) & (self.largest >= self.limit)
+        return int(np.count_nonzero(held & (common >= self.limit) & (common > 0)))
+
     def worst_items(self, name: str) -> list[dict[str, Any]]:
         """Returns the items of a set that most documents hold pieces of."""
         ours = [number for number, row in enumerate(self.rows) if row.set == name and self.documents_of[number]]
@@ -134,7 +144,8 @@ def contamination_report(task: Task) -> None:
     for key, shard in shards.items():
         tally.add(key, shard.array(".touched.npy"))
     counting = ngrams_of_items(index, muted)
-    numbers = {name: tally.numbers(name, counting) for name in task[SETS]}
+    common = shares_in_common(index, muted)
+    numbers = {name: {**tally.numbers(name, counting), SHARED: tally.shared(name, common)} for name in task[SETS]}
     names = dict(_names(shards, (document for worst in tally.worst.values() for document in worst)))
     report = {
         name: {
@@ -192,6 +203,12 @@ def report_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -
                 f"benchmark {name}: {found['held']:,} of {found['items']:,} items are in documents to a share of "
                 f"{share:g} or more ({found['documents_holding']:,} documents), {found['whole']:,} wholly"
             )
+            if shared := found.get(SHARED, 0):
+                yield (
+                    f"benchmark {name}: of the {found['held']:,} items held, {shared:,} are alike: most of their "
+                    f"n-grams are in {MANY} items or more, so a document may hold a form of the benchmark and no "
+                    "answer; lower contamination.item_share or item_limit if it is one"
+                )
             absent = {what: found[what] for what in ("too_short", "template", "boilerplate") if found[what]}
             if absent:
                 words = ", ".join(f"{what} {count:,}" for what, count in absent.items())

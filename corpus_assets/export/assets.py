@@ -20,15 +20,18 @@ from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.datasets import dataset_run_options
+from corpus_assets.tokenize.encode.attempts import slower_notes
 from resources.config_files import read_outside
 from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
+from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "1"
 WEIGHTS = "weights"
+_MAY_BE_EMPTY, _EMPTY = "may_be_empty", "sources_without_tokens"
 """The local file with the shares of sources."""
 MAX_WEIGHTS_BYTES = 1 << 20
 _NOT_CONTENT = {"name", "tokenizer", "weights", *CLEANING}
@@ -72,9 +75,22 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
         values["shares"] = shares_of(content, f"datasets.{dataset.name}.weights.shares")
     weights = Weights.model_construct(None, **values)
     streams = task.inputs(names.token_stream(dataset.stream))
-    used = mixture(streams, weights, f"datasets.{dataset.name}.weights", task.scratch)
+    where = f"datasets.{dataset.name}.weights"
+    used = mixture(streams, weights, where, task.scratch, task.parameters.get(f"{where}.{_MAY_BE_EMPTY}", ()))
     task.save_json(f"mixtures/{dataset.name}/{MIXTURE}", msgspec.to_builtins(Mix(weights.seed, used)), rows=len(used))
     task.count(**{f"epochs of {source}": use.epochs for source, use in used.items()})
+    if left_out := sorted({source for source, share in weights.given().items() if share} - used.keys()):
+        task.count(**{_EMPTY: left_out})
+
+
+def _slower_notes(partitions: Sequence[Partition], _: Settings, name: str) -> Iterator[str]:
+    yield from slower_notes(partitions, name)
+
+
+def _mixture_notes(partitions: Sequence[Partition], _: Settings, name: str) -> Iterator[str]:
+    for partition in partitions:
+        for source in partition.record.statistics.get(_EMPTY, ()):
+            yield f"datasets.{name}.weights {source!r}: it has no documents, so the others share what it should have"
 
 
 def _documents(task: Task, dataset: ExportedDataset) -> None:
@@ -92,6 +108,10 @@ def _weights_parameters(settings: Settings, name: str) -> dict[str, Any]:
     values, files = dict(_entry(settings, name)["weights"]), _weights_file(settings, name)
     if WEIGHTS in files:
         values["shares"] = shares_of(files[WEIGHTS], values["shares"])
+    asked = values["tokens"] or values["shares"]
+    sources = (source["name"] for source in settings["sources"] if source["may_be_empty"])
+    if permitted := [source for source in sources if asked.get(source)]:
+        values[_MAY_BE_EMPTY] = permitted
     return {f"datasets.{name}.weights.{key}": value for key, value in values.items()}
 
 
@@ -174,6 +194,7 @@ def _stream_stage(dataset: ExportedDataset) -> Stage:
         derived_parameters=partial(_cleaning_parameters, dataset=dataset),
         run_options=partial(dataset_run_options, name=dataset.name),
         kernels=_stream_kernels,
+        notes=partial(_slower_notes, name=names.token_stream(dataset.stream)),
         shard_set=dataset.shard_set,
         unit_in="examples" if dataset.shard_set else "documents",
         unit_out="documents",
@@ -209,6 +230,7 @@ def _mixture_stage(dataset: ExportedDataset) -> Stage:
         inputs=(every(names.token_stream(dataset.stream)),),
         derived_parameters=partial(_weights_parameters, name=dataset.name),
         local_files=partial(_weights_file, name=dataset.name),
+        notes=partial(_mixture_notes, name=dataset.name),
         unit_in="documents",
         unit_out="sources",
         kinds=("json",),

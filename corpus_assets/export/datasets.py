@@ -74,7 +74,7 @@ class ExportedDataset:
     def cleaner(self) -> Cleaning:
         """The same, as what cleans a text takes it."""
         kind = StrippedCleaning if makes_as_dolma(self.values) else Cleaning
-        return kind.model_construct(None, **{key: self.values[key] for key in CLEANING})
+        return kind.model_validate({key: self.values[key] for key in CLEANING})
 
     @property
     def together(self) -> bool:

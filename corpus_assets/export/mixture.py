@@ -5,7 +5,7 @@ below a threshold, and a few of the next ones, so that their tokens come as clos
 """
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 import msgspec
@@ -53,13 +53,19 @@ class Mix(msgspec.Struct):
 
 
 def mixture(
-    streams: Sequence[Partition], weights: Weights, where: str, scratch: Callable[[], BinaryIO]
+    streams: Sequence[Partition],
+    weights: Weights,
+    where: str,
+    scratch: Callable[[], BinaryIO],
+    may_be_empty: Collection[str] = (),
 ) -> dict[str, Used]:
     """Returns how each source is used. where: of the weights, for messages. scratch: opens a temporary file.
 
-    Raises `ConfigError` for a source that is not there, and for one that would be used too often.
+    may_be_empty: sources that the others go on without if they have no tokens. Raises `ConfigError` for another source
+    that is not there, and for one that would be used too often.
     """
     found = {source: numbers["tokens"] for source, numbers in sums_by_source(streams).items()}
+    weights = without_empty(weights, {source for source in may_be_empty if not found.get(source)}, where)
     targets = _targets(weights, found, where)
     used = {}
     split = {source: _epochs(source, targets, found, weights, where) for source in targets}
@@ -72,6 +78,17 @@ def mixture(
         epochs = total / found[source] if found[source] else 0.0
         used[source] = Used(found[source], targets[source], total, round(epochs, 6), copies, threshold, others)
     return used
+
+
+def without_empty(weights: Weights, empty: Collection[str], where: str) -> Weights:
+    """Returns weights that do not name some sources; `ConfigError` if they name no other."""
+    asked = weights.given()
+    left = {source: share for source, share in asked.items() if source not in empty}
+    if len(left) == len(asked):
+        return weights
+    if not any(left.values()):
+        raise ConfigError(f"{where}: none of {', '.join(asked)} has a document")
+    return weights.model_copy(update={"shares" if weights.tokens is None else "tokens": left})
 
 
 def _targets(weights: Weights, found: Mapping[str, int], where: str) -> dict[str, int]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.dataset_options import Cleaning
 from corpus_assets.export.encoding import Encoded, encoded
+from corpus_assets.tokenize.discarded import of_text
 from corpus_assets.tokenize.encode.attempts import with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
@@ -169,7 +170,8 @@ def _write(task: Task, path: str, batches: Iterable[Encoded], vocabulary: int) -
     ):
         for batch in batches:
             for document in batch.without_cut:
-                task.drop("no_place_to_cut", example=f"{document.source}/{document.id}")
+                name = f"{document.source}/{document.id}"
+                task.drop("no_place_to_cut", example=name, shown=of_text(name, document.text))
             rows, encoded_ids = written.table(batch)
             documents.append(rows)
             names.append(np.frombuffer(encoded_ids, np.uint8))

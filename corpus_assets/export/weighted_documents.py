@@ -10,6 +10,7 @@ from corpus_assets.export.mixture import Mix, document_hash, in_keyed_order, tim
 from corpus_assets.mix.shuffle import in_order
 from resources.row_counts import SourcesOfRows
 from resources.stage.partition import Partition
+from resources.stage.shown_rows import show_rows
 from resources.stage.task import Task
 
 NOT_IN_MIXTURE = "not_in_mixture"
@@ -45,6 +46,7 @@ def weighted_documents(task: Task, path: str, split: Partition, mix: Mix) -> Non
     task.save_array(f"{path}.rows.npy", np.ascontiguousarray(written[order]))
     if (left_out := times == 0).any():
         task.drop_by_source(NOT_IN_MIXTURE, SourcesOfRows(rows).counts(left_out))
+        show_rows(task, split, NOT_IN_MIXTURE, left_out)
     task.count(by_source=SourcesOfRows(written).documents())
     task.count(rows_in=len(rows), rows_out=len(kept), repeats=len(kept) - int((times > 0).sum()), text_bytes=size)
 

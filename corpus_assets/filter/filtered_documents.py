@@ -16,7 +16,7 @@ from resources.formats.lines import DocumentWriter, LineWriter
 from resources.formats.row_tables import LENGTHS, TEXT, digests
 from resources.row_rule import Row, RuleSet
 from resources.stage.partition import Partition
-from resources.stage.task import Task
+from resources.stage.task import Task, dropped_row
 
 CHANGES = ".changes.jsonl.gz"
 """Suffix of the derived file with a row for each document that a rule dropped or changed."""
@@ -116,6 +116,7 @@ class _Shard:
             "changed_by_rule": self._by_rule,
             "examples": self._examples,
             TALLIES: self._rules.tallies(),
+            **self._rules.looked_for(),
         }
         return {name: value for name, value in found.items() if value}
 
@@ -133,7 +134,11 @@ class _Shard:
         if rule is not None:
             examples = self._examples.setdefault(rule, [])
             example = f"{self._task.shard.source}/{row.document.id}: {rule}: {found}"
-            self._task.drop(rule, example=example if len(examples) < _EXAMPLES else None)
+            place = f"{self._task.shard.label} document {row.number}"
+            shown = (
+                dropped_row(place, row.document.id, row.document.text, found or "") if self._task.shows(rule) else None
+            )
+            self._task.drop(rule, example=example if len(examples) < _EXAMPLES else None, shown=shown)
             if len(examples) < _EXAMPLES:
                 examples.append(row.document.id)
             return

@@ -8,6 +8,7 @@ import msgspec
 from corpus_assets.filter.spans import replaced
 from resources.errors import CorpusError
 from resources.formats.documents import NO_METADATA, Document
+from resources.looked_for import numbers_of
 from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, Verdict
 
 Replaced = Callable[[str, Sequence[Replacement]], str]
@@ -46,6 +47,11 @@ class Rules:
         self._rules = [(rule.name, rule.judge) for rule in rules if not rule.last]
         self._last = [rule for rule in rules if rule.last]
         self._tallies = {rule.name: rule.tally for rule in rules if rule.tally}
+        self._looked_for = [counts for rule in rules for counts in rule.looked_for]
+
+    def looked_for(self) -> dict[str, Any]:
+        """Returns the statistic of the names that rules look for."""
+        return numbers_of(*self._looked_for)
 
     def tallies(self) -> dict[str, list[int]]:
         """Returns how many documents each rule that measures was asked about, and in how many it found something."""

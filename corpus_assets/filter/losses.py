@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from resources.ledger import Record
+from resources.looked_for import absent_notes
 from resources.shards import Listing
 from resources.stage.partition import Partition
 
@@ -37,10 +38,19 @@ def filter_notes(partitions: Sequence[Partition], _: Mapping[str, Any]) -> Itera
         if dropped := _dropped(records):
             rows = sum(record.statistics.get("rows_in", 0) for record in records)
             yield f"source {source}: the filter drops {dropped.total():,} of {rows:,} documents ({_words(dropped)})"
-    yield from _nothing_measured(partition.record for partition in partitions)
+    yield from nothing_found(partitions, "filter")
 
 
-def _nothing_measured(records: Iterable[Record]) -> Iterator[str]:
+def nothing_found(partitions: Sequence[Partition], where: str) -> Iterator[str]:
+    """Yields a sentence for each rule that never found a span, and for each expression that nothing matches.
+
+    where: the section of the rules.
+    """
+    yield from _nothing_measured((partition.record for partition in partitions), where)
+    yield from absent_notes(partitions, None)
+
+
+def _nothing_measured(records: Iterable[Record], where: str) -> Iterator[str]:
     asked: Counter[str] = Counter()
     found: Counter[str] = Counter()
     for record in records:
@@ -48,7 +58,7 @@ def _nothing_measured(records: Iterable[Record]) -> Iterator[str]:
             asked[rule] += seen
             found[rule] += measured
     for rule in (rule for rule, seen in asked.items() if seen and not found[rule]):
-        yield f"filter rule {rule}: none of {asked[rule]:,} documents has such a span (is its type spelt right?)"
+        yield f"{where} rule {rule}: none of {asked[rule]:,} documents has such a span (is its type spelt right?)"
 
 
 def _dropped(records: Sequence[Record]) -> Counter[str]:

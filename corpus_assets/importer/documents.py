@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from corpus_assets.importer.draft import Draft, usable_name
@@ -38,6 +38,28 @@ def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path)
     return found
 
 
+def are_all(draft: Draft, sources: Mapping[str, Sequence[str]]) -> bool:
+    """Returns whether documents are all that there are. sources: their patterns by source. To be asked at the end."""
+    known = {source["name"]: set(_listed(source["glob"])) for source in draft.values["sources"]}
+    return known == {name: set(patterns) for name, patterns in sources.items()}
+
+
+def narrowed(draft: Draft, sources: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Returns the patterns that documents need beside their sources: none if they are all their files.
+
+    None if no patterns say the same in all of them. To be asked once all documents are known.
+    """
+    known = {source["name"]: source["glob"] for source in draft.values["sources"]}
+    if all(set(_listed(known[name])) == set(patterns) for name, patterns in sources.items()):
+        return []
+    wanted = list(sources.values())
+    return list(wanted[0]) if all(set(patterns) == set(wanted[0]) for patterns in wanted) else None
+
+
+def _listed(glob: str | list[str]) -> list[str]:
+    return [glob] if isinstance(glob, str) else glob
+
+
 def _divided(pattern: str) -> tuple[str, str]:
     """Returns the folder of a pattern, up to a component `documents` or the first with a glob, and the rest."""
     parts = Path(pattern).parts
@@ -60,9 +82,6 @@ def _add(draft: Draft, path: str, location: str, glob: str) -> str:
         return str(known["name"])
     resolved = Path(location).absolute()
     given = resolved.parent.name if resolved.name == "documents" else resolved.name
-    name, number = usable_name(given, "documents"), 1
-    while draft.entry("sources", name if number == 1 else f"{name}-{number}"):
-        number += 1
-    name = name if number == 1 else f"{name}-{number}"
+    name = draft.free_name("sources", usable_name(given, "documents"))
     draft.add("sources", {"name": name, "location": path, "glob": glob})
     return name

@@ -9,8 +9,8 @@ import msgspec
 
 from corpus_assets.config.loading import MAX_CONFIG_BYTES, parse_config
 from corpus_assets.config.strict_yaml import load_yaml
-from corpus_assets.importer.dolma_dedupe import check_against, import_dedupe, is_read_only
-from corpus_assets.importer.dolma_mix import import_mix
+from corpus_assets.importer.dolma_dedupe import check_against, import_dedupe, is_read_only, narrow
+from corpus_assets.importer.dolma_mix import add_mixes, import_mix
 from corpus_assets.importer.dolma_tag import import_tag
 from corpus_assets.importer.draft import Draft
 from resources.config_files import read_outside
@@ -57,6 +57,8 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
             known = draft.values.setdefault("engine", {"workers": workers})
             known["workers"] = max(known["workers"], workers)
     check_against(draft)
+    narrow(draft)
+    add_mixes(draft)
     draft.values["datasets"] = []
     if not draft.values["sources"]:
         raise ConfigError(f"{files[0]}: no documents that could be a source\n{_words(draft)}")

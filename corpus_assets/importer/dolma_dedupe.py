@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from corpus_assets.importer.documents import add_documents
+from corpus_assets.importer.documents import add_documents, are_all, narrowed
 from corpus_assets.importer.dolma_tag import COMPAT
 from corpus_assets.importer.draft import Draft, Filled, usable_name
 
@@ -39,7 +39,7 @@ def import_dedupe(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     compared = _documents(draft, dedupe) if dedupe.get("documents") else _paragraphs(dedupe)
     if compared is None:
         return
-    entry = {"name": usable_name(str(dedupe.get("name") or ""), "duplicated"), **compared}
+    entry: dict[str, Any] = {"name": usable_name(str(dedupe.get("name") or ""), "duplicated"), **compared}
     entry["skip_empty"] = bool(dedupe.get("skip_empty", False))
     entry |= {key: int(dedupe[key]) for key in ("min_length", "min_words") if dedupe.get(key)}
     if "min_words" in entry:
@@ -61,16 +61,62 @@ def _add(draft: Draft, entry: dict[str, Any], bloom: Mapping[str, Any], sources:
     Each with the patterns of these documents.
     """
     compared = {key: value for key, value in entry.items() if key not in _NAMES}
-    file = str(bloom.get("file"))
+    given, file = str(entry["name"]), str(bloom.get("file"))
     if not bloom.get("read_only"):
-        draft.filters[file] = Filled(compared, {name: set(globs) for name, globs in sources.items()})
+        if bloom.get("file") and _is_filled_already(draft, entry, file, sources):
+            return
+        draft.filters[file] = Filled(compared, {name: set(globs) for name, globs in sources.items()}, entry)
     elif (why := _why_not_against(draft.filters.get(file), compared, sources)) is not None:
         draft.leave(_READ_ONLY, why)
         return
     else:
         entry["against"] = list(draft.filters[file].sources)
         draft.filters[file].readers.append(entry)
+    entry["name"] = draft.free_name("dedupers", given)
+    draft.experiments.setdefault(given, []).append(entry["name"])
     draft.add("dedupers", entry)
+    draft.read.append(("dedupers", entry, {name: list(globs) for name, globs in sources.items()}))
+
+
+def _is_filled_already(draft: Draft, entry: Mapping[str, Any], file: str, sources: Mapping[str, list[str]]) -> bool:
+    """Returns whether an entry goes on filling the filter of an equal one, which then has the documents of both."""
+    filled = draft.filters.get(file)
+    if filled is None or filled.entry is None:
+        return False
+    if filled.entry != entry:
+        draft.leave(
+            "bloom_filter.file",
+            f"{filled.entry['name']} and {entry['name']} fill {file!r}; here each compares its own documents alone",
+        )
+        return False
+    for _, _, read in (one for one in draft.read if one[1] is filled.entry):
+        for name, globs in sources.items():
+            known = read.setdefault(name, [])
+            known += (glob for glob in globs if glob not in known)
+            filled.sources.setdefault(name, set()).update(globs)
+    return True
+
+
+def narrow(draft: Draft) -> None:
+    """Narrows entries to the documents of their configurations, and leaves out those that cannot be.
+
+    To be asked once all documents are known.
+    """
+    for section, entry, sources in draft.read:
+        if entry not in draft.values.get(section, []) or are_all(draft, sources):
+            continue
+        if section == "attributes":
+            draft.to_do.append(f"{entry['name']} describes all documents here, and in Dolma those of {_shown(sources)}")
+        elif not sources or (globs := narrowed(draft, sources)) is None:
+            why = f"patterns of {entry['name']} are not the same in each folder; give each folder the same"
+            draft.leave("documents", why if sources else f"{entry['name']} has no documents that could be a source")
+            draft.values["dedupers"].remove(entry)
+        else:
+            entry |= {"sources": list(sources), **({"glob": globs} if globs else {})}
+
+
+def _shown(sources: Mapping[str, Iterable[str]]) -> str:
+    return ", ".join(f"{name}: {' '.join(globs)}" for name, globs in sources.items()) or "no folder"
 
 
 def check_against(draft: Draft) -> None:

@@ -1,14 +1,14 @@
-"""Dolma's `mix` configuration as `filter`, or as `streams` if they filter in different ways."""
+"""Dolma's `mix` configurations as `filter`, or as `streams` if they filter in different ways or not all documents."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from corpus_assets.attributes.registry import BUILT_IN
-from corpus_assets.importer.documents import add_documents
+from corpus_assets.importer.documents import add_documents, are_all, narrowed
 from corpus_assets.importer.dolma_tag import COMPAT, add_entry
-from corpus_assets.importer.draft import Draft, key_prefix, usable_name
+from corpus_assets.importer.draft import Draft, GivenStream, key_prefix, usable_name
 
 REASONS = {
     "shuffle": "files keep their order; `mix` has its own",
@@ -27,34 +27,34 @@ LARGEST = 2 << 30
 """Bytes of an output file, if the configuration does not say."""
 
 
-class _Given(NamedTuple):
-    """A stream: its key, its values, the patterns of its documents by source, its rules, and its attributes."""
-
-    key: str
-    values: Mapping[str, Any]
-    sources: dict[str, list[str]]
-    rules: dict[str, Any]
-    attributes: list[str]
-
-
 def import_mix(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
-    """Takes over a `mix` configuration: documents of all streams, and the filter if all have the same.
-
-    Streams that filter in different ways are taken over as `streams`.
-    """
+    """Takes over the documents and rules of all streams of a `mix` configuration; `add_mixes` makes entries of them."""
     draft.leave_all(given, REASONS)
-    found = []
+    whole = given.get("shuffle", True) is not False
     for place, stream in enumerate(given.get("streams") or []):
         key = f"streams.{place}"
         sources = add_documents(draft, stream.get("documents") or [], f"{key}.documents", folder)
         rules, names = _rules(stream), _entries(draft, stream, key)
-        found.append(_Given(key, stream, sources, rules, names))
+        draft.streams.append(GivenStream(key, stream, sources, rules, names, whole))
+
+
+def add_mixes(draft: Draft) -> None:
+    """Adds the streams of all `mix` configurations: as the filter, if all filter alike and have all documents.
+
+    Otherwise as `streams`. To be asked once all documents are known.
+    """
+    found = [_with_entries(draft, stream) for stream in draft.streams]
     filters = [_filter(stream) for stream in found]
-    if any(one != filters[0] for one in filters):
-        whole = given.get("shuffle", True) is not False
-        draft.values["streams"] = [entry for stream in found if (entry := _stream(draft, stream, whole=whole))]
+    together: dict[str, list[str]] = {}
+    for stream in found:
+        for name, patterns in stream.sources.items():
+            together.setdefault(name, []).extend(patterns)
+    if any(one != filters[0] for one in filters) or (found and not are_all(draft, together)):
+        for stream in found:
+            if entry := _stream(draft, stream):
+                draft.add("streams", entry)
         return
-    if given.get("shuffle") is False:
+    if not all(stream.whole for stream in found):
         draft.leave("shuffle", REASONS["shuffle"])
     for stream in found:
         output = stream.values.get("output") or {}
@@ -66,7 +66,15 @@ def import_mix(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
         draft.values["filter"] = {**filters[0], "compat": COMPAT}
 
 
-def _filter(stream: _Given) -> dict[str, Any]:
+def _with_entries(draft: Draft, stream: GivenStream) -> GivenStream:
+    """Returns a stream without the attributes of entries that could not be taken over in the end."""
+    made = [name for name in stream.attributes if draft.entry("attributes", name) or draft.entry("dedupers", name)]
+    for name in (name for name in stream.attributes if name not in made):
+        draft.leave(f"{stream.key}.attributes: {name}", "what makes it was not taken over")
+    return stream._replace(attributes=made)
+
+
+def _filter(stream: GivenStream) -> dict[str, Any]:
     """Returns the rules of a stream as those of the corpus."""
     found = dict(stream.rules)
     if kept := [name for name in _discarded(stream) if name in FIELDS]:
@@ -76,21 +84,18 @@ def _filter(stream: _Given) -> dict[str, Any]:
     return found
 
 
-def _discarded(stream: _Given) -> list[str]:
+def _discarded(stream: GivenStream) -> list[str]:
     return list((stream.values.get("output") or {}).get("discard_fields") or [])
 
 
-def _stream(draft: Draft, stream: _Given, *, whole: bool) -> dict[str, Any] | None:
-    """Returns a stream as an entry of `streams`; None if it has no documents here, or cannot be said.
-
-    whole: whether files are put together.
-    """
-    glob = _narrowed(draft, stream.sources)
+def _stream(draft: Draft, stream: GivenStream) -> dict[str, Any] | None:
+    """Returns a stream as an entry of `streams`; None if it has no documents here, or cannot be said."""
+    glob, whole = narrowed(draft, stream.sources), stream.whole
     if not stream.sources or glob is None:
         draft.leave(stream.key, "its patterns are not the same in each folder; make a stream of each")
         return None
     found = {
-        "name": usable_name(str(stream.values.get("name") or ""), "stream"),
+        "name": draft.free_name("streams", usable_name(str(stream.values.get("name") or ""), "stream")),
         "sources": list(stream.sources),
         **({"glob": glob} if glob else {}),
         "attributes": stream.attributes,
@@ -108,22 +113,6 @@ def _stream(draft: Draft, stream: _Given, *, whole: bool) -> dict[str, Any] | No
     if codec not in (None, "gz", "zst" if whole else "gz"):
         draft.leave(f"{stream.key}.compression", STREAM["compression"])
     return found
-
-
-def _narrowed(draft: Draft, sources: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """Returns the patterns that a stream needs beside its sources: none if it has all their files.
-
-    None if no patterns say the same in all of them.
-    """
-    known = {source["name"]: source["glob"] for source in draft.values.get("sources", [])}
-    if all(set(_listed(known[name])) == set(patterns) for name, patterns in sources.items()):
-        return []
-    wanted = list(sources.values())
-    return list(wanted[0]) if all(set(patterns) == set(wanted[0]) for patterns in wanted) else None
-
-
-def _listed(glob: str | list[str]) -> list[str]:
-    return [glob] if isinstance(glob, str) else glob
 
 
 def _rules(stream: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,14 +139,15 @@ def _entries(draft: Draft, stream: Mapping[str, Any], key: str) -> list[str]:
 
     Taggers that expressions name are added.
     """
-    names = []
+    names: list[str] = []
     for experiment in stream.get("attributes") or []:
         for tagger in dict.fromkeys(_named(str([stream.get("filter"), stream.get("span_replacement")]), experiment)):
             add_entry(draft, experiment, [tagger], f"{key}.attributes")
         name = usable_name(experiment, "attributes")
-        if draft.entry("attributes", name) or draft.entry("dedupers", name):
-            names.append(name)
-        else:
+        made = [name] if draft.entry("attributes", name) else []
+        made += (one for one in draft.experiments.get(name, []) if draft.entry("dedupers", one))
+        names += (one for one in made if one not in names)
+        if not made:
             draft.leave(
                 f"{key}.attributes: {experiment}",
                 "nothing here says what makes it; import its tag or dedupe configuration together with this one",

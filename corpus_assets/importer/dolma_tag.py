@@ -24,7 +24,7 @@ _PLACES = {"lists": "lists/{}.txt", "model": "models/{}.bin"}
 
 def import_tag(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     """Takes over a `tag` configuration: documents, taggers, experiment and processes."""
-    add_documents(draft, given.get("documents") or [], "documents", folder)
+    sources = add_documents(draft, given.get("documents") or [], "documents", folder)
     draft.leave_all(given, REASONS)
     for module in given.get("tagger_modules") or []:
         draft.leave("tagger_modules", f"{module!r}: write its taggers as functions (docs/attributes.md)")
@@ -33,6 +33,19 @@ def import_tag(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     groups = {experiment: names} if experiment else {name: [name] for name in names}
     for name, taggers in groups.items():
         add_entry(draft, str(name), taggers, "taggers")
+        if entry := draft.entry("attributes", usable_name(str(name), "attributes")):
+            _add_read(draft, entry, sources)
+
+
+def _add_read(draft: Draft, entry: dict[str, Any], sources: Mapping[str, list[str]]) -> None:
+    """Notes which documents an entry describes; several configurations may be one entry."""
+    read = next((known for _, other, known in draft.read if other is entry), None)
+    if read is None:
+        read = {}
+        draft.read.append(("attributes", entry, read))
+    for name, globs in sources.items():
+        known = read.setdefault(name, [])
+        known += (glob for glob in globs if glob not in known)
 
 
 def add_entry(draft: Draft, experiment: str, taggers: Sequence[str], key: str) -> None:

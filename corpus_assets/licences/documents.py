@@ -46,6 +46,16 @@ class Licences:
         return folded("; ".join(name for name in names if isinstance(name, str) and name.strip())) or NONE
 
 
+def names_of(metadata: msgspec.Raw) -> list[str]:
+    """Returns the keys of a document's metadata."""
+    return list(msgspec.json.decode(metadata)) if bytes(metadata) else []
+
+
+def metadata_of(line: bytes) -> msgspec.Raw:
+    """Returns the metadata of a stored document."""
+    return _LINE.decode(line).metadata
+
+
 class Count:
     """Documents and bytes of text by licence, of documents of one source."""
 

@@ -1,17 +1,20 @@
 """`licences.allow`: the row rule that holds back documents whose licence is not allowed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from corpus_assets.licences.documents import NONE, Licences
+from corpus_assets.licences.documents import NONE, Licences, names_of
 from corpus_assets.licences.names import folded
 from corpus_assets.licences.terms import Allowed
 from resources.errors import ConfigError
+from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.task import Task
 
 REASON = "licence"
 ALLOW, WITHOUT = "licences.allow", "licences.without"
+Judge = Callable[[Row], Verdict]
 OF_SOURCE = ("source.licence", "source.licence_key")
 
 
@@ -24,7 +27,18 @@ def licence_rules(section: Mapping[str, Any] | None) -> list[RuleSet]:
 
 def _made(task: Task) -> list[RowRule]:
     licences = Licences(task["source.licence"], task["source.licence_key"])
-    return [RowRule(REASON, only_allowed(licences, Allowed(task[ALLOW]), without=task[WITHOUT]))]
+    judge = only_allowed(licences, Allowed(task[ALLOW]), without=task[WITHOUT])
+    if (key := task["source.licence_key"]) is None:
+        return [RowRule(REASON, judge)]
+    counts = LookedFor("documents", {f"sources.{task.shard.source}.licence_key": [key]})
+    return [RowRule(REASON, partial(_counted, judge, licences, key, counts), looked_for=(counts,))]
+
+
+def _counted(judge: Judge, licences: Licences, key: str, counts: LookedFor, row: Row) -> Verdict:
+    metadata = row.document.metadata
+    has = licences.of_metadata(metadata) != NONE
+    counts.add(names_of(metadata) if counts.needs_names else (), [key] if has else [])
+    return judge(row)
 
 
 def only_allowed(licences: Licences, allowed: Allowed, *, without: str) -> Callable[[Row], Verdict]:

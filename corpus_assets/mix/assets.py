@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.licences.documents import Count, Licences
+from corpus_assets.licences.documents import NONE, Count, Licences, metadata_of, names_of
 from corpus_assets.mix.cuts import cuts_of, lines_of, lines_part, rows_of
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
 from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import FLAGS
-from resources.formats.documents import DOCUMENT_COLUMNS
+from resources.formats.documents import DOCUMENT_COLUMNS, decode_document
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
+from resources.looked_for import LookedFor, absent_names, numbers_of
 from resources.row_counts import SourcesOfRows
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
-from resources.stage.task import Task
+from resources.stage.task import Task, dropped_row
 
 LEAVE_OUT = "mix.leave_out"
 LICENCE_KEY = "source.licence_key"
@@ -54,8 +55,6 @@ def mixed_pass1(task: Task) -> None:
             uses += len(rows)
             first_uses += int((rows["copy"] == 0).sum())
             text_bytes += int(rows["bytes"].sum(dtype=np.uint64))
-    if kept.count > first_uses:
-        task.drop(NOT_USED, kept.count - first_uses)
     task.count(rows_in=kept.seen, rows_out=uses, documents=first_uses, repeats=uses - first_uses)
     task.count(text_bytes=text_bytes, **kept.licences())
 
@@ -67,18 +66,24 @@ class _KeptDocuments:
         self._task = task
         self.seen = 0
         self.count = 0
+        self._is_used = False
         key = task.parameters.get(LICENCE_KEY)
         self._licence = Licences(None, key).of_line if key else None
         self._by_licence = Count()
+        self._looked_for = LookedFor("documents", {f"sources.{task.shard.source}.licence_key": [key]} if key else {})
 
     def used(self, line: bytes, size: int) -> None:
         """Takes note of the first use of a document."""
+        self._is_used = True
         if self._licence:
-            self._by_licence.add(self._licence(line), size)
+            found = self._licence(line)
+            self._by_licence.add(found, size)
+            names = names_of(metadata_of(line)) if self._looked_for.needs_names else ()
+            self._looked_for.add(names, [] if found == NONE else [self._task.parameters[LICENCE_KEY]])
 
     def licences(self) -> dict[str, Any]:
         """Returns documents and bytes by licence, if documents state their own."""
-        return {"licences": self._by_licence.numbers()} if self._licence else {}
+        return {"licences": self._by_licence.numbers(), **numbers_of(self._looked_for)} if self._licence else {}
 
     def __iter__(self) -> Iterator[Kept]:
         task = self._task
@@ -93,10 +98,20 @@ class _KeptDocuments:
         for row, (identifier, line, size, flagged) in enumerate(rows):
             self.seen += 1
             if any(flagged):
-                task.drop(reasons[flagged.index(True)])
+                reason = reasons[flagged.index(True)]
+                task.drop(reason, shown=self._shown(reason, row, identifier, line))
                 continue
             self.count += 1
+            self._is_used = False
             yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size)
+            if not self._is_used:
+                task.drop(NOT_USED, shown=self._shown(NOT_USED, row, identifier, line))
+
+    def _shown(self, reason: str, row: int, identifier: str, line: bytes) -> str | None:
+        """Returns a document that is dropped in words, as long as more are to be shown."""
+        if not self._task.shows(reason):
+            return None
+        return dropped_row(f"{self._task.shard.label} document {row}", identifier, decode_document(line).text)
 
 
 def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, ...]]:
@@ -186,6 +201,7 @@ PASS_1 = Stage(
     io="documents",
     parameters=("mix.chunks", "mix.seed", "source.epochs"),
     source_parameters=licence_key,
+    notes=absent_names,
     gate_all=mixed_losses,
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "zstandard"),

@@ -1,18 +1,20 @@
 """Stages that write normalized documents, and the list of those that are too short to train on."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from corpus_assets.normalize import compiled
+from corpus_assets.normalize.dates import Dates, undated_notes
 from corpus_assets.normalize.lengths import cleaned_length
-from corpus_assets.normalize.reading import READING, documents_of, source_parameters, text_parameters
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import READING, documents_of, normalizer_of, source_parameters, text_parameters
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
-from corpus_assets.raw.losses import source_losses
+from corpus_assets.raw.identities import Identities
+from corpus_assets.raw.losses import listed_losses, source_losses
 from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
@@ -33,7 +35,7 @@ def normalized_documents(task: Task) -> None:
     """Reads one raw file in any format, normalizes its texts, and writes Dolma documents and their digests."""
     shard = task.shard
     path = f"documents/{shard.source}/{shard.name}"
-    fix = normalizer(task["normalize.method"])
+    fix = normalizer_of(task.parameters)
     gaps = Gaps()
     rows = without_named(task, documents_of(task, gaps), TAKEDOWN, gaps)
     write_good_rows(task, rows, task["source.on_bad_file"], partial(_write_documents, task, path, fix))
@@ -48,15 +50,27 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
         task.documents(f"{path}.jsonl.gz") as documents,
     ):
         table = TextTable(texts, ids, lengths)
+        identities, dates = Identities(), Dates()
         for document in rows:
             document.text = fix(document.text)
             documents.add(document)
-            table.add(row_of(document))
+            row = row_of(document)
+            table.add(row)
+            identities.add(document.id)
+            dates.add(document, row.created)
         table.flush()
     task.segments |= table.segments()
     rows_out = documents.written.rows
     task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
-    task.count(lengths=table.lengths)
+    task.count(lengths=table.lengths, **dates.numbers())
+    identities.count(task)
+
+
+def document_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yields what was dropped of sources, and names in the configuration that nothing in them has."""
+    yield from dropped_notes(partitions, settings)
+    if "newest" in settings["dedup"]["keep"]:
+        yield from undated_notes(partitions)
 
 
 def short_documents(task: Task) -> None:
@@ -110,8 +124,9 @@ NORMALIZED_DOCUMENTS = Stage(
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "dolma"),
     gate_all=source_losses,
+    gate_listing=listed_losses,
     kernels=compiled.of_documents,
-    notes=dropped_notes,
+    notes=document_notes,
 )
 
 SHORT_DOCUMENTS = Stage(

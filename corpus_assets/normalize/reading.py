@@ -1,15 +1,20 @@
 """Reads the documents of one raw file as its source is configured."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from corpus_assets.config.text_fixes import TextFixes
+from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import Gaps, good_rows
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.sampling import Chosen, sampled
+from corpus_assets.raw.seen import Seen, of_source
 from resources.formats.documents import Document
+from resources.raw_reading import RawReading
 from resources.shards import Shard
 from resources.stage.task import Task
 
@@ -30,12 +35,23 @@ source_parameters = partial(format_parameters, prefix="source")
 """Further parameters of such a stage: options of formats, where a source gives them; the sample, in one."""
 
 _TEXTS = "normalize.texts"
+_FIXES = "normalize.ftfy."
 
 
 def text_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns which texts are taken, if not strings alone: records from before there was a choice stay fresh."""
-    texts = settings["normalize"]["texts"]
-    return {} if texts == "strings" else {_TEXTS: texts}
+    """Returns which texts are taken, if not strings alone, and what ftfy changes, if not all that it does.
+
+    Records from before there was a choice stay fresh.
+    """
+    texts, fixes = settings["normalize"]["texts"], TextFixes.model_validate(settings["normalize"]["ftfy"] or {})
+    chosen = {f"{_FIXES}{key}": value for key, value in fixes.unlike_default().items()}
+    return chosen if texts == "strings" else {_TEXTS: texts, **chosen}
+
+
+def normalizer_of(parameters: Mapping[str, Any]) -> Callable[[str], str]:
+    """Returns what normalizes a text. parameters: values of `READING` and `text_parameters`."""
+    fixes = {key.removeprefix(_FIXES): value for key, value in parameters.items() if key.startswith(_FIXES)}
+    return normalizer(parameters["normalize.method"], fixes)
 
 
 def _text_bytes(document: Document) -> int:
@@ -48,15 +64,25 @@ def documents_of(task: Task, gaps: Gaps | None = None) -> Iterator[Document]:
     gaps: notes which rows these are.
     """
     chosen = Chosen.of(task.parameters, "source")
-    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, _text_bytes)
-    return good_rows(task, rows, task["source.on_bad_row"], gaps)
+    seen, counts = of_source(task.shard.source, task.parameters), Counter[str]()
+    rows = sampled(all_rows(task.shard, task.parameters, seen, task.raw, counts), task, chosen, _text_bytes)
+    yield from good_rows(task, rows, task["source.on_bad_row"], gaps)
+    task.count(**seen.numbers(), **counts)
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document | BadRow]:
+def all_rows(
+    shard: Shard,
+    parameters: Mapping[str, Any],
+    seen: Seen | None = None,
+    opened: RawReading | None = None,
+    counts: Counter[str] | None = None,
+) -> Iterator[Document | BadRow]:
     """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
 
-    parameters: values of `READING`, `source_parameters` and `text_parameters`.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`. seen: counts the keys of rows. opened:
+    what notices if a reading goes wrong. counts: gets numbers about what is read.
     """
+    bytes_of = opened or shard
     rules = RowRules(
         source=shard.source,
         format=parameters["source.format"],
@@ -67,6 +93,8 @@ def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Document |
         options=format_options(parameters, "source"),
         lone_surrogates="keep" if parameters["normalize.method"] == "ftfy" else "refuse",
         loose_texts=_TEXTS in parameters,
+        seen=seen or Seen({}),
     )
     limits = Limits(line_bytes=parameters["source.longest_row"])
-    return iter(read_documents(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    file = RawFile(shard.path, bytes_of.open, bytes_of.open_member, Counter() if counts is None else counts)
+    return iter(read_documents(file, rules, limits))

@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal
 
 from ftfy import TextFixerConfig, fix_text, fix_text_segment
 from ftfy.badness import BADNESS_RE, is_bad
@@ -16,7 +18,6 @@ from resources.errors import ConfigError
 Method = Literal["nfc", "ftfy", "none"]
 
 _WITH_HTML = TextFixerConfig(explain=False, normalization="NFC")
-_WITHOUT_HTML = _WITH_HTML._replace(unescape_html=False)
 
 # Every character that one of ftfy's character fixers replaces or removes: control characters (escape
 # sequences start with one), ligatures and width variants from ftfy's own tables, quotes, line breaks, C1
@@ -53,34 +54,36 @@ def nfc(text: str) -> str:
     return "".join((*pieces, text[done:])) if pieces else text
 
 
-def fix(text: str) -> str:
+def fix(text: str, config: TextFixerConfig = _WITH_HTML) -> str:
     """Returns `ftfy.fix_text(text, normalization="NFC")` (docs/formats/slimpajama.md "Normalization"), but faster.
+
+    config: the same with other fixes.
 
     ftfy fixes every line by itself, so only lines with something to fix go through it. Two rules of ftfy cross
     lines: the first line with a `<` switches HTML decoding off for itself and all that follow, and lines of more than
     1,000,000 code points are cut (for such a text ftfy itself is called).
     """
-    tag = text.find("<")
+    tag = text.find("<") if config.unescape_html == "auto" else -1 if config.unescape_html else 0
     pieces: list[str] = []
     done = 0
     while suspect := (_SUSPECT_OR_ENTITY if tag < 0 or done <= tag else _SUSPECT).search(text, done):
         start = text.rfind("\n", done, suspect.start()) + 1 or done
         end = text.find("\n", suspect.start()) + 1 or len(text)
-        if end - start > _WITH_HTML.max_decode_length:
-            return fix_text(text, _WITH_HTML)
-        pieces += text[done:start], _fix_line(text[start:end], html=tag < 0 or end <= tag)
+        if end - start > config.max_decode_length:
+            return fix_text(text, config)
+        pieces += text[done:start], _fix_line(text[start:end], config, html=tag < 0 or end <= tag)
         done = end
     return "".join((*pieces, text[done:])) if pieces else text
 
 
-def _fix_line(line: str, html: bool) -> str:
+def _fix_line(line: str, config: TextFixerConfig, html: bool) -> str:
     """Returns a line as ftfy fixes it; if only its curly quotes need fixing, without calling ftfy."""
-    if not (html and "&" in line) and not _looks_bad(line):
+    if config is _WITH_HTML and not (html and "&" in line) and not _looks_bad(line):
         straight = uncurl_quotes(line)
         settled = straight == line or not _looks_bad(straight)
         if settled and not _REPLACED.search(straight) and unicodedata.is_normalized("NFC", straight):
             return straight
-    return fix_text_segment(line, _WITH_HTML if html else _WITHOUT_HTML)
+    return fix_text_segment(line, config if html else config._replace(unescape_html=False))
 
 
 def _looks_bad(line: str) -> bool:
@@ -91,9 +94,13 @@ def _keep(text: str) -> str:
     return text
 
 
-def normalizer(method: Method) -> Callable[[str], str]:
-    """Returns the normalization function of that name, pure and picklable. `ConfigError` for an unknown name."""
-    methods: dict[str, Callable[[str], str]] = {"nfc": nfc, "ftfy": fix, "none": _keep}
+def normalizer(method: Method, fixes: Mapping[str, Any] = MappingProxyType({})) -> Callable[[str], str]:
+    """Returns the normalization function of that name, pure and picklable. `ConfigError` for an unknown name.
+
+    fixes: of ftfy, by their names in its TextFixerConfig, where they are not as usual.
+    """
+    fixing = partial(fix, config=_WITH_HTML._replace(**fixes)) if fixes else fix
+    methods: dict[str, Callable[[str], str]] = {"nfc": nfc, "ftfy": fixing, "none": _keep}
     if method not in methods:
         raise ConfigError(f"normalize.method is {method!r}; valid: {', '.join(methods)}")
     return methods[method]

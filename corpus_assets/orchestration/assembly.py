@@ -27,7 +27,7 @@ class Assembly:
 
 def assemble(corpus: Corpus, take_over: TakeOver | None = None) -> Assembly:
     """Returns assets, checks and resources of a corpus. take_over: see `stage_asset`."""
-    managers = io_managers(corpus.storage, corpus.ledger)
+    managers = io_managers(corpus.storage, corpus.ledger, corpus.graph)
     return Assembly(
         [stage_asset(corpus, stage, take_over) for stage in corpus.graph],
         corpus_checks(corpus),

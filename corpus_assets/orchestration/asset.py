@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import dagster as dg
@@ -15,6 +16,7 @@ from corpus_assets.orchestration.failures import note_outcomes
 from corpus_assets.orchestration.figures import summary_line
 from corpus_assets.orchestration.fresh_checks import fresh_check, fresh_result, tell
 from corpus_assets.orchestration.freshness import freshness
+from corpus_assets.orchestration.instance import claim_run
 from corpus_assets.orchestration.partition_events import (
     Materializations,
     failure,
@@ -94,10 +96,13 @@ def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None)
         can_subset=True,  # The check alone, too.
     )
     def body(context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
+        if context.job_def.executor_def.name == "in_process":  # Others have a process for each step.
+            claim_run(context.instance, context.run)
         if asset_key(stage.name) not in context.selected_asset_keys:
             yield from _freshness(corpus, stage, corpus.planner(), context)
             return
-        with store_of_ones_own(corpus, context.log.warning):
+        # Workers end with the step: many steps share a process, and none of them knows that it is the last.
+        with store_of_ones_own(corpus, context.log.warning), closing(corpus):
             done = take_over is not None and not config.force and take_over(corpus, context)
             yield from _step(corpus, stage, context, config, told=done)
 
@@ -115,7 +120,11 @@ def _step(
     """
     if stage.lists_shards:
         register_shards(corpus.planner(), context.instance)
-    keys = sorted(context.partition_keys) if context.has_partition_key_range or context.has_partition_key else [None]
+    # A run of a partition may have assets in it that have none.
+    has_keys = stage.partitioning is not Partitioning.NONE and (
+        context.has_partition_key_range or context.has_partition_key
+    )
+    keys: list[str | None] = [*sorted(context.partition_keys)] if has_keys else [None]
     yield from _look_outside(corpus, stage, keys, context)
     tags = Provenance(context.instance).tags(stage)
     step = corpus.step(stage, keys, force=config.force)

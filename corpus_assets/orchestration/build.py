@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING
 from corpus_assets.corpus import Corpus
 from corpus_assets.diff.history import keep
 from corpus_assets.diff.recorded import numbers_of
+from corpus_assets.left_beside import left_beside_note
 from corpus_assets.orchestration.build_report import Progress, Report
 from corpus_assets.orchestration.builder import Builder
 from corpus_assets.orchestration.causes import causes
 from corpus_assets.orchestration.freshness import Freshness, is_told
 from corpus_assets.orchestration.home import dagster_home
-from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.orchestration.home_faults import require_home
+from corpus_assets.orchestration.notes import build_notes, dropped_examples
 from corpus_assets.orchestration.summary import summary
 from corpus_assets.raw.rehash import forget_stamps
 from resources.compiling import compiled_ahead
 from resources.ledger import Record
 from resources.planning.planner import Planner
 from resources.stage.declaration import Stage, kernels_of
+from resources.tidying import left_behind
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -63,7 +66,9 @@ def build(
         planner = corpus.planner()
         planner.look()
         due = _due(corpus, planner, stages)
-        _check_before(planner, due)
+        if due and instance is None:
+            require_home(corpus.home)
+        planner.check_before(due)
         try:
             with compiled_ahead(_kernels(corpus, due), progress.aside):
                 committed = {stage.name: list(planner.records(stage.name).values()) for stage in corpus.graph}
@@ -73,17 +78,20 @@ def build(
                 builder.run()
                 report = builder.report
                 report.notes = build_notes(planner)
+                report.examples = dropped_examples(planner)
                 report.orphans = len(planner.orphans())
                 report.causes = causes(planner, stages)
                 report.summary = summary(planner)
                 if report.recomputed or report.elsewhere:
                     keep(corpus.storage, numbers_of(planner))
                 found = builder.finish()
+                report.notes[:0] = left_beside_note(planner)  # After it has removed the files of replaced records.
                 if not builder.used_dagster:
                     _tell(corpus, instance, found)
         finally:
             corpus.close()
     progress.done()
+    report.notes += left_behind()
     report.seconds = round(time.monotonic() - started, 3)
     return report
 
@@ -117,13 +125,6 @@ def _modules(stages: Iterable[Stage]) -> list[str]:
     functions = (stage.compute.func if isinstance(stage.compute, partial) else stage.compute for stage in stages)
     ours = __name__.partition(".")[0]
     return [name for name in dict.fromkeys(one.__module__ for one in functions) if name.partition(".")[0] == ours]
-
-
-def _check_before(planner: Planner, due: Iterable[Stage]) -> None:
-    """Raises `ConfigError` for what would fail only after hours of work."""
-    for stage in due:
-        if stage.check_before is not None:
-            stage.check_before(planner.settings.values)
 
 
 def _kernels(corpus: Corpus, stages: Sequence[Stage]) -> list[str]:

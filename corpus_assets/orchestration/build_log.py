@@ -8,9 +8,10 @@ from typing import Final, Literal, TextIO
 
 from typing_extensions import override
 
+from corpus_assets.numbers import amount
 from corpus_assets.orchestration.build_report import ONE_BUILDER, Progress, Report
 from corpus_assets.orchestration.home import dagster_home
-from corpus_assets.orchestration.work import Work, dropped_words
+from corpus_assets.orchestration.work import Work, dropped_words, rest_words, speed_words
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
 
@@ -51,8 +52,10 @@ class BuildLog(Progress):
     def begins(self, work: Work) -> None:
         self._work, self._said = work, self._clock()
         self._open()
-        sizes = f"{work.due:,} partitions of {len(work.stages)} stages, of {work.raw_bytes:,} raw bytes"
-        self._write("info", f"a build begins: {sizes}, on {work.workers} workers")
+        sizes = (
+            f"{amount(work.due, 'partitions')} of {amount(len(work.stages), 'stages')}, of {work.raw_bytes:,} raw bytes"
+        )
+        self._write("info", f"a build begins: {sizes}, on {amount(work.workers, 'workers')}")
         for words in self._builders:
             self._write("info", words)
 
@@ -69,7 +72,7 @@ class BuildLog(Progress):
 
     @override
     def stage(self, stage: Stage, due: int) -> None:
-        self._write("info", f"{stage.name}: begins, {due:,} partitions")
+        self._write("info", f"{stage.name}: begins, {amount(due, 'partitions')}")
 
     @override
     def outcome(self, outcome: Outcome) -> None:
@@ -86,10 +89,8 @@ class BuildLog(Progress):
 
     def _say_how_far(self) -> None:
         if (work := self._work) is not None:
-            left = work.left()
-            rest = "" if left is None else f", about {left:.0f} s left"
-            rate = work.bytes_per_second() / 1e6
-            self._write("info", f"{work.done:,} of {work.due:,} partitions, {rate:.1f} MB/s{rest}")
+            far = [f"{work.done:,} of {work.due:,} partitions", *speed_words(work.bytes_per_second())]
+            self._write("info", ", ".join([*far, *rest_words(work.left())]))
 
     @override
     def settled(self, stage: Stage) -> None:

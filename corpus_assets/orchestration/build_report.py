@@ -111,7 +111,8 @@ class Report:
     """The result of a build. held_back: the reasons of closed gates, each once; their readers are among `waiting`.
 
     elsewhere: partitions that other builders made meanwhile. crashes: errors of steps as a whole, which are among
-    `failed` too. causes: why anything is still not fresh. summary: what the corpus holds now.
+    `failed` too. examples: rows that were dropped, in words. causes: why anything is still not fresh. summary: what the
+    corpus holds now.
     """
 
     recomputed: int = 0
@@ -123,6 +124,7 @@ class Report:
     held_back: list[str] = field(default_factory=list)
     failed_checks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
     orphans: int = 0
     seconds: float = 0.0
     by_asset: dict[str, int] = field(default_factory=dict)

@@ -235,7 +235,17 @@ class Builder:
         replaced = self._replaced.pop(key, set()) | ({file.path for file in before.files} if before else set())
         if obsolete := replaced - {file.path for file in record.files}:
             self._replaced[key] = obsolete
+        for removed in outcome.gave_way:
+            self._gave_way(removed)
         self._dagster.do(lambda runner: runner.built(record, why))
+
+    def _gave_way(self, removed: Record) -> None:
+        """Takes note of a record that was removed for files of another partition: its other files are nobody's."""
+        known = self._planner.records(removed.asset).get(removed.partition)
+        if known is not None and known.files == removed.files:  # It may have been made anew meanwhile.
+            self._planner.forgotten(removed.asset, removed.partition)
+        paths = {file.path for file in removed.files}
+        self._replaced.setdefault((removed.asset, removed.partition), set()).update(paths)
 
     def _settle(self) -> None:
         for stage in self._frontier.settle():

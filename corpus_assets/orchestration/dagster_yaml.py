@@ -44,6 +44,13 @@ def write_settings(home: Path, folder: Path) -> None:
         _write(file, text)
 
 
+def require_settings(home: Path, folder: Path) -> None:
+    """Raises `ConfigError` if the dagster.yaml that a DAGSTER_HOME is to have cannot be read, or names no variable."""
+    file = home / NAME
+    text = _without_section(_source(_text(file) if file.exists() else None, home, folder))
+    _require_variables(_settings(text, file), file)
+
+
 def _source(there: str | None, home: Path, folder: Path) -> str:
     beside = folder / NAME
     if beside.is_file() and (there is None or home == (folder / FOLDER).absolute()):
@@ -103,7 +110,11 @@ def _write(file: Path, text: str) -> None:
 
 def require_variables(file: Path) -> None:
     """Raises `ConfigError` if a dagster.yaml names a variable of the environment that is not set."""
-    for key, variable in _variables(_settings(_text(file), file)):
+    _require_variables(_settings(_text(file), file), file)
+
+
+def _require_variables(settings: dict[str, Any], file: Path) -> None:
+    for key, variable in _variables(settings):
         if variable not in os.environ:
             raise ConfigError(
                 f"{file}: {key}: the environment variable {variable} is not set; set it, or change this entry"

@@ -54,6 +54,7 @@ _ELSEWHERE = frozenset(
             "rows_out",
             "dropped",
             "dropped_examples",
+            "dropped_rows",
             "discarded",
             "seconds",
             "cpu_seconds",

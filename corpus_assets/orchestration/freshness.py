@@ -70,6 +70,11 @@ def freshness(planner: Planner) -> dict[str, Freshness]:
     return found
 
 
+def unknown(why: str) -> Freshness:
+    """Returns what is said of an asset while no plan can be made."""
+    return Freshness(False, f"not known, since no plan can be made: {why}", {}, (why,))
+
+
 def _all_fresh(partitions: int) -> str:
     return "fresh" if partitions == 1 else f"all {partitions:,} partitions are fresh"
 

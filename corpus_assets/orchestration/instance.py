@@ -23,13 +23,14 @@ from corpus_assets.orchestration.dagster_yaml import NAME, require_variables, wr
 from corpus_assets.orchestration.fresh_checks import tell
 from corpus_assets.orchestration.freshness import freshness
 from corpus_assets.orchestration.home import dagster_home
+from corpus_assets.orchestration.home_faults import LOCK, home_fault, require_absolute
 from corpus_assets.orchestration.lost_events import mark
 from corpus_assets.orchestration.postgres import unreachable
 from partitions.shards import register_shards
-from resources.errors import CorpusError, StorageError
+from resources.errors import ConfigError, CorpusError, StorageError
 from resources.processes import Birth, birth, has_ended, start_time
 
-LOCK = ".lock"
+_LONGEST = 300  # Signs of a fault of a dagster.yaml that are shown: Dagster lists all keys that it knows.
 _PATIENCE, _PAUSE = 30.0, 0.02
 """Seconds for which the lock of a DAGSTER_HOME is waited for, and between two attempts."""
 
@@ -44,6 +45,7 @@ def prepare(folder: Path) -> Path:
     `.dagster_home` always gets a copy of the dagster.yaml next to corpus.yaml; a `$DAGSTER_HOME` that has one keeps its
     own. Without either it gets the project's defaults: no telemetry, and one run at a time.
     """
+    require_absolute()
     home = dagster_home(folder)
     with usable(home), _alone_in(home):
         write_settings(home, folder)
@@ -88,10 +90,7 @@ def usable(home: Path) -> Iterator[None]:
             raise StorageError(words) from None
         if not isinstance(cause, OSError | sqlite3.Error):
             raise
-        why = getattr(cause, "strerror", None) or str(cause)
-        raise StorageError(
-            f"{home}: Dagster cannot keep its runs there ({why}); make room, or set DAGSTER_HOME to another folder"
-        ) from None
+        raise home_fault(home, cause) from None
 
 
 def project_instance(folder: Path) -> dg.DagsterInstance:
@@ -107,9 +106,10 @@ def project_instance(folder: Path) -> dg.DagsterInstance:
 def _opened(home: Path) -> dg.DagsterInstance:
     try:
         return dg.DagsterInstance.get()
-    except dg.DagsterInvalidConfigError:
+    except dg.DagsterInvalidConfigError as error:
         require_variables(home / NAME)
-        raise
+        faults = "; ".join(" ".join(one.message.split())[:_LONGEST] for one in error.errors)
+        raise ConfigError(f"{home / NAME}: Dagster refuses it: {faults}") from None
 
 
 def _complete_tables(instance: dg.DagsterInstance) -> None:
@@ -127,8 +127,13 @@ def process_tags() -> dict[str, str]:
     return {PROCESS_TAG: f"{socket.gethostname()} {os.getpid()} {began}"}
 
 
+def claim_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
+    """Notes that this process drives a run that Dagster launched, so that it is closed should the process be killed."""
+    instance.add_run_tags(run.run_id, process_tags())
+
+
 def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
-    """Marks runs as failed whose build was killed on this machine; otherwise they would stay active for ever.
+    """Marks runs as failed whose process was killed on this machine; otherwise they would stay active for ever.
 
     What was driven before this machine was started anew, or in another container of the same name, is closed when it
     has reported nothing for a day: nobody here can tell whether it still runs.
@@ -137,7 +142,7 @@ def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
     for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):
         if PROCESS_TAG in run.tags and not _runs(instance, run, run.tags[PROCESS_TAG]):
             mark(instance, run, untold=True)
-            instance.report_run_failed(run, "the build that drove this run was killed; what it had committed is kept")
+            instance.report_run_failed(run, "the process that drove this run was killed; what it had committed is kept")
             closed += 1
     return closed
 
@@ -185,7 +190,7 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}), encoding="utf-8")
     os.chdir(workspace.parent)
     os.environ[HOST_VARIABLE] = host
-    command = ["corpus_assets.orchestration.services", "-w", workspace.name, "-h", host, "-p", str(port)]
+    command = ["corpus_assets.orchestration.services", workspace.name, host, str(port)]
     # A shell that starts us in the background ignores SIGINT, which the services would hand on.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.execv(sys.executable, [sys.executable, "-m", *command])

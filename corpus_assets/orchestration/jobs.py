@@ -6,6 +6,7 @@ from typing_extensions import override
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Progress, Report
+from corpus_assets.orchestration.instance import claim_run
 from corpus_assets.orchestration.runner import JobStep
 from resources.stage.declaration import Stage
 from resources.stage.job import Outcome
@@ -19,6 +20,7 @@ def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
 
     @dg.op(name=f"update_{group or 'everything'}")
     def build_op(context: dg.OpExecutionContext) -> None:
+        claim_run(context.instance, context.run)
         step = JobStep(context.instance, context.run, context.get_step_execution_context().step.key)
         report = build(corpus, stages, LogProgress(context.log), instance=step)
         context.log.info(f"{report.recomputed} partitions recomputed, {report.fresh} were fresh")

@@ -251,8 +251,8 @@ class Runner:
 
         They come last: the web UI shows the newest event of an asset.
         """
-        graph, told = self._corpus.graph, set(self._told)
         self.store()
+        graph, told = self._corpus.graph, set(self._told)
         listed = any(stage.lists_shards and stage.name in told for stage in graph)
         chosen = [
             stage for stage in graph if stage.name in told or (listed and stage.partitioning is Partitioning.SHARD)

@@ -1,103 +1,98 @@
-"""The sensor, which launches runs for partitions that are not fresh and whose inputs are."""
+"""The sensor, which launches one run for all that is not fresh."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from uuid import uuid4
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 import dagster as dg
 from dagster._core.storage.tags import RUN_KEY_TAG
 
-from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
+from corpus_assets.orchestration.failures import Failure, any_failure, failures
 from corpus_assets.orchestration.fresh_checks import tell
-from corpus_assets.orchestration.freshness import freshness
+from corpus_assets.orchestration.freshness import freshness, unknown
 from corpus_assets.orchestration.instance import close_abandoned_runs
-from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START, ranges
-from corpus_assets.orchestration.runner import BUILD_TAG, MAX_WHY, WHY_TAG
-from partitions.definitions import shard_set_name
+from corpus_assets.orchestration.runner import MAX_WHY, WHY_TAG
 from partitions.shards import register_shards
+from resources.errors import CorpusError
 from resources.hashing import content_digest
+from resources.ledger import partition_name
 from resources.planning.planner import Decision, Planner, Status
-from resources.stage.declaration import Partitioning, Stage
+from resources.storage.ownership import require_owner
 
-MAX_RUNS = 8
-MAX_PARTITIONS = 500
 INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
+_AGAIN = "it is tried again when something changes, or after an hour"
 
 
-def next_requests(
-    planner: Planner, shard_order: Callable[[str], Sequence[str]], now: float = 0
-) -> Iterator[dg.RunRequest]:
-    """Yields runs for all partitions that are not fresh and whose inputs are.
+def next_request(planner: Planner, now: float) -> dg.RunRequest | dg.SkipReason:
+    """Returns the run that builds all that is not fresh; or, if nothing can start or would only fail again, why not.
 
-    Each run takes one range of partitions of one asset, at most `MAX_PARTITIONS` of an asset at a time. Its key holds
-    the state of the partitions, so that a partition that failed is tried again when something changed, and otherwise
-    once in `RETRY_SECONDS`.
+    A partition that failed and would be made of the same again is no reason for a run within `RETRY_SECONDS`; a run
+    that has another reason tries it too. The key of a run holds the state of what can start, and the hour.
 
-    All of them have one build id, the tag `corpus/build`: they come from one plan.
-
-    shard_order: partitions of a set of shards, by the set's name, as Dagster orders them. now: seconds since the epoch.
+    now: seconds since 1970.
     """
-    build = str(uuid4())
-    for stage in planner.graph:
-        decisions = planner.decisions(stage)
-        ready = {key: d for key, d in decisions.items() if d.status is not Status.FRESH and not d.blocked}
-        for keys, tags in _batches(stage, decisions, ready, shard_order):
-            chosen = [ready[key] for key in keys]
-            more = f" and {len(chosen) - 1} more" if len(chosen) > 1 else ""
-            yield dg.RunRequest(
-                run_key=_run_key(planner, chosen, now),
-                asset_selection=[asset_key(stage.name)],
-                tags={**tags, BUILD_TAG: build, WHY_TAG: f"{chosen[0].name}: {chosen[0].reason}{more}"[:MAX_WHY]},
-            )
-
-
-def _batches(
-    stage: Stage,
-    decisions: Mapping[str | None, Decision],
-    ready: Mapping[str | None, Decision],
-    shard_order: Callable[[str], Sequence[str]],
-) -> Iterator[tuple[list[str | None], dict[str, str]]]:
-    """Yields the ready partitions of a stage, cut into runs, each with the tags that give its range to Dagster."""
+    plan = planner.plan()
+    ready = [one for one in plan.decisions if one.status is not Status.FRESH and not one.blocked and not one.held_back]
     if not ready:
-        return
-    if stage.partitioning is Partitioning.NONE:
-        yield [None], {}
-        return
-    named = [key for key in decisions if key is not None]
-    order = list(shard_order(shard_set_name(stage.shard_set))) if stage.partitioning is Partitioning.SHARD else named
-    chosen = [key for key in order if key in ready][:MAX_PARTITIONS]
-    waiting = [key for key in named if decisions[key].blocked]
-    for start, end in ranges(chosen, order, MAX_RUNS, waiting):
-        inside = order[order.index(start) : order.index(end) + 1]
-        yield [key for key in inside if key in ready], {RANGE_START: start, RANGE_END: end}
+        counts = ", ".join(f"{count} {status}" for status, count in plan.counts().items())
+        held = next((f"; {one.held_back}" for one in plan.decisions if one.held_back), "")
+        return dg.SkipReason(f"nothing can start: {counts}{held}")
+    failed = {(one.asset, one.partition): one for one in _failed(planner, now)}
+    due = [one for one in ready if (one.asset, one.partition) not in failed]
+    if not due:
+        first = next(iter(failed.values()))
+        what = f"{partition_name(first.asset, first.partition)}: {first.error}{_and_more(len(failed) - 1)}"
+        return dg.SkipReason(f"what can start has failed: {what}; {_AGAIN}")
+    others = sum(one.status is not Status.FRESH for one in plan.decisions) - 1
+    why = f"{due[0].name}: {due[0].reason}"[: MAX_WHY - len(_and_more(others))] + _and_more(others)
+    return dg.RunRequest(run_key=_run_key(planner, due, now), tags={WHY_TAG: why})
 
 
-def _run_key(planner: Planner, chosen: list[Decision], now: float) -> str:
+def _and_more(others: int) -> str:
+    return f" and {others} more" if others else ""
+
+
+def _failed(planner: Planner, now: float) -> Iterator[Failure]:
+    """Yields the failures of the last `RETRY_SECONDS` that still hold."""
+    for stage in planner.graph if any_failure(planner.storage) else ():
+        for failure in failures(planner, stage).values():
+            if now - datetime.fromisoformat(failure.when).timestamp() < RETRY_SECONDS:
+                yield failure
+
+
+def _run_key(planner: Planner, due: Sequence[Decision], now: float) -> str:
     """Returns a key that changes with the partitions: why they are not fresh, their records, inputs and raw files."""
     shards = planner.listing.by_key()
-    state: list[str] = [chosen[0].asset, str(int(now // RETRY_SECONDS))]
-    for decision in chosen:
+    state: list[str] = [str(int(now // RETRY_SECONDS))]
+    for decision in due:
         record = planner.records(decision.asset).get(decision.partition)
         shard = shards.get(decision.partition or "")
         file = f"{shard.bytes} {shard.modified}" if shard else ""
         inputs = sorted(planner.inputs(planner.graph[decision.asset], decision.partition).items())
-        state.append(f"{decision.partition} {decision.reason} {record and record.created} {file} {inputs}")
+        state.append(f"{decision.name} {decision.reason} {record and record.created} {file} {inputs}")
     return content_digest("\n".join(state).encode())
 
 
-def _not_launched(instance: dg.DagsterInstance, requests: Iterable[dg.RunRequest]) -> Iterator[dg.RunRequest]:
-    """Yields the requests of which Dagster will make runs: it passes over those whose key a launched run has.
-
-    They would keep later ones from their turn, for as long as what failed stays as it is.
-    """
+def _launched(instance: dg.DagsterInstance, key: str) -> dg.DagsterRun | None:
+    """Returns the run that was launched with a key, if one was: Dagster makes no other of that key."""
     launched = [status for status in dg.DagsterRunStatus if status is not dg.DagsterRunStatus.NOT_STARTED]
-    for request in requests:
-        key = {RUN_KEY_TAG: request.run_key or ""}
-        if not instance.get_runs_count(dg.RunsFilter(tags=key, statuses=launched)):
-            yield request
+    filters = dg.RunsFilter(tags={RUN_KEY_TAG: key}, statuses=launched)
+    return next(iter(instance.get_runs(filters, limit=1)), None)
+
+
+def _planner(corpus: Corpus, instance: dg.DagsterInstance) -> Planner:
+    """Returns a planner. Where none can be made, such as over a folder that is gone, no asset stays marked as fresh.
+
+    Nor over the store of another corpus, whose records say nothing of this one, and in which no run could build.
+    """
+    try:
+        require_owner(corpus.storage, corpus.claimant)
+        return corpus.planner()
+    except CorpusError as error:
+        tell(corpus, instance, {stage.name: unknown(str(error)) for stage in corpus.graph})
+        raise
 
 
 _ACTIVE = [
@@ -108,29 +103,33 @@ _ACTIVE = [
 ]
 
 
-def corpus_sensor(corpus: Corpus) -> dg.SensorDefinition:
-    """Returns the sensor, which makes a plan every two minutes; it is off until switched on."""
+def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
+    """Returns the sensor, which makes a plan every two minutes; it is off until switched on.
+
+    job: builds all that is not fresh.
+    """
 
     @dg.sensor(
         name="build_what_is_not_fresh",
-        asset_selection=dg.AssetSelection.all(),
+        job=job,
         minimum_interval_seconds=INTERVAL_SECONDS,
-        description="Launches runs for partitions that are not fresh and whose inputs are, stage after stage, and "
-        "brings the check `fresh` of all assets up to date. "
-        "Waits while any run is active. Tries a partition that failed again when something changed, or after an hour.",
+        description="Launches one run that builds everything that is not fresh, as `corpus build` does, and brings the "
+        "check `fresh` of all assets up to date. Waits while any run is active. "
+        "Tries a partition that failed again when something changed, or after an hour.",
     )
-    def sensor(context: dg.SensorEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
+    def sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         close_abandoned_runs(context.instance)
         active = context.instance.get_runs(dg.RunsFilter(statuses=_ACTIVE), limit=3)
         if active:
             names = ", ".join(run.run_id[:8] for run in active)
             return dg.SkipReason(f"runs are active ({names}); the next plan is made when they are done")
-        planner = corpus.planner()
+        planner = _planner(corpus, context.instance)
         register_shards(planner, context.instance)
         tell(corpus, context.instance, freshness(planner))
-        possible = next_requests(planner, context.instance.get_dynamic_partitions, time.time())
-        requests = list(islice(_not_launched(context.instance, possible), MAX_RUNS))
-        counts = ", ".join(f"{count} {status}" for status, count in planner.plan().counts().items())
-        return requests or dg.SkipReason(f"nothing can start: {counts}")
+        found = next_request(planner, time.time())
+        if isinstance(found, dg.RunRequest) and (before := _launched(context.instance, found.run_key or "")):
+            ended = f"run {before.run_id[:8]} ended as {before.status.value} and left it as it is"
+            return dg.SkipReason(f"{found.tags[WHY_TAG]}: {ended}; {_AGAIN}")
+        return found
 
     return sensor

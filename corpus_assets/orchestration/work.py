@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from corpus_assets.numbers import duration, size
 from corpus_assets.raw.losses import NOT_SAMPLED
 from resources.planning.planner import Planner, Status
 from resources.records import Record
@@ -48,7 +50,7 @@ class StageWork:
         numbers = record.statistics
         self.done += 1
         self.done_bytes += size
-        self.seconds += numbers.get("seconds", 0.0)
+        self.seconds += _seconds(numbers)
         self.rows_out += numbers.get("rows_out") or 0
         if dropped := numbers.get("dropped"):
             self.dropped.update({reason: rows for reason, rows in dropped.items() if reason not in self.moves})
@@ -81,7 +83,7 @@ class Work:
         parts = max(1, len(decisions))
         left = sum(self._size(stage, key, parts) for key in keys)
         records = self._planner.records(stage.name).values() if keys else ()
-        seconds = sum(record.statistics.get("seconds", 0.0) for record in records)
+        seconds = sum(_seconds(record.statistics) for record in records)
         known = sum(self._size(stage, record.partition, parts) for record in records)
         before = seconds / known if known else None
         return StageWork(len(keys), left, stage.partitioning is Partitioning.NONE, before, stage.moves)
@@ -126,29 +128,48 @@ class Work:
         return self._clock() - self._started
 
     def _ahead(self) -> Iterator[tuple[float, float]]:
-        """Yields for each stage the seconds of wall time that are behind, and those that are left.
-
-        A stage that never ran counts as the mean of those that did.
-        """
-        known = [rate for work in self.stages.values() if (rate := work.rate) is not None]
-        usual = sum(known) / len(known) if known else 0.0
+        """Yields for each stage the seconds of wall time that are behind, and those that are left."""
         for work in self.stages.values():
-            rate = usual if work.rate is None else work.rate
             sharing = 1 if work.alone else min(self.workers, max(1, work.due))
-            yield work.seconds / sharing, work.left_bytes * rate / sharing
+            yield work.seconds / sharing, work.left_bytes * (work.rate or 0.0) / sharing
 
     def left(self) -> float | None:
-        """Returns about how many seconds the rest takes; None as long as nothing is known of any stage."""
-        if all(work.rate is None for work in self.stages.values()):
+        """Returns about how many seconds the rest takes; None while a stage that is left never ran.
+
+        Stages differ by a factor of hundreds in what a byte costs, so the others say nothing about it.
+        """
+        if any(work.rate is None and work.left_bytes for work in self.stages.values()):
             return None
         return sum(left for _, left in self._ahead())
 
-    def bytes_per_second(self) -> float:
-        """Returns how many raw bytes have gone through the whole build per second so far, in proportion to its work."""
+    def bytes_per_second(self) -> float | None:
+        """Returns how many raw bytes have gone through the whole build per second so far, in proportion to its work.
+
+        They are counted as they are stored, compressed or not. None while the work that is left is not known.
+        """
+        if self.left() is None:
+            return None
         found = list(self._ahead())
         behind, left = sum(one for one, _ in found), sum(one for _, one in found)
         share = behind / (behind + left) if behind else 0.0
         return share * self.raw_bytes / max(self.seconds, 1e-9)
+
+
+def _seconds(numbers: Mapping[str, Any]) -> float:
+    """Returns the seconds that a partition took, without those in which kernels were compiled: once, for all."""
+    return max(0.0, float(numbers.get("seconds", 0.0)) - float(numbers.get("compile_seconds", 0.0)))
+
+
+def rest_words(left: float | None) -> list[str]:
+    """Returns in words how much time is left, as one phrase; none while it is not known, and once nothing is left."""
+    if not left:
+        return []
+    return [f"about {duration(left)} left" if left >= 1 else "less than 1 s left"]
+
+
+def speed_words(rate: float | None) -> list[str]:
+    """Returns in words how many bytes of raw files go through a build per second, as one phrase; none if unknown."""
+    return [] if rate is None else [f"{size(rate)}/s of raw files"]
 
 
 def dropped_words(dropped: Counter[str], most: int = 5) -> str:

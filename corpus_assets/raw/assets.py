@@ -15,6 +15,7 @@ from corpus_assets.raw.examples import (
     IN_CHUNKS,
     KEEPS_EMPTY,
     NOT_IN_JSON_LINES,
+    ExampleRules,
     Limits,
     RawFile,
     read_examples,
@@ -22,16 +23,20 @@ from corpus_assets.raw.examples import (
 )
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
-from corpus_assets.raw.losses import MANY_ROLES, ROLES, dataset_losses
+from corpus_assets.raw.identities import Identities
+from corpus_assets.raw.losses import MANY_ROLES, PREFERENCE_ROLES, ROLES, dataset_losses, listed_dataset_losses
 from corpus_assets.raw.reasons import example_reasons
+from corpus_assets.raw.roles import absent_roles
 from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.takedown import without_named
-from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles
+from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles, preference_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
+from resources.raw_reading import RawReading
 from resources.row_counts import dense
 from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
+from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 
@@ -82,34 +87,69 @@ def _options_in(parameters: Mapping[str, Any], dataset: str) -> dict[str, Any]:
 def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
     """Yields the examples of the task's raw file; counts the bad rows. gaps: notes which rows these are."""
     chosen = Chosen.of(task.parameters, f"datasets.{task.shard.source}.input")
-    rows = sampled(all_rows(task.shard, task.parameters), task, chosen, example_bytes)
-    return good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+    rules, counts = _rules(task.shard, task.parameters), Counter[str]()
+    rows = sampled(_rows(task.shard, task.parameters, rules, task.raw, counts), task, chosen, example_bytes)
+    yield from good_rows(task, rows, _options(task)["on_bad_row"], gaps)
+    task.count(**rules.seen.numbers(), **counts)
 
 
-def all_rows(shard: Shard, parameters: Mapping[str, Any]) -> Iterator[Example | BadRow]:
-    """Yields what each row of a file of a dataset's own gives: an example, or why there is none."""
+def all_rows(
+    shard: Shard, parameters: Mapping[str, Any], opened: RawReading | None = None
+) -> Iterator[Example | BadRow]:
+    """Yields what each row of a file of a dataset's own gives: an example, or why there is none.
+
+    opened: what notices if a reading goes wrong.
+    """
+    return _rows(shard, parameters, _rules(shard, parameters), opened)
+
+
+def _rules(shard: Shard, parameters: Mapping[str, Any]) -> ExampleRules:
     options = _options_in(parameters, shard.source)
-    prefix = f"datasets.{shard.source}.input"
-    rules = rules_of(options["mode"], shard.source, options, format_options(parameters, prefix))
-    limits = Limits(line_bytes=options["longest_row"])
-    return iter(read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits))
+    how = format_options(parameters, f"datasets.{shard.source}.input")
+    return rules_of(options["mode"], shard.source, options, how)
+
+
+def _rows(
+    shard: Shard,
+    parameters: Mapping[str, Any],
+    rules: ExampleRules,
+    opened: RawReading | None = None,
+    counts: Counter[str] | None = None,
+) -> Iterator[Example | BadRow]:
+    bytes_of = opened or shard
+    limits = Limits(line_bytes=_options_in(parameters, shard.source)["longest_row"])
+    file = RawFile(shard.path, bytes_of.open, bytes_of.open_member, Counter() if counts is None else counts)
+    return iter(read_examples(file, rules, limits))
 
 
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
-    text_bytes = 0
-    powers, roles = Counter[int](), Counter[str]()
+    text_bytes, ids = 0, Identities()
+    powers, roles, of_preferences = Counter[int](), Counter[str](), Counter[str]()
     with task.lines(f"examples/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
         for example in rows:
             out.write(encode_example(example))
+            ids.add(example.id)
             size = example_bytes(example)
             text_bytes += size
             powers[size.bit_length()] += 1
             if len(roles) < MANY_ROLES:
                 roles.update(example_roles(example))
+            if example.chosen is not None and len(of_preferences) < MANY_ROLES:
+                of_preferences.update(preference_roles(example))
     rows_out, dropped = out.written.rows, task.dropped()
     task.save_counters(DROPPED, dropped)
     task.count(rows_in=rows_out + sum(dropped.values()), rows_out=rows_out, text_bytes=text_bytes)
     task.count(lengths=dense(powers), **{ROLES: dict(sorted(roles.items()))})
+    ids.count(task)
+    if of_preferences:
+        task.count(**{PREFERENCE_ROLES: dict(sorted(of_preferences.items()))})
+
+
+def _example_notes(partitions: Sequence[Partition], settings: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Yields what was dropped of a dataset's files, and the names in its configuration that nothing there has."""
+    yield from dropped_notes(partitions, settings, what="dataset")
+    (entry,) = (entry for entry in settings["datasets"] if entry["name"] == name)
+    yield from absent_roles(entry, partitions)
 
 
 _NO_CONTENT = {
@@ -124,6 +164,7 @@ _NO_CONTENT = {
     "max_bad_rows",
     "may_be_empty",
     "follow_links",
+    "hidden",
 }
 
 
@@ -173,7 +214,8 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             derived_parameters=partial(example_parameters, name=name),
             shard_set=name,
             gate_all=partial(dataset_losses, dataset=name),
-            notes=partial(dropped_notes, what="dataset"),
+            gate_listing=partial(listed_dataset_losses, dataset=name),
+            notes=partial(_example_notes, name=name),
             reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",
             former_group="raw",

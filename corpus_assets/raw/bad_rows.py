@@ -7,8 +7,10 @@ from typing import Any, Final, Literal, TypeVar
 import numpy as np
 
 from corpus_assets.raw.faults import BadRow, PassedOver
-from corpus_assets.raw.losses import BAD_FILE, Read
+from corpus_assets.raw.identities import repeated_notes
+from corpus_assets.raw.losses import BAD_FILE, MISLABELLED, Read
 from resources.errors import BadFileError, StorageError
+from resources.looked_for import absent_notes
 from resources.shards import Shard
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -52,7 +54,11 @@ def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps:
             continue
         gaps.leave_out()
         if isinstance(row, PassedOver):
-            task.drop(row.reason)
+            place = f"{shard.source}/{row.where}"
+            if row.reason in MISLABELLED:
+                task.drop(row.reason, example=f"{place}: {row.reason}: {row.detail}")
+            else:
+                task.drop(row.reason, shown=f"{place}: {row.detail}" if row.where else None)
         elif on_bad_row == "fail":
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:
@@ -92,9 +98,17 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
 
     what: `source`, or `dataset` for files of a dataset's own.
     """
-    sources: dict[str, Read] = {}
+    sources: dict[str, list[Partition]] = {}
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"
-        sources.setdefault(partition.shard.source, Read()).add(partition.record)
-    for source, found in sources.items():
-        yield from (f"{what} {source}: {dropped}" for dropped in found.all_dropped())
+        sources.setdefault(partition.shard.source, []).append(partition)
+    for source, read in sources.items():
+        found = Read()
+        for partition in read:
+            found.add(partition.record)
+        dropped = [f"{what} {source}: {words}" for words in found.all_dropped()]
+        absent = list(absent_notes(read, what))
+        if len(found.bad_rows) == len(absent) == 1 and not found.rows_out:  # One fault is one sentence.
+            dropped[0] += f"; {absent.pop()}"
+        yield from (*dropped, *absent)
+    yield from repeated_notes(partitions, what)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from corpus_assets.raw.faults import BadRow, RowError
-from corpus_assets.raw.formats import UTF8_BOM, check_utf8_start
-from corpus_assets.raw.rules import FormatOptions, RowParser
+from corpus_assets.raw.faults import BadRow, RowError, shown_names
+from corpus_assets.raw.rules import FormatOptions, RowParser, missing_column
+from corpus_assets.raw.table_lines import Escape, TextLines
 from resources.errors import BadFileError
 
 Row = TypeVar("Row")
@@ -16,60 +16,21 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is written. columns: names of its columns; None if the first row names them."""
+    """How a table is written. columns: names of its columns; None if the first row names them.
+
+    escape: a character that makes the one after it part of a value (see `Escape`); None if none does.
+    """
 
     delimiter: str
     quote: str | None
     columns: tuple[str, ...] | None
+    escape: str | None = None
 
     @classmethod
     def of(cls, kind: str, options: FormatOptions) -> "Layout":
         """Returns the layout of a format, as the options of its source have it."""
         usual = "\t" if kind.startswith("tsv") else ","
-        return cls(options.delimiter or usual, options.quote, options.columns)
-
-
-class _TextLines:
-    r"""The lines of a stream as text, each with its `\n`; counts them, and the bytes of the present row.
-
-    A byte that is not UTF-8 becomes a lone surrogate, so that the row is still found to its end.
-    """
-
-    def __init__(self, stream: io.BufferedReader, limit: int, where: str) -> None:
-        self._stream = stream
-        self._limit = limit
-        self._where = where
-        self._row_bytes = 0
-        self.first = 1  # the line that the present row begins in
-        self.number = 0
-
-    def begin_row(self) -> None:
-        self._row_bytes = 0
-        self.first = self.number + 1
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._stream.readline(self._limit - self._row_bytes + 1)
-        if not line:
-            raise StopIteration
-        self._row_bytes += len(line)
-        if self._row_bytes > self._limit:
-            raise BadFileError(
-                f"{self._where} line {self.first}",
-                f"the row is over the limit of {self._limit} bytes (`longest_row`); is a quote in it never closed?",
-            )
-        self.number += 1
-        if self.number == 1:
-            check_utf8_start(self._where, line)
-            line = line.removeprefix(UTF8_BOM)
-        return line.decode("utf-8", "surrogateescape")
-
-    def place(self) -> str:
-        """Returns where the present row is, for messages."""
-        last = f" to {self.number}" if self.number > self.first else ""
-        return f"{self._where} line {self.first}{last}"
+        return cls(options.delimiter or usual, options.quote, options.columns, options.escape)
 
 
 def read_rows(
@@ -77,11 +38,13 @@ def read_rows(
 ) -> Iterator[Row | BadRow]:
     """Yields the rows that a parser makes from a table, and bad rows; blank lines and a byte order mark are skipped.
 
-    A bad row has another number of values than there are columns (`ragged_row`), text after a closing quote
-    (`bad_quotes`), NUL (`nul`) or bytes that are not UTF-8. Raises `BadFileError` for a header that cannot be used, a
+    Lines end as the first one does. A bad row has another number of values than there are columns (`ragged_row`), text
+    after a closing quote (`bad_quotes`), a line end of another kind outside quotes (`stray_line_end`), NUL (`nul`) or
+    bytes that are not UTF-8. Raises `BadFileError` for a header that cannot be used, a
     row of more than `limit` bytes, and a quote that is open at the end, which may hide any number of rows.
     """
-    lines = _TextLines(stream, limit, where)
+    escape = None if layout.escape is None else Escape(layout.escape, layout.quote, layout.delimiter)
+    lines = TextLines(stream, layout.quote, escape, limit, where)
     rows = _rows(lines, layout, limit)
     columns: Sequence[str] | None = layout.columns
     if columns is None:
@@ -100,7 +63,7 @@ def read_rows(
             yield error.at(lines.place())
 
 
-def _rows(lines: _TextLines, layout: Layout, limit: int) -> Iterator[list[str] | RowError]:
+def _rows(lines: TextLines, layout: Layout, limit: int) -> Iterator[list[str] | RowError]:
     """Yields the values of every row that is not blank, or why they are not to be had."""
     if csv.field_size_limit() < limit:
         csv.field_size_limit(limit)  # it is one for the whole process; the lines keep the limit of this file
@@ -108,6 +71,7 @@ def _rows(lines: _TextLines, layout: Layout, limit: int) -> Iterator[list[str] |
         lines,
         delimiter=layout.delimiter,
         quotechar=layout.quote,
+        escapechar=layout.escape,
         quoting=csv.QUOTE_MINIMAL if layout.quote else csv.QUOTE_NONE,
         strict=True,
     )
@@ -118,12 +82,22 @@ def _rows(lines: _TextLines, layout: Layout, limit: int) -> Iterator[list[str] |
         except csv.Error as fault:
             if "unexpected end of data" in str(fault):
                 raise BadFileError(f"{lines.place()}", "a quote is open where the file ends") from None
-            yield RowError("bad_quotes", str(fault))
+            yield _fault(str(fault), lines, layout)
             continue
         if row is None:
             return
         if row:
             yield row
+
+
+def _fault(problem: str, lines: TextLines, layout: Layout) -> RowError:
+    """Returns a fault that the parser found, in our words."""
+    if "new-line" in problem:
+        stray, usual = ("line feed", "carriage return") if lines.by_return else ("carriage return", "line feed")
+        return RowError("stray_line_end", f"a {stray} stands outside quotes; the lines of this file end in a {usual}")
+    if "expected after" in problem:
+        return RowError("bad_quotes", f"text stands after a closing {layout.quote}, before the next delimiter")
+    return RowError("bad_quotes", problem)
 
 
 def _values(columns: Sequence[str], row: list[str]) -> dict[str, object]:
@@ -146,11 +120,10 @@ def _checked(name: str, value: str) -> str | RowError:
 
 def _check_columns(columns: Sequence[str], parser: RowParser[Row], where: str) -> None:
     """Raises `BadFileError` unless every column has a name of its own, and those that are needed are there."""
-    shown = ", ".join(map(repr, columns))
+    shown = shown_names(map(repr, columns))
     if len(set(columns)) != len(columns):
         raise BadFileError(where, f"two columns with one name; columns: {shown}")
     if faulty := [value for name in columns if isinstance(value := _checked(name, name), RowError)]:
         raise BadFileError(where, f"the header cannot be read: {faulty[0]}")
-    for group in parser.required:
-        if not set(group) & set(columns):
-            raise BadFileError(where, f"no column {' or '.join(map(repr, group))}; columns: {shown}")
+    if missing := missing_column(parser, columns):
+        raise BadFileError(where, f"{missing}; columns: {shown}")

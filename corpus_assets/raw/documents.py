@@ -1,7 +1,7 @@
 """Turns one raw row into one document, or into the reason why it is not one."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -64,7 +64,9 @@ class RowReader:
 
     def __init__(self, rules: RowRules, limits: Limits) -> None:
         self.required: Sequence[Sequence[str]] = [(rules.text_key,)]
+        self.places = rules.seen.places
         self.textual: Sequence[str] = [rules.text_key]
+        self.columns: Collection[str] | None = None
         self.empty_files = False
         self._rules = rules
         self._names = RowNames(rules, limits)
@@ -93,8 +95,10 @@ class RowReader:
     def _values(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
         """Returns the text of a row, and its other values."""
         if bare_strings and line.lstrip().startswith(b'"'):
+            self._rules.seen.row({})
             return STRING.decode(line), {}
         fields = OBJECT.decode(line)
+        self._rules.seen.row(fields)
         text = fields.pop(self._rules.text_key, None)
         if text is None:
             raise RowError("no_text", f"no key {self._rules.text_key!r}; the row has {names(fields)}")
@@ -136,6 +140,7 @@ class RowReader:
         missing.
         """
         self._names.next_values(values)
+        self._rules.seen.columns(values)
         text = values.pop(self._rules.text_key, None)
         if not isinstance(text, str | bytes):
             raise RowError("text_not_a_string", "the text is null")
@@ -144,6 +149,7 @@ class RowReader:
     def from_text(self, text: str, place: str) -> Document:
         """Returns the document of a text without other values."""
         self._names.next_row()
+        self._rules.seen.row({})
         return self._document(text, {}, place)
 
     def from_record(self, values: dict[str, object], place: str) -> Document:

@@ -1,6 +1,6 @@
 """A dataset's own files as examples: texts, pairs, conversations and preferences, in every input format."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from numbers import Number
@@ -28,6 +28,7 @@ from corpus_assets.raw.json_values import (
 )
 from corpus_assets.raw.readers import DEFAULT_LIMITS, NO_OPTIONS, RawFile, read_rows
 from corpus_assets.raw.rules import FormatOptions, Limits, RowNames, SourceRules, json_fields, renamed
+from corpus_assets.raw.seen import of_dataset
 from resources.errors import BadFileError
 from resources.formats.examples import Example, Messages
 
@@ -68,6 +69,11 @@ class ExampleRules(SourceRules):
         return self.files.keys(self.shape)
 
     @property
+    def columns(self) -> Collection[str] | None:
+        """Returns the columns of a table that are looked at; None is all, since others become metadata."""
+        return None
+
+    @property
     def as_python(self) -> bool:
         """Returns whether numbers and booleans are texts as Python's `str` writes them."""
         return self.files.numbers == "python"
@@ -88,13 +94,15 @@ def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOpti
     options: what `corpus.yaml` says of the files. how: what it says of their formats.
     """
     section, files = SECTIONS[mode], Files.model_construct(None, **options)
+    shape = section.shape_in(files)
     return ExampleRules(
         source,
         files.format,
         files.id_key,
         files.ids,
         options=how,
-        shape=section.shape_in(files),
+        seen=of_dataset(source, options, shape),
+        shape=shape,
         files=files,
         roles_by_turn=section.roles_by_turn,
         in_chunks=options.get(IN_CHUNKS, False),
@@ -123,7 +131,9 @@ class ExampleReader:
     def __init__(self, rules: ExampleRules, limits: Limits, *, strips: bool = False) -> None:
         self._strips = strips
         self.required: Sequence[Sequence[str]] = rules.required
+        self.places = rules.seen.places
         self.textual: Sequence[str] = ()
+        self.columns: Collection[str] | None = rules.columns
         self.empty_files = rules.keeps_empty == NOT_IN_JSON_LINES
         self._rules = rules
         self._nesting = limits.nesting
@@ -175,12 +185,14 @@ class ExampleReader:
         return keep if kept == NOT_IN_JSON_LINES else kept
 
     def _text(self, text: str, place: str, *, keep: bool) -> Example:
+        self._rules.seen.row({})
         if not text and not self._keeps_empty(keep=keep):
             raise RowError("empty_text", "the text is empty")
         return self._made(self._names.take_id({}), place, text=text)
 
     def _example(self, fields: Fields, place: str, *, keep: bool = False) -> Example:
         """Returns the example of a row's values; its own ones are taken out of `fields`, the rest is metadata."""
+        self._rules.seen.row(fields)
         given = self._names.take_id(fields)
         content = self._content(fields, keep=keep)
         metadata = self._names.metadata({key: value for key, value in fields.items() if key not in self._rules.keys})
@@ -240,6 +252,7 @@ class ExampleReader:
 
     def _messages(self, fields: Fields, name: str, key: str) -> Messages:
         keys = (self._rules.files.role_key, self._rules.files.content_key)
+        self._rules.seen.messages(fields[key])
         by_turn = self._rules.roles_by_turn
         place, as_python = f"key {key!r}", self._rules.as_python
         found = messages_value(fields[key], place, keys, self._nesting, roles_by_turn=by_turn, as_python=as_python)

@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -13,6 +15,8 @@ ESCAPE: Final = re.compile(
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]|-?[0-9][-+.0-9eE]*+', re.DOTALL)
 # Fewer digits and a shorter exponent cannot pass the largest double, about 1.8e308.
 _MAYBE_HUGE: Final = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{199})")
+_MOST_SHOWN: Final = 40
+_LONGEST_SHOWN: Final = 200
 
 
 class BadRow(NamedTuple):
@@ -38,6 +42,13 @@ class RowError(Exception):
     def at(self, where: str) -> BadRow:
         """Returns the bad row with its place."""
         return BadRow(where, self.reason, self.detail)
+
+
+def shown_names(names: Iterable[str]) -> str:
+    """Returns names of columns for messages, of many the first."""
+    first = list(islice(names, _MOST_SHOWN + 1))
+    shown = ", ".join(name[:_LONGEST_SHOWN] for name in first[:_MOST_SHOWN])
+    return f"{shown} ..." if len(first) > _MOST_SHOWN else shown
 
 
 def check_json(raw: bytes, nesting: int) -> None:

@@ -33,6 +33,7 @@ def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
         what,
         files["follow_links"],
         S3Settings(**(files.get("s3") or {})),
+        hidden=files["hidden"],
     )
 
 

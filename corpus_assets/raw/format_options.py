@@ -12,6 +12,15 @@ from corpus_assets.raw.web.extractors import extractor_version
 
 _EXTRACTOR = "extractor"
 _SAMPLE = "sample"
+_WEB = "web"
+_READING = 2
+"""How web crawls are read. Since 2: labels, prescan and decoders of the WHATWG, guessed charsets, no binary files."""
+
+
+def says_web(values: Mapping[str, Any]) -> bool:
+    """Returns whether a section says that its files are web crawls; by suffix any file may be one."""
+    says = f"{values.get('format')} {values.get('glob')} {values.get(_EXTRACTOR) or ''}"
+    return any(word in says for word in ("warc", "wet", "resiliparse", "trafilatura"))
 
 
 def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -21,7 +30,9 @@ def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
     values: the section of corpus.yaml. `ConfigError` names the extra of an extractor that is not installed.
     """
-    given = given_options(values["csv"], values[_EXTRACTOR])
+    given = given_options(values["csv"], values.get(_EXTRACTOR))
+    if says_web(values):
+        given[_WEB] = _READING
     if _EXTRACTOR in given:
         given[_EXTRACTOR] = extractor_version(given[_EXTRACTOR])
     given |= {f"{_SAMPLE}.{key}": value for key, value in values.get(_SAMPLE, {}).items()}
@@ -37,4 +48,5 @@ def format_options(parameters: Mapping[str, Any], prefix: str) -> FormatOptions:
         quote=parameters.get(f"{prefix}.csv.quote", '"'),
         columns=None if columns is None else tuple(columns),
         extractor=library.partition(" ")[0] if library else None,
+        escape=parameters.get(f"{prefix}.csv.escape"),
     )

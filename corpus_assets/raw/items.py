@@ -1,6 +1,6 @@
 """Stages that read the user's evaluation files: the content version of each, and the items in it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -12,14 +12,16 @@ from corpus_assets.config.dataset_files import Files
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
-from corpus_assets.raw.losses import benchmark_losses
+from corpus_assets.raw.format_options import format_options, format_parameters
+from corpus_assets.raw.losses import benchmark_losses, listed_benchmark_losses
 from corpus_assets.raw.reasons import item_reasons
+from corpus_assets.raw.seen import of_benchmark
 from resources.formats.examples import Example, encode_example, example_bytes
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
 
 GROUP = "contamination"
-_NO_CONTENT = {"name", "location", "s3", "glob", "max_bad_rows", "may_be_empty", "follow_links"}
+_NO_CONTENT = {"csv", "name", "location", "s3", "glob", "max_bad_rows", "may_be_empty", "follow_links", "hidden"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class ItemRules(ExampleRules):
     def keys(self) -> tuple[str, ...]:
         """Returns the keys of a row that make an item."""
         return self.text_keys
+
+    @property
+    @override
+    def columns(self) -> Collection[str]:
+        return {*self.text_keys, self.id_key}
 
     @property
     @override
@@ -49,17 +56,19 @@ def items(task: Task) -> None:
         options["format"],
         options["id_key"],
         options["ids"],
+        options=format_options(task.parameters, f"benchmarks.{shard.source}"),
+        seen=of_benchmark(shard.source, options),
         shape="text",
         files=Files.model_construct(None, location=""),
         text_keys=(given,) if isinstance(given, str) else tuple(given),
     )
     limits = Limits(line_bytes=options["longest_row"])
-    rows = read_examples(RawFile(shard.path, shard.open, shard.open_member), rules, limits)
+    rows = read_examples(RawFile(shard.path, task.raw.open, task.raw.open_member), rules, limits)
     good = good_rows(task, rows, options["on_bad_row"])
-    write_good_rows(task, good, options["on_bad_file"], partial(_write_items, task))
+    write_good_rows(task, good, options["on_bad_file"], partial(_write_items, task, rules))
 
 
-def _write_items(task: Task, rows: Iterator[Example]) -> None:
+def _write_items(task: Task, rules: ItemRules, rows: Iterator[Example]) -> None:
     text_bytes = 0
     with task.lines(f"benchmarks/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
         for row in rows:
@@ -67,12 +76,15 @@ def _write_items(task: Task, rows: Iterator[Example]) -> None:
             text_bytes += example_bytes(row)
     written = out.written.rows
     task.count(rows_in=written + sum(task.dropped().values()), rows_out=written, text_bytes=text_bytes)
+    task.count(**rules.seen.numbers())
 
 
 def item_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Returns the values that a benchmark's items depend on: keys and format."""
+    """Returns the values that a benchmark's items depend on: keys, format, and the options of CSV that are given."""
     (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == name)
-    return {f"benchmarks.{name}.{key}": value for key, value in entry.items() if key not in _NO_CONTENT}
+    place = f"benchmarks.{name}"
+    given = {f"{place}.{key}": value for key, value in entry.items() if key not in _NO_CONTENT}
+    return given | format_parameters(entry, place)
 
 
 def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
@@ -100,6 +112,7 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             derived_parameters=partial(item_parameters, name=name),
             shard_set=name,
             gate_all=partial(benchmark_losses, benchmark=name),
+            gate_listing=partial(listed_benchmark_losses, benchmark=name),
             notes=partial(dropped_notes, what="benchmark"),
             reasons=partial(item_reasons, name=name),
             columns={

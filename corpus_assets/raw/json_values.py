@@ -14,7 +14,7 @@ Fields = dict[str, msgspec.Raw]
 
 OBJECT: Final = msgspec.json.Decoder(Fields)
 STRING: Final = msgspec.json.Decoder(str)
-_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
+LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 ANY: Final = msgspec.json.Decoder()
 _KINDS: Final = {
     ord('"'): "string",
@@ -107,15 +107,13 @@ def text_value(raw: msgspec.Raw | None, name: str, place: str, *, as_python: boo
 
 def joined_strings(raw: msgspec.Raw) -> str | None:
     """Returns the strings of a list joined by blank lines; None if it holds other things."""
-    items = _LIST.decode(raw)
+    items = LIST.decode(raw)
     return BLANK_LINE.join(map(STRING.decode, items)) if all(kind_of(item) == "string" for item in items) else None
 
 
 def holds_objects(raw: msgspec.Raw | None) -> bool:
     """Returns whether a value is a list that begins with an object, as messages do."""
-    return (
-        raw is not None and kind_of(raw) == "list" and [kind_of(item) for item in _LIST.decode(raw)[:1]] == ["object"]
-    )
+    return raw is not None and kind_of(raw) == "list" and [kind_of(item) for item in LIST.decode(raw)[:1]] == ["object"]
 
 
 def messages_value(
@@ -144,7 +142,7 @@ def messages_value(
     except RowError as error:
         limits = f"valid: at most {nesting} levels, numbers within a double"
         raise RowError(error.reason, f"{place} nests too deep or holds too large a number; {limits}") from None
-    items = _LIST.decode(raw)
+    items = LIST.decode(raw)
     if {kind_of(item) for item in items} == {"string"}:
         return _alternating(items)
     return [

@@ -1,11 +1,12 @@
 """What came out empty, or lost most of its files or rows: the reasons to hold back everything that would read it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from resources.ledger import Record
+from resources.left_out import Unread
 from resources.planning.planner import Planner
 from resources.raw_files import printable
 from resources.shards import Listing
@@ -13,7 +14,9 @@ from resources.stage.declaration import Stage
 
 BAD_FILE = "bad_file"
 SKIPPED_MEMBER = "skipped_member"
-NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"})
+MISLABELLED = frozenset({"binary_content", "control_characters", "identified_otherwise", "undecodable"})
+"""Reasons that count records of WARC files which are no text, though they say so."""
+NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"}) | MISLABELLED
 """Reasons that count records of WARC files that hold no document by their nature."""
 TAKEDOWN = "takedown"
 NOT_SAMPLED = "not_sampled"
@@ -21,11 +24,18 @@ NOT_SAMPLED = "not_sampled"
 NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN, NOT_SAMPLED}) | NO_DOCUMENT
 """Reasons that count no bad rows: files, members of archives, records without a document, documents that must go,
 rows that are not in a sample."""
+REPLACED = "replaced_characters"
+"""Statistic of web crawls: how many U+FFFD stand in texts for bytes that could not be decoded."""
+GUESSED = "charsets_guessed"
+"""Statistic of web crawls: documents of which nothing says in what charset they are."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
+PREFERENCE_ROLES = "preference_roles"
+"""The same of preferences, those of which are messages."""
 MANY_ROLES = 1000
 """Roles of which no more are counted: then they are no roles, but names or texts."""
 _MOST = 0.5
+_READS = ", and a `format` reads files of any name"
 _ROLES_SHOWN = 5
 _SHOWN = 300
 
@@ -37,7 +47,9 @@ class Read:
     """What was read of one source: rows that came in and went out, and what was dropped.
 
     files: those that are there now. counted: those whose records say how many rows they have. gone: those that were
-    read before. roles: how many messages have each; roles_of: files whose records say so.
+    read before. bytes: of those that are there. unread: files beside them of no known suffix. left_out: all that was
+    passed over, in words, where nothing else is there. roles: how many messages have each; roles_of: files whose
+    records say so.
     """
 
     files: int = 0
@@ -48,6 +60,11 @@ class Read:
     roles: Counter[str] = field(default_factory=Counter)
     roles_of: int = 0
     examples: list[str] = field(default_factory=list)
+    bytes: int = 0
+    unread: Unread = field(default_factory=Unread)
+    left_out: Sequence[str] = ()
+    replaced: int = 0
+    guessed: int = 0
 
     @property
     def bad_rows(self) -> Counter[str]:
@@ -72,6 +89,8 @@ class Read:
         self.examples += numbers.get("dropped_examples", [])
         self.roles.update(numbers.get(ROLES, {}))
         self.roles_of += ROLES in numbers
+        self.replaced += numbers.get(REPLACED, 0)
+        self.guessed += numbers.get(GUESSED, 0)
 
     def all_dropped(self) -> Iterator[str]:
         """Yields in words what was dropped: rows, files, members of archives, and records without a document."""
@@ -83,9 +102,23 @@ class Read:
             yield f"{members:,} members of archives dropped ({SKIPPED_MEMBER})"
         if passed := {reason: count for reason, count in sorted(self.dropped.items()) if reason in NO_DOCUMENT}:
             reasons = ", ".join(f"{reason} {count:,}" for reason, count in passed.items())
-            yield f"{sum(passed.values()):,} records without a document passed over ({reasons})"
+            example = self._example(reason for reason in passed if reason in MISLABELLED)
+            yield f"{sum(passed.values()):,} records without a document passed over ({reasons}){example}"
         if removed := self.dropped[TAKEDOWN]:
             yield f"{removed:,} documents removed ({TAKEDOWN})"
+        decoded = (
+            (self.replaced, "{:,} characters that could not be decoded are U+FFFD"),
+            (self.guessed, "of {:,} documents the charset was guessed, as nothing names it"),
+        )
+        if words := [text.format(count) for count, text in decoded if count]:
+            yield "; ".join(words)
+
+    def _example(self, reasons: Iterable[str]) -> str:
+        """Returns an example of the first reason that has one."""
+        for reason in reasons:
+            if found := next((text for text in self.examples if f": {reason}: " in text), None):
+                return f"; for example {found[:_SHOWN]}"
+        return ""
 
     def dropped_rows(self, raw: str = "") -> str:
         """Returns in words how many rows were dropped, and why."""
@@ -110,6 +143,11 @@ def read_of(source: str, records: Records, listing: Listing) -> Read:
     """Returns what was read of a source, from the records of its files that are there now."""
     found = Read()
     present = listing.keys([source])
+    found.unread = listing.unread.get(source, found.unread)
+    found.bytes = sum(shard.bytes for shard in listing.shards if shard.source == source)
+    if not present:
+        labels = ((label, why) for label, why in listing.ignored if label.startswith(f"{source}/"))
+        found.left_out = [f"{label}: {why}" for label, why in labels]
     for record in (records[key] for key in present if key in records):
         found.add(record)
     found.files = len(present)
@@ -127,11 +165,30 @@ def lost_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
     globs = values["glob"] if isinstance(values["glob"], list) else [values["glob"]]
     if not found.files:
         patterns = " or ".join(repr(glob) for glob in globs)
-        yield f"no file in {printable(values['location'])!r} matches {patterns} (`may_be_empty: true` goes on without)"
+        there = f": {len(found.left_out):,} passed over, for example {found.left_out[0]}" if found.left_out else ""
+        words = "matches" if not there else "that can be read matches"
+        yield (
+            f"no file in {printable(values['location'])!r} {words} {patterns}{there} "
+            f"(`may_be_empty: true` goes on without{_READS if found.unread.files else ''})"
+        )
     elif found.gone > _MOST * (found.gone + found.files):
         yield (
             f"{found.gone:,} files that were read before are not in {printable(values['location'])!r}, which has "
             f"{found.files:,} now (`corpus clean --force` forgets them)"
+        )
+
+
+def unread_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
+    """Yields why a source has too many files of no known suffix, by their number and by their bytes.
+
+    So neither many small files beside the data count, nor one large one. values: `max_bad_rows` of the source.
+    """
+    most, unread = values["max_bad_rows"], found.unread
+    files, size = found.files + unread.files, found.bytes + unread.bytes
+    if found.files and unread.files > most * files and unread.bytes > most * size:
+        yield (
+            f"{unread.files:,} of {files:,} files passed over, more than max_bad_rows {most:g} allows; for example "
+            f"{unread.example} (a `glob` leaves them out{_READS})"
         )
 
 
@@ -159,17 +216,46 @@ def source_losses(records: Records, settings: Mapping[str, Any], listing: Listin
     ]
 
 
+def listed_losses(settings: Mapping[str, Any], listing: Listing) -> list[str]:
+    """Returns for every source why the files that are there cannot be used: known before any of them is read."""
+    return [
+        f"source {source['name']}: {why}"
+        for source in settings["sources"]
+        for why in _listed(source, read_of(source["name"], {}, listing))
+    ]
+
+
 def dataset_losses(records: Records, settings: Mapping[str, Any], listing: Listing, dataset: str) -> list[str]:
     """Returns why what was read of a dataset's own files must not be used yet (a gate over all partitions)."""
     (entry,) = (entry for entry in settings["datasets"] if entry["name"] == dataset)
-    found = read_of(dataset, records, listing)
+    found = _read_of_dataset(entry, records, listing)
     return [f"dataset {dataset}: {why}" for why in [*_losses(entry["input"], found), *lost_roles(entry, found)][:1]]
+
+
+def listed_dataset_losses(settings: Mapping[str, Any], listing: Listing, dataset: str) -> list[str]:
+    """Returns why the files that a dataset has now cannot be used."""
+    (entry,) = (entry for entry in settings["datasets"] if entry["name"] == dataset)
+    found = _read_of_dataset(entry, {}, listing)
+    return [f"dataset {dataset}: {why}" for why in _listed(entry["input"], found)]
+
+
+def _read_of_dataset(entry: Mapping[str, Any], records: Records, listing: Listing) -> Read:
+    found = read_of(entry["name"], records, listing)
+    if entry.get("compat") == "cerebras":
+        found.unread = Unread()  # Cerebras passes over all files of other suffixes too.
+    return found
 
 
 def benchmark_losses(records: Records, settings: Mapping[str, Any], listing: Listing, benchmark: str) -> list[str]:
     """Returns why what was read of a benchmark must not be used yet (a gate over all partitions)."""
     (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == benchmark)
     return [f"benchmark {benchmark}: {why}" for why in _losses(entry, read_of(benchmark, records, listing))]
+
+
+def listed_benchmark_losses(settings: Mapping[str, Any], listing: Listing, benchmark: str) -> list[str]:
+    """Returns why the files that a benchmark has now cannot be used."""
+    (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == benchmark)
+    return [f"benchmark {benchmark}: {why}" for why in _listed(entry, read_of(benchmark, {}, listing))]
 
 
 def lost_roles(entry: Mapping[str, Any], found: Read) -> Iterator[str]:
@@ -190,7 +276,11 @@ def lost_roles(entry: Mapping[str, Any], found: Read) -> Iterator[str]:
 
 
 def _losses(values: Mapping[str, Any], found: Read) -> list[str]:
-    return [*lost_files(values, found), *(lost_rows(values, found) if found.files else ())][:1]
+    return [*_listed(values, found), *(lost_rows(values, found) if found.files else ())][:1]
+
+
+def _listed(values: Mapping[str, Any], found: Read) -> list[str]:
+    return [*lost_files(values, found), *unread_files(values, found)]
 
 
 def refused_deletions(planner: Planner) -> list[str]:

@@ -2,9 +2,10 @@
 
 import io
 import tarfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import BinaryIO, Final, TypeVar, cast
@@ -38,12 +39,13 @@ class RawFile:
 
     `name`: path relative to the source root, used in ids and messages. `open`: opens a new seekable binary stream.
     `member`: opens a path that a list of text files names, relative to the list; it refuses paths that leave
-    the source.
+    the source. `counts`: gets numbers about what is read that are no rows (`losses.REPLACED`).
     """
 
     name: str
     open: Callable[[], BinaryIO]
     member: Callable[[str], BinaryIO] | None = None
+    counts: Counter[str] = field(default_factory=Counter, compare=False)
 
 
 def read_documents(file: RawFile, rules: RowRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Document | BadRow]:
@@ -84,7 +86,7 @@ def read_rows(
         if not head and kind not in ("parquet", "txt"):
             return
         if kind == "parquet":
-            yield from parquet.read_rows(raw, new_parser(), where)
+            yield from parquet.read_rows(raw, new_parser(), limits, where)
         elif kind == "txt":
             yield from _text_row(raw, new_parser(), limits, where, where)
         elif kind == "txt_list":
@@ -97,7 +99,8 @@ def read_rows(
             yield from delimited.read_rows(stream, new_parser(), layout, limits.line_bytes, where)
         elif kind.startswith("warc"):
             stream = _open_lines(raw, kind, limits)
-            yield from warc.read_rows(stream, new_parser(), limits, where, options.extractor)
+            library = options.extractor
+            yield from warc.read_rows(stream, new_parser(), limits, where, library=library, counts=file.counts)
         else:
             stream = _open_lines(raw, kind, limits)
             yield from jsonl.read_rows(stream, new_parser(), limits.line_bytes, where, where, bare_strings=bare_strings)
@@ -140,16 +143,20 @@ def _archive_rows(
     raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, bare_strings: bool
 ) -> Iterator[Row | BadRow]:
     parts = count()
+    packed = spent = 0
     for member in archive.members(raw, where):
         inside = f"{where} member {member.name}"
         if isinstance(member, archive.Skipped):
             yield BadRow(inside, "skipped_member", member.kind)
             continue
         parser.begin_part(next(parts))
+        packed += member.size
         with _faults(inside):
-            stream = open_zstd(member.stream, limits.decompressed(member.size))
+            # What is allowed free of a ratio is so once for all members, of which an archive may have any number.
+            stream = open_zstd(member.stream, limits.decompressed(packed) - spent)
             place = f"{where}/{member.name}"
             yield from jsonl.read_rows(stream, parser, limits.line_bytes, inside, place, bare_strings=bare_strings)
+            spent += stream.tell()
 
 
 def _listed_rows(

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from corpus_assets.config.dataset_files import Files, Shape
 from corpus_assets.config.datasets import SECTIONS
+from corpus_assets.raw.format_options import says_web
 from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
 from resources.stage.declaration import Values
 
@@ -19,8 +20,8 @@ TEXT_OF_DOCUMENT: Final = ("no_text", "text_not_a_string")
 _FORMATS: Final = {
     "tar": (SKIPPED_MEMBER,),
     "parquet": ("bad_value",),
-    "csv": ("bad_quotes", "ragged_row", "nul"),
-    "tsv": ("bad_quotes", "ragged_row", "nul"),
+    "csv": ("bad_quotes", "stray_line_end", "ragged_row", "nul"),
+    "tsv": ("bad_quotes", "stray_line_end", "ragged_row", "nul"),
 }
 
 WEB: Final = (
@@ -83,8 +84,7 @@ def _of_section(given: Mapping[str, Any], settings: Values) -> Iterator[str]:
         if declared == "auto" or name in declared:
             yield from reasons
     # By suffix any file may be a WARC file; who reads them says so, or sees these reasons when they first occur.
-    says = f"{declared} {given['glob']} {given.get('extractor') or ''}"
-    if any(word in says for word in ("warc", "wet", "resiliparse", "trafilatura")):
+    if says_web(given):
         yield from WEB
     if "sample" in given:
         yield NOT_SAMPLED

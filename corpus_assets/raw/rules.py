@@ -1,15 +1,17 @@
 """Rules for rows of every shape: limits, ids that are given or derived, and metadata from all other values."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeVar, get_args
 
 import msgspec
 
 from corpus_assets.raw.faults import RowError, check_json
 from corpus_assets.raw.json_values import OBJECT, STRING, Fields, free_key, kind_of, says_nothing, utf8
+from corpus_assets.raw.seen import Seen
 from resources.errors import ConfigError
+from resources.formats.codecs import FREE_BYTES, RATIO
 from resources.formats.documents import NO_METADATA
 
 Ids = Literal["auto", "given", "derived", "optional"]
@@ -25,13 +27,15 @@ class FormatOptions:
 
     `delimiter`: between the columns of CSV; None is a tab in `.tsv` and a comma otherwise. `quote`: around values of
     CSV that hold delimiters or line ends; None if no character does that. `columns`: names of the columns of CSV
-    without a header. `extractor`: library that takes the main text out of HTML.
+    without a header. `extractor`: library that takes the main text out of HTML. `escape`: character of CSV that makes
+    a quote, delimiter or line end after it part of a value; None if no character does that.
     """
 
     delimiter: str | None = None
     quote: str | None = '"'
     columns: tuple[str, ...] | None = None
     extractor: Extractor | None = None
+    escape: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class SourceRules:
     `ids`: `given` requires an id in every row; `derived` makes one from file and row for every row; `optional` for
     every row without one, and no row is bad for what it has there; `auto` follows the first good row of each file: if
     it has an id, rows without one are bad; if not, rows without one get a derived id. `metadata_key` None means
-    `metadata`, or `meta` if a row has no `metadata`.
+    `metadata`, or `meta` if a row has no `metadata`. `seen` counts which names of keys were found.
     """
 
     source: str
@@ -50,6 +54,7 @@ class SourceRules:
     ids: Ids = "auto"
     metadata_key: str | None = None
     options: FormatOptions = FormatOptions()
+    seen: Seen = field(default_factory=lambda: Seen({}), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.ids not in get_args(Ids):
@@ -67,8 +72,8 @@ class Limits:
 
     line_bytes: int = 256 << 20
     nesting: int = 256
-    ratio: int = 4096
-    free_bytes: int = 64 << 20
+    ratio: int = RATIO
+    free_bytes: int = FREE_BYTES
 
     def decompressed(self, compressed_bytes: int) -> int:
         """Returns the number of bytes that a compressed stream of this size may decompress to."""
@@ -78,12 +83,16 @@ class Limits:
 class RowParser(Protocol[Built_co]):
     """Turns the raw rows of one file, in reading order, into documents or examples.
 
-    `required`: groups of columns; a table needs one of each group. `textual`: columns that must hold text.
+    `required`: groups of columns; a table needs one of each group. `places`: where corpus.yaml gives the name of a
+    column, if it does. `textual`: columns that must hold text. `columns`:
+    those that are looked at, of which others need not be read; None is all.
     `empty_files`: whether a text file without content is a row. Every method raises `RowError` for a bad row.
     """
 
     required: Sequence[Sequence[str]]
+    places: Mapping[str, str]
     textual: Sequence[str]
+    columns: Collection[str] | None
     empty_files: bool
 
     def begin_part(self, number: int) -> None:
@@ -100,6 +109,15 @@ class RowParser(Protocol[Built_co]):
 
     def from_record(self, values: dict[str, object], place: str) -> Built_co:
         """Returns the content of a text under the key `text`, with further values; a value may be a `RowError`."""
+
+
+def missing_column(parser: RowParser[Built_co], columns: Collection[str]) -> str | None:
+    """Returns the first column that a parser needs and a table does not have, in words, with what names it."""
+    for group in parser.required:
+        if not set(group) & set(columns):
+            places = dict.fromkeys(parser.places[name] for name in group if name in parser.places)
+            return f"no column {' or '.join(map(repr, group))}" + (f" ({', '.join(places)})" if places else "")
+    return None
 
 
 class RowNames:
@@ -178,7 +196,10 @@ class RowNames:
         if self._id_required is None:
             self._id_required = given is not None
         self._good += 1
-        return f"{place}:{self._row}" if given is None else given
+        if given is not None:
+            return given
+        self._rules.seen.derived_ids += 1
+        return f"{place}:{self._row}"
 
     def metadata(self, fields: Fields) -> msgspec.Raw:
         """Returns the metadata with all other `fields` merged in, without a `source` equal to the configured one.

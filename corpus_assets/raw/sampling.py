@@ -1,6 +1,6 @@
 """Chooses the rows of a sample: by a keyed hash of seed, source, raw file and row, and by nothing else."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappush, heapreplace
 from typing import Any, Final, TypeVar
@@ -105,7 +105,9 @@ class Unread(RowParser[None]):
     """Makes nothing of a row (a `RowParser`)."""
 
     required: Sequence[Sequence[str]] = ()
+    places: Mapping[str, str] = {}
     textual: Sequence[str] = ()
+    columns: Collection[str] | None = ()
     empty_files = False
 
     @override

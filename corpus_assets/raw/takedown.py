@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from corpus_assets import dataset_names
 from corpus_assets.raw.bad_rows import Gaps
-from resources.errors import LedgerError
+from resources.errors import DamagedFileError
 from resources.hashing import content_digest
 from resources.stage.declaration import Stage, same
 from resources.stage.task import Task
+
+KEYS: Final = "document_keys"
+"""The asset that holds the keys of all rows of sources, if takedown is configured."""
 
 TAKEDOWN: Final = "takedown"
 """The asset that holds those rows of sources, if takedown is configured."""
@@ -35,8 +39,8 @@ def obeying(stage: Stage, takedown: str) -> Stage:
 def without_named(task: Task, rows: Iterator[Row], asset: str, gaps: Gaps) -> Iterator[Row]:
     """Yields the rows that takedown does not name, and counts the others; all if it is not configured.
 
-    asset: what holds the rows that are named. gaps: of the good rows, with which it goes on. Raises `LedgerError` if
-    there are not as many rows as takedown has seen.
+    asset: what holds the rows that are named. gaps: of the good rows, with which it goes on. Raises `DamagedFileError`
+    of the keys that takedown was made from if there are not as many rows as these are of.
     """
     if not task.reads(asset):
         yield from rows
@@ -48,10 +52,12 @@ def without_named(task: Task, rows: Iterator[Row], asset: str, gaps: Gaps) -> It
         if number == following:
             following = next(named, None)
             gaps.leave_out()
-            task.drop(REASON)
+            task.drop(REASON, shown=f"{task.shard.label} row {number}")  # Neither its id nor its text may be kept.
         else:
             yield row
         number += 1
     expected = takedown.counters(NUMBER)["rows"]
     if number != expected:
-        raise LedgerError(f"{task.shard.label}: {number} rows, of which {takedown.name} has seen {expected}")
+        keys = KEYS if asset == TAKEDOWN else dataset_names.document_keys(task.shard.source)
+        problem = f"has keys of {expected} rows, and the file has {number}; build again"
+        raise DamagedFileError(keys, takedown.key, task.shard.label, problem)

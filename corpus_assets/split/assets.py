@@ -25,6 +25,7 @@ from resources.formats.row_tables import RowTable, digests, sources
 from resources.row_counts import SourcesOfRows, by_power
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.partition import Partition
+from resources.stage.shown_rows import show_rows
 from resources.stage.task import Task
 
 
@@ -129,6 +130,8 @@ def _write_selected(
     sources = SourcesOfRows(rows)
     for reason, gone in dropped.items():
         task.drop_by_source(reason, sources.counts(gone))
+        if reason in _LOST:
+            show_rows(task, chunk, reason, gone)
     with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
         if chunk.has(TABLE):
             for member, picked in chunk.members(chosen):
@@ -146,6 +149,10 @@ def _write_selected(
     task.count(rows_in=len(rows), rows_out=len(selected), text_bytes=text_bytes)
     task.count(by_source=sources.documents(chosen))
     return selected
+
+
+_LOST = ("text_in_holdout", "repeat_of_held_out")
+"""Reasons for which rows go to no other split."""
 
 
 def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,21 +10,24 @@ import numpy as np
 
 from corpus_assets.filter.assets import with_rules
 from corpus_assets.filter.filtered_documents import attributes_of, rules_of
-from corpus_assets.filter.judging import RuleError
+from corpus_assets.filter.judging import RuleError, Rules
+from corpus_assets.filter.losses import TALLIES, nothing_found
 from corpus_assets.filter.rows import blocks
 from corpus_assets.filter.rules.configured import configured_rules
 from corpus_assets.filter.rules.entries import Entries, assets_named_in
+from corpus_assets.filter.rules.expressions import merged
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.raw.readers import Limits, RawFile, json_lines
 from corpus_assets.streams.rows import as_raw, packed, stream_line
 from resources.errors import BadFileError
-from resources.raw_files import glob_pattern
+from resources.looked_for import LOOKED_FOR, LookedFor, missing, numbers_of
+from resources.raw_files import printable
 from resources.row_rule import Row, RuleSet
 from resources.shards import Shard
 from resources.stage.declaration import Partitioning, Stage, Values, every, same
 from resources.stage.partition import Partition
 from resources.stage.partitions import in_order_of_paths
-from resources.stage.task import Task
+from resources.stage.task import Task, dropped_row
 
 SIZE = "size"
 """Counters of the rows of a shard: bytes of its raw file, by which shards are put together."""
@@ -69,6 +72,7 @@ def stream_documents(task: Task, stream: Stream) -> None:
     documents = task.input("normalized_documents")
     rules, file = rules_of(task, stream.sets), shard.path.rpartition("/")[2]
     names = dict.fromkeys([*stream.written, *attributes_of(stream.sets)])
+    looked_for = LookedFor("rows", {f"streams.{stream.name}.discard_fields": stream.discard} if stream.discard else {})
     seen = 0
     with task.lines(f"streams/{stream.name}/documents/{shard.source}/{shard.name}.jsonl.gz", indexed=True) as out:
         for row in _rows(task, stream, documents, [task.input(name) for name in names]):
@@ -81,12 +85,34 @@ def stream_documents(task: Task, stream: Stream) -> None:
                 ) from error
             if judged.dropped is not None:
                 rule, found = judged.dropped
-                task.drop(rule, example=f"{shard.source}/{row.document.id}: {rule}: {found}")
+                place, given = f"{shard.label} document {row.number}", row.document
+                shown = dropped_row(place, given.id, given.text, found) if task.shows(rule) else None
+                task.drop(rule, example=f"{shard.source}/{row.document.id}: {rule}: {found}", shown=shown)
                 continue
+            looked_for.add(merged(row).value) if stream.discard else None
             provenance = f"{file}:{row.number + 1}"
             out.write(stream_line(row, judged, provenance, stream.discard, attributes=bool(names)))
     task.save_counters(SIZE, {"bytes": shard.bytes})
-    task.count(rows_in=seen, rows_out=out.written.rows)
+    task.count(rows_in=seen, rows_out=out.written.rows, **_counted(rules, looked_for))
+
+
+def _counted(rules: Rules, looked_for: LookedFor) -> dict[str, Any]:
+    """Returns the statistics of what was looked for."""
+    by_rules, of_rows = rules.looked_for().get(LOOKED_FOR, {}), numbers_of(looked_for).get(LOOKED_FOR, {})
+    found = {TALLIES: rules.tallies(), LOOKED_FOR: {**by_rules, **of_rows}}
+    return {name: value for name, value in found.items() if value}
+
+
+def _notes(partitions: Sequence[Partition], _: Values, stream: Stream) -> Iterator[str]:
+    """Yields the patterns of a stream that no file matches, the rules that find nothing, and names that no row has."""
+    where = f"streams.{stream.name}"
+    shards = [partition.shard for partition in partitions if partition.shard is not None]
+    globs = [stream.glob] if isinstance(stream.glob, str) else stream.glob or []
+    for glob in globs:
+        if shards and not any(reads(shard, stream.sources, glob) for shard in shards):
+            paths = (printable(shard.path) for shard in shards)
+            yield missing(f"{where}.glob {glob!r}", len(shards), "files", paths, verb="matches")
+    yield from nothing_found(partitions, where)
 
 
 def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence[Partition]) -> Iterator[Row]:
@@ -95,7 +121,7 @@ def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence
     if not stream.raw:
         return rows
     limits = Limits(line_bytes=task["source.longest_row"])
-    lines = json_lines(RawFile(shard.path, shard.open, None), task["source.format"], limits)
+    lines = json_lines(RawFile(shard.path, task.raw.open, None), task["source.format"], limits)
     return as_raw(rows, lines, shard.label, same_texts=stream.replaces)
 
 
@@ -134,10 +160,7 @@ def _put_together_as_zstd(task: Task, path: str, shards: Iterable[Partition]) ->
 
 def reads(shard: Shard, sources: Sequence[str] | None, glob: str | list[str] | None) -> bool:
     """Returns whether a stream has the documents of a shard. sources, glob: None for all."""
-    if sources is not None and shard.source not in sources:
-        return False
-    globs = [glob] if isinstance(glob, str) else glob
-    return globs is None or any(glob_pattern(one).fullmatch(shard.path) for one in globs)
+    return shard.is_among(sources, glob)
 
 
 def documents_asset(name: str) -> str:
@@ -174,6 +197,7 @@ def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
         description=f"Documents of stream {chosen.name} with their attributes, filtered, of one shard.",
         partitioning=Partitioning.SHARD,
         compute=partial(stream_documents, stream=chosen),
+        notes=partial(_notes, stream=chosen),
         code_version="1",
         io="documents",
         inputs=tuple(map(same, ("raw_source", "normalized_documents", *chosen.written))),

@@ -1,5 +1,6 @@
 """Stages of takedown: the list, the keys of each shard's documents, and the rows of each shard that the list names."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -9,27 +10,28 @@ from typing import Any
 import numpy as np
 
 from corpus_assets import dataset_names
-from corpus_assets.normalize.reading import READING, documents_of, source_parameters, text_parameters
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import READING, documents_of, normalizer_of, source_parameters, text_parameters
 from corpus_assets.raw.assets import examples_of
 from corpus_assets.raw.bad_rows import write_good_rows
 from corpus_assets.raw.reasons import document_reasons
-from corpus_assets.raw.takedown import NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
+from corpus_assets.raw.takedown import KEYS, NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
-from corpus_assets.takedown.rows import ROW_KEY, named_rows, packed
+from corpus_assets.takedown.named import BY_KIND, ENTRIES, MET, count_urls, entry_numbers, looked_for_urls
+from corpus_assets.takedown.rows import ROW_KEY, named, packed
 from resources.config_files import matching, read_outside
 from resources.errors import CorpusError
 from resources.formats.documents import Document
 from resources.formats.examples import Example
 from resources.hashing import content_digest
+from resources.looked_for import numbers_of
 from resources.raw_addresses import scheme_of
 from resources.raw_places.named import NamedFile, named_files
 from resources.stage.declaration import Partitioning, Stage, Values, same
 from resources.stage.task import Task
 from resources.storage.s3_client import S3Settings
 
-LIST, KEYS = "takedown_list", "document_keys"
+LIST = "takedown_list"
 _LOCATION, _LISTS = "remove.location", "remove.lists"
 _BLOCK = 1 << 14
 
@@ -40,12 +42,14 @@ def takedown_list(task: Task) -> None:
         raise CorpusError(f"{_LOCATION}: the lists changed since the build began; build again")
     keys = all_keys(entries(task.local_files, None))
     task.save_array("takedown/list.npy", packed(keys))
-    task.count(rows_out=len(keys), lists=len(task.local_files))
+    task.save_array(f"takedown/list{ENTRIES}", entry_numbers(keys), derived=True)
+    kinds = Counter(entry.kind for entry in {entry.where: entry for entry in keys.values()}.values())
+    task.count(rows_out=len(keys), lists=len(task.local_files), **{BY_KIND: dict(sorted(kinds.items()))})
 
 
 def document_keys(task: Task) -> None:
     """Writes the keys by which the documents of one raw file can be named."""
-    fix = normalizer(task["normalize.method"])
+    fix = normalizer_of(task.parameters)
 
     def write(documents: Iterator[Document]) -> None:
         _write_keys(task, ((document, (document.text, fix(document.text))) for document in documents))
@@ -70,12 +74,14 @@ def _as_document(example: Example) -> Document:
 def _write_keys(task: Task, documents: Iterator[tuple[Document, Sequence[str]]]) -> None:
     """Writes the keys of documents, each with its text in every form in which a digest may be given."""
     url_keys = task["remove.url_keys"]
+    looked_for = looked_for_urls(url_keys)
     rows = 0
 
     def keys() -> Iterator[bytes]:
         nonlocal rows
         for number, (document, texts) in enumerate(documents):
             place = number.to_bytes(4, "little")
+            count_urls(looked_for, document, url_keys)
             yield from (place + key for key in keys_of(document, texts, url_keys))
             rows += 1
 
@@ -84,14 +90,17 @@ def _write_keys(task: Task, documents: Iterator[tuple[Document, Sequence[str]]])
         while block := b"".join(islice(found, _BLOCK)):
             out.append(np.frombuffer(block, dtype=ROW_KEY))
     task.save_counters(NUMBER, {"rows": rows})
-    task.count(rows_out=rows)
+    task.count(rows_out=rows, **numbers_of(looked_for))
 
 
 def takedown(task: Task, keys_asset: str) -> None:
     """Writes the rows of one raw file that the lists name, in ascending order."""
     keys = task.input(keys_asset)
-    rows = named_rows(keys.array(".npy"), task.input(LIST).array(".npy"))
-    task.save_array(f"takedown/rows/{task.shard.source}/{task.shard.name}.npy", rows)
+    rows, met = named(keys.array(".npy"), task.input(LIST).array(".npy"))
+    path = f"takedown/rows/{task.shard.source}/{task.shard.name}"
+    task.save_array(f"{path}.npy", rows)
+    if len(met):
+        task.save_array(f"{path}{MET}", met, derived=True)
     task.segments[ROWS] = content_digest(rows.tobytes()) if len(rows) else NOTHING
     task.save_counters(NUMBER, keys.counters(NUMBER))
     task.count(rows_out=len(rows))

@@ -1,7 +1,7 @@
 """The keys by which a document can be named: by its id, (source, id), its URLs, and digests of its text."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -57,11 +57,28 @@ def keys_of(document: Document, texts: Sequence[str], url_keys: Sequence[str]) -
 
 def urls_of(document: Document, url_keys: Sequence[str]) -> Iterator[str]:
     """Yields the URLs in a document's metadata, in the form in which they are compared."""
-    metadata = bytes(document.metadata)
-    if not any(f'"{key}"'.encode() in metadata or b"\\" in metadata for key in url_keys):
-        return
-    fields = _FIELDS.decode(metadata)
+    fields = _url_fields(document, url_keys)
     for key in url_keys:
         value = bytes(fields.get(key, b""))
         if value.startswith(b'"'):
             yield plain_url(_STRING.decode(value))
+
+
+def keys_with_url(document: Document, url_keys: Sequence[str]) -> list[str]:
+    """Returns those of the keys under which a document's metadata has a URL."""
+    fields = _url_fields(document, url_keys)
+    return [key for key in url_keys if bytes(fields.get(key, b"")).startswith(b'"')]
+
+
+def names_of_metadata(document: Document) -> list[str]:
+    """Returns the keys of a document's metadata."""
+    metadata = bytes(document.metadata)
+    return list(_FIELDS.decode(metadata)) if metadata else []
+
+
+def _url_fields(document: Document, url_keys: Sequence[str]) -> Mapping[str, msgspec.Raw]:
+    """Returns a document's metadata; nothing if it has none of the keys for certain, which is cheap to see."""
+    metadata = bytes(document.metadata)
+    if not any(f'"{key}"'.encode() in metadata or b"\\" in metadata for key in url_keys):
+        return {}
+    return _FIELDS.decode(metadata)

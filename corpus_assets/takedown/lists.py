@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from io import BytesIO
 from typing import Final, NamedTuple
 
 from corpus_assets.takedown.keys import DIGEST, ID, PAIR, URL, key_of, pair_of, plain_url
@@ -15,11 +16,15 @@ _SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class Entry(NamedTuple):
-    """A document that a line names. `where`: list and line; `shown`: the line, for messages; `keys`: see `keys.py`."""
+    """A document that a line names. `where`: list and line; `shown`: the line, for messages; `keys`: see `keys.py`.
+
+    kind: what the line is above all; one with `://` is a URL, though a document may have it as its id too.
+    """
 
     where: str
     shown: str
     keys: tuple[bytes, ...]
+    kind: str = ID
 
 
 def entries(lists: Mapping[str, bytes], sources: Collection[str] | None) -> Iterator[Entry]:
@@ -28,11 +33,11 @@ def entries(lists: Mapping[str, bytes], sources: Collection[str] | None) -> Iter
     Raises `ConfigError` that names list and line for a line that names no document.
     """
     for name, content in lists.items():
-        for number, line in enumerate(_text(name, content).split("\n"), 1):
-            value = line.strip(" \r")
+        for number, line in enumerate(BytesIO(content), 1):
+            value = _text(f"{name} line {number}", line, "utf-8-sig" if number == 1 else "utf-8").strip(" \r\n")
             if value and not value.startswith("#"):
                 where = f"{name} line {number}"
-                yield Entry(where, value, tuple(_keys(value, where, sources)))
+                yield Entry(where, value, tuple(_keys(value, where, sources)), kind_of(value))
 
 
 def all_keys(found: Iterable[Entry]) -> dict[bytes, Entry]:
@@ -44,12 +49,23 @@ def all_keys(found: Iterable[Entry]) -> dict[bytes, Entry]:
     return keys
 
 
-def _text(name: str, content: bytes) -> str:
+def kind_of(value: str) -> str:
+    """Returns what a line names a document by: a pair, what it says before a colon, a URL, a digest, or an id."""
+    if "\t" in value:
+        return PAIR
+    kind, colon, rest = value.partition(":")
+    if colon and kind in (ID, URL, DIGEST) and not rest.startswith("//"):
+        return kind
+    if "://" in value:
+        return URL
+    return DIGEST if _SHA256.fullmatch(value) else ID
+
+
+def _text(where: str, line: bytes, encoding: str) -> str:
     try:
-        return content.decode("utf-8-sig")
+        return line.decode(encoding)
     except UnicodeDecodeError as fault:
-        line = content.count(b"\n", 0, fault.start) + 1
-        raise ConfigError(f"{name} line {line}: no UTF-8: {fault.reason}") from None
+        raise ConfigError(f"{where}: no UTF-8: {fault.reason}") from None
 
 
 def _keys(value: str, where: str, sources: Collection[str] | None) -> Iterator[bytes]:

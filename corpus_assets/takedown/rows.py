@@ -22,7 +22,17 @@ def named_rows(keys: NDArray[np.void], listed: NDArray[np.void]) -> NDArray[np.u
 
     keys: `ROW_KEY` (m,) of a shard. listed: `KEY` (k,), as `packed` gives them.
     """
+    return named(keys, listed)[0]
+
+
+def named(keys: NDArray[np.void], listed: NDArray[np.void]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Returns the rows of which a key is listed, and the places in the list of the keys that a row has, ascending.
+
+    keys, listed: as `named_rows` takes them.
+    """
     likely = keys[np.isin(keys["high"], listed["high"])]
-    wanted = set(listed[np.isin(listed["high"], likely["high"])].tolist())
-    rows = {row for row, high, low in likely.tolist() if (high, low) in wanted}
-    return np.array(sorted(rows), dtype=np.uint32)
+    places = np.flatnonzero(np.isin(listed["high"], likely["high"]))
+    wanted = {tuple(key): place for key, place in zip(listed[places].tolist(), places.tolist(), strict=True)}
+    found = [(row, wanted[high, low]) for row, high, low in likely.tolist() if (high, low) in wanted]
+    rows, met = ({pair[side] for pair in found} for side in (0, 1))
+    return np.array(sorted(rows), dtype=np.uint32), np.array(sorted(met), dtype=np.uint32)

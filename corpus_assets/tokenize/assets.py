@@ -18,6 +18,7 @@ from corpus_assets.tokenize.datasets import (
     tokenizer_section,
 )
 from corpus_assets.tokenize.encode.attempts import BACKEND
+from corpus_assets.tokenize.losses import conversation_losses
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.statistics import COUNTERS
 from corpus_assets.tokenize.tokens import DatasetBuild
@@ -136,7 +137,7 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
         gathers = (own_segment(names.sequences(name)), same(dataset.tokenizer))
         merging = partial(_merging_kernels, dataset=dataset)
         gathered = _rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers)
-        yield replace(gathered, kernels=merging, unit_in=ROWS, reasons=())
+        yield replace(gathered, kernels=merging, unit_in=ROWS, reasons=(), gate_all=None)
     yield _params_stage(dataset)
 
 
@@ -202,7 +203,14 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         unit_in=_unit(dataset.shard_set),
         unit_out=ROWS,
         reasons=mode.reasons,
+        notes=partial(tokens.unread_notes, dataset=dataset.name),
+        gate_all=partial(conversation_losses, dataset=dataset.name) if _may_lose(dataset) else None,
     )
+
+
+def _may_lose(dataset: Dataset) -> bool:
+    """Returns whether rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
+    return "max_discarded" in dataset.values and not dataset.values.get("reference")
 
 
 def _column(feature: str) -> str:

@@ -58,6 +58,8 @@ def data_params(
     if "split_text" in options:
         processing["split_text_to_tokenize"] = options["split_text"] is not None
     others = {DATASET.get(name, name): value for name, value in options.items() if name not in PROCESSING}
+    if isinstance(others.get("use_ftfy"), Mapping):
+        others |= {"use_ftfy": True, "ftfy": others["use_ftfy"]}
     return {
         "setup": {"mode": mode},
         "processing": {**processing, **ids, "tokenizer": tokenizer.digest},

@@ -9,10 +9,20 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets import dataset_section
 from corpus_assets.tokenize import tokenizer, tokens
 from corpus_assets.tokenize.encode.attempts import BACKEND
+from corpus_assets.tokenize.modes.dpo import before_answer
+from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
+from resources.errors import ConfigError
 from resources.hashing import content_digest
 
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
-_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights"}
+_NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
+# What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
+_LEARNED = {
+    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again",
+    "dpo": "with one end",
+    "fim": "with its tokens as control tokens",
+}
 Settings = Mapping[str, Any]
 
 
@@ -68,7 +78,10 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     if not options.get("keep_empty", True):
         del options["keep_empty"]  # Nor did it have this one, and then did as without it.
     if options.get("reference"):
+        options.pop("equal_pairs", None)  # Cerebras keeps all.
         options["begin_of_text"] = "by setting"  # Once, the tokenizer's file alone said where it stands.
+    elif rule := _LEARNED.get(options.get("mode", "")):
+        options["learned"] = rule
     if not entry["shuffle"]:
         del options["shuffle_seed"]
     else:
@@ -93,21 +106,53 @@ def day_of(entry: Settings) -> date | None:
     return date.fromisoformat(entry["day"]) if entry.get("day") else None
 
 
+def check_delimiter(entry: Settings, source: str | None, values: Settings, key: str) -> None:
+    """Raises `ConfigError` for a delimiter that is not written between the prompt and the answer of a preference.
+
+    source: the chat template; None for the `[INST]` style. With `reference` it may be in the texts themselves.
+    """
+    roles, delimiter = (entry["user_role"], entry["assistant_role"]), entry["response_delimiter"]
+    written = before_answer(source, values, roles)
+    if written is not None and delimiter not in written:
+        raise ConfigError(
+            f"{key}.response_delimiter: {delimiter!r} is not in what is written from the beginning of a prompt to its "
+            f"answer, which is {written!r}"
+        )
+
+
 def check_dataset(settings: Settings, name: str) -> None:
     """Raises `ConfigError` for a chat template that cannot be used and for FIM tokens outside the vocabulary."""
     entry, key = entry_of(settings, name), f"datasets.{name}"
-    loaded = tokenizer.check_tokenizer(*tokenizer_section(settings, name if entry["tokenizer"] else None))
+    declared, of_tokenizer = tokenizer_section(settings, name if entry["tokenizer"] else None)
+    loaded = tokenizer.check_tokenizer(declared, of_tokenizer)
     values = {**(loaded.template_values if loaded else {}), **entry.get("template_values", {})}
     source, place = None, f"{key}.chat_template"
     if given := entry.get("chat_template"):
         source = _template(given, name).decode()
     elif "chat_template" in entry and not entry.get("reference") and loaded is not None:
         source, place = loaded.chat_template, f"{key}: of the tokenizer"
+    if "chat_template" in entry:
+        chosen = given or declared.get("chat_template") or ""
+        tokenizer.check_control_tokens(chosen, place if given else f"{of_tokenizer}.chat_template", declared, loaded)
     if source is not None:
         tokenizer.check_template(source, place, values, day_of(entry), marks=entry.get("loss_roles", ()) is None)
+        tokenizer.check_values(source, f"{key}.template_values", entry.get("template_values", {}))
+    if loaded is not None and entry.get("response_delimiter") and not entry["reference"]:
+        check_delimiter(entry, source or loaded.chat_template, loaded.template_values, key)
     if loaded is not None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)
+        if source is not None:
+            _check_learned(entry, loaded, source, place)
+
+
+def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str) -> None:
+    section = dataset_section(entry)
+    mode = mode_of(section)
+    try:
+        mode.check(section, tokenizer.with_control(loaded, mode.control(section, loaded, source)), source)
+    except ConfigError as fault:
+        raise ConfigError(f"{place}: {fault}") from fault
 
 
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:

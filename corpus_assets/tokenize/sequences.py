@@ -4,7 +4,6 @@ Sequences are the rows of every partition in the order of their keys; token file
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import BinaryIO
 
@@ -14,9 +13,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.rows.shuffle import Run, gather, key_range, row_keys, run_bounds, sorted_rows
 from corpus_assets.tokenize.tokens import Block, DatasetBuild, files_in_order, make_rows, write_rows
-from resources.formats.hdf5 import read_hdf5
 from resources.hashing import content_digest
-from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 ALL_FILES = "packed-over-files"
@@ -50,18 +47,13 @@ def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str]
 def gathered(task: Task, build: DatasetBuild, source: str, file: int, files: int) -> None:
     """One file of a shuffled dataset: its range of keys from every partition of `source`, in the order of the keys."""
     sequences_of_all = task.inputs(source)
-    runs = [Run(rows.array(".keys.npy"), partial(_rows_of, rows)) for rows in sequences_of_all]
+    runs = [Run(rows.array(".keys.npy"), rows.token_rows) for rows in sequences_of_all]
     low, high = key_range(file, files)
     row_bytes = 4 * build.mode.layout.channels * build.length
     blocks = gather(runs, low, high, limit_rows=max(1, task.memory // 8 // row_bytes))
     given = content_digest(*(rows.record.digest_of(task.key).encode() for rows in sequences_of_all))
     count = write_rows(task, build, f"tokens/{build.name}/{task.key}.h5", blocks, given)
     task.count(rows_in=count, rows_out=count)
-
-
-def _rows_of(sequences: Partition, first: int, end: int) -> Block:
-    with sequences.open(".h5") as raw, read_hdf5(raw, sequences.name) as rows:
-        return rows[first:end]
 
 
 def _spilled(blocks: Iterator[Block], scratch: BinaryIO, build: DatasetBuild) -> Block:

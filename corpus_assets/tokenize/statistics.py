@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.by_source import BySource
+from resources.stage.task import SHOWN_ROWS
 
 COUNTERS = "counters"
 """Counters of a partition, kept while its rows were made (`Statistics.as_dict`)."""
@@ -18,6 +20,7 @@ H5_DATASET_STATS = "h5_dataset_stats"
 
 
 _NOT_RECORDED = {"recorded": False}
+_OF_ONE_FILE = {**_NOT_RECORDED, "merged": False}
 
 
 @dataclass
@@ -37,8 +40,11 @@ class Statistics:
     `sequences_before_packing` = sequences that were packed into rows (variable-length modes).
     `truncated_documents` = documents that lost a part, by reason; their lost ids are in `dropped_tokens`. `kinds` =
     what the documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
+    `unread_keys` = number of rows with a key that nothing reads; in no counters, since no content depends on it.
     `document_lengths` = number of documents by their ids before they are cut, with the end-of-text ids; it is kept in
     a table of its own (`lengths.py`) and in no record. `sources` = some of all this by source, of one file only.
+    `shown` = the first documents that were discarded for each reason, in words; of one file only.
+    `reading` = identity of the document that was read last, where it is known.
     """
 
     processed_files: int = 0
@@ -62,8 +68,11 @@ class Statistics:
     discarded_documents: Counter[str] = field(default_factory=Counter)
     dropped_sequences: Counter[str] = field(default_factory=Counter)
     dropped_tokens: Counter[str] = field(default_factory=Counter)
+    unread_keys: Counter[str] = field(default_factory=Counter, metadata=_NOT_RECORDED)
     document_lengths: Counter[int] = field(default_factory=Counter, metadata=_NOT_RECORDED)
-    sources: BySource = field(default_factory=BySource, compare=False, metadata={**_NOT_RECORDED, "merged": False})
+    sources: BySource = field(default_factory=BySource, compare=False, metadata=_OF_ONE_FILE)
+    reading: str = field(default="", compare=False, metadata=_OF_ONE_FILE)
+    shown: dict[str, list[str]] = field(default_factory=dict, compare=False, metadata=_OF_ONE_FILE)
 
     @property
     def successful_files(self) -> int:
@@ -119,11 +128,16 @@ class Statistics:
         self.num_pad_tokens += positions - real
         self.non_pad_tokens += real
 
-    def discard_document(self, reason: str, documents: int = 1) -> None:
-        """Count documents that leave nothing behind; nothing is recorded for zero."""
+    def discard_document(self, reason: str, documents: int = 1, shown: Iterable[str] = ()) -> None:
+        """Count documents that leave nothing behind; nothing is recorded for zero.
+
+        shown: the documents in words (`discarded`), of which no more are asked for than are kept.
+        """
         self.discarded_files += documents
         if documents:
             self.discarded_documents[reason] += documents
+            held = self.shown.setdefault(reason, [])
+            held += islice(shown, SHOWN_ROWS - len(held))
 
     def drop(self, reason: str, sequences: int, tokens: int) -> None:
         """Count what is in no row; nothing is recorded for zeros."""

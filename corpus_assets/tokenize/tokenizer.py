@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from typing import Any
 
 import numpy as np
 
+from corpus_assets.config.ready_templates import READY, template_in_place
+from corpus_assets.tokenize.modes.chat_template import names_read
 from corpus_assets.tokenize.modes.limited_template import try_template
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
@@ -24,7 +26,7 @@ from corpus_assets.tokenize.tokenizers.files import (
 from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
-from resources.config_files import beside, held_in, is_file, is_template, read_outside
+from resources.config_files import beside, held_in, is_file, read_outside
 from resources.errors import BadFileError, ConfigError, CorpusError
 from resources.hashing import content_digest, keyed_hash
 from resources.stage.partition import Partition
@@ -37,6 +39,7 @@ Settings = Mapping[str, Any]
 _MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
 _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"}
 _LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
+_CONTROLLED: dict[tuple[str, str], LoadedTokenizer] = {}
 _CHECKED: dict[str, LoadedTokenizer] = {}
 _MAX_LOADED = 4
 _GENERATION = re.compile(r"\{%[-+]?\s*generation\b")
@@ -86,7 +89,8 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _content(key: str, path: str) -> bytes:
     """Returns the content of a file, or a chat template that stands in the configuration itself."""
-    return path.encode() if is_template(path) else read_outside(key, path, MAX_FILE_BYTES)
+    template = template_in_place(path)
+    return template.encode() if template else read_outside(key, path, MAX_FILE_BYTES)
 
 
 def _files(settings: Settings) -> dict[str, tuple[str, str]]:
@@ -167,6 +171,22 @@ def check_tokens(tokenizer: LoadedTokenizer, tokens: Mapping[str, str]) -> None:
             raise ConfigError(f"{key}: {token!r} is no token of the vocabulary ({tokenizer.vocab_size} entries)")
 
 
+def check_control_tokens(template: str, key: str, settings: Settings, tokenizer: LoadedTokenizer | None) -> None:
+    """Raises ConfigError for a ready template whose control tokens a tokenizer does not have, or will not be given.
+
+    settings: of the tokenizer. tokenizer: None for one that is not there yet.
+    """
+    if settings["kind"] == "train":
+        missing = [token for token in READY.get(template, ()) if token not in settings["special_tokens"]]
+    else:
+        missing = [token for token in READY.get(template, ()) if tokenizer and tokenizer.token_id(token) is None]
+    if missing:
+        raise ConfigError(
+            f"{key}: {template} writes the control tokens {', '.join(missing)}, which the tokenizer does not have; "
+            "valid: a tokenizer with them (one that is trained gets them by `special_tokens`), or another template"
+        )
+
+
 def check_template(
     source: str, key: str, values: Mapping[str, Any], day: date | None = None, *, marks: bool = False
 ) -> None:
@@ -182,6 +202,13 @@ def check_template(
             f"{key}: with `loss_roles: none` its generation blocks say what is learned, and it has none; valid: a "
             "template with `{% generation %}`, or roles"
         )
+
+
+def check_values(source: str, key: str, values: Mapping[str, Any]) -> None:
+    """Raises ConfigError with the key for a value that a chat template never reads."""
+    read = names_read(source)
+    if unread := sorted(set(values) - read):
+        raise ConfigError(f"{key}: the chat template reads no {unread[0]!r}; it reads {', '.join(sorted(read))}")
 
 
 def vocabulary_note(partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
@@ -212,3 +239,13 @@ def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> 
         loaded = load_tokenizer(files, TokenizerSpec.of_stored(stored_files.json(SPEC)))
         _LOADED[key] = loaded.with_token(separator) if separator else loaded
     return _LOADED[key]
+
+
+def with_control(tokenizer: LoadedTokenizer, tokens: Collection[str]) -> LoadedTokenizer:
+    """Returns the tokenizer with tokens of its vocabulary as control tokens, kept as those of `load_tokenizer_of`."""
+    key = (tokenizer.encoding_digest, "\0".join(sorted(tokens)))
+    if key not in _CONTROLLED:
+        while len(_CONTROLLED) >= _MAX_LOADED:
+            del _CONTROLLED[next(iter(_CONTROLLED))]
+        _CONTROLLED[key] = tokenizer.with_control(tokens)
+    return _CONTROLLED[key]

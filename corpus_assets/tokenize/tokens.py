@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import DatasetSection, dataset_section
+from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
-from corpus_assets.tokenize.encode.attempts import with_fastest
+from corpus_assets.tokenize.discarded import of_example
+from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.lengths import packing_table, save_lengths
 from corpus_assets.tokenize.manifest import MANIFEST, rows_manifest
@@ -22,18 +24,20 @@ from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
-from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.config_files import is_template, read_outside
+from resources.config_files import read_outside
 from resources.errors import ConfigError
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
 from resources.formats.hdf5_writer import write_hdf5
+from resources.raw_files import printable
 from resources.row_counts import counted_by_power
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 FIRST_TEXTS = 64
 MAX_TEMPLATE_BYTES = 1 << 20
+_MOST_KEYS, _SHOWN_KEYS = 100, 8
 MUCH = 0.1  # share of discarded documents that is worth a word
 TEMPLATE = "chat_template"
 """The local file with a chat template."""
@@ -55,9 +59,9 @@ _TEXT = msgspec.json.Decoder(_Text)
 
 
 def template_source(given: str, key: str) -> bytes:
-    """Returns a chat template as UTF-8: text that is one, else the content of the file of that name."""
-    if is_template(given):
-        return given.encode()
+    """Returns a chat template as UTF-8: text or a ready one's name in the configuration, else the content of a file."""
+    if template := template_in_place(given):
+        return template.encode()
     content = read_outside(key, given, MAX_TEMPLATE_BYTES)
     try:
         content.decode()
@@ -82,13 +86,16 @@ class DatasetBuild:
         """Returns the build of a task; `tokenizer` is the asset that holds the tokenizer."""
         options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
         section = dataset_section(options)
+        mode = mode_of(section)
+        template = task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None
+        loaded = load_tokenizer_of(task.input(tokenizer), options.get("separator"))
         return cls(
             name=name,
             options=options,
             section=section,
-            mode=mode_of(section),
-            tokenizer=load_tokenizer_of(task.input(tokenizer), options.get("separator")),
-            template=task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None,
+            mode=mode,
+            tokenizer=with_control(loaded, mode.control(section, loaded, template)),
+            template=template,
         )
 
     @property
@@ -187,7 +194,8 @@ def _attempt(
     statistics = Statistics()
 
     def on_fault(example: Example, fault: str) -> None:
-        task.drop(fault.partition(":")[0], 0, f"{example.source}/{example.id}: {fault}")
+        reason = fault.partition(":")[0]
+        task.drop(reason, 0, f"{example.source}/{example.id}: {fault}", shown=of_example(example, fault))
 
     write(blocks_of(build, given, Tools(tokenizer, statistics, build.template, on_fault)))
     return statistics
@@ -254,6 +262,8 @@ def _count(task: Task, statistics: Statistics) -> None:
     """Numbers of a partition. The dataset's statistics are sums of these, so they are content like the rows."""
     for reason, count in statistics.discarded_documents.items():
         task.drop(reason, count)
+        for words in statistics.shown[reason]:
+            task.drop(reason, 0, shown=words)
     task.count(
         rows_in=statistics.processed_files,
         rows_out=statistics.n_examples,
@@ -265,6 +275,8 @@ def _count(task: Task, statistics: Statistics) -> None:
         text_bytes=statistics.raw_bytes_count,
     )
     task.save_counters(COUNTERS, statistics.as_dict())
+    if statistics.unread_keys:
+        task.count(unread_keys=dict(statistics.unread_keys.most_common(_MOST_KEYS)))
     if statistics.document_lengths:
         task.count(token_lengths=counted_by_power(statistics.document_lengths))
 
@@ -313,6 +325,18 @@ def params(task: Task, build: DatasetBuild, counted: str, written: str, read: st
     task.count(discarded=dict(total.discarded_documents))
     if table := packing_table(task.inputs(counted), build.section):
         task.count(packing=table)
+
+
+def unread_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
+    """Yields sentences on keys of rows that nothing read, and on a fast library that gave other ids."""
+    keys = Counter[str]()
+    for partition in partitions:
+        keys.update(partition.record.statistics.get("unread_keys", {}))
+    yield from slower_notes(partitions, f"dataset {dataset}")
+    if keys:
+        named = ", ".join(f"{printable(key)} ({count:,})" for key, count in keys.most_common(_SHOWN_KEYS))
+        more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
+        yield f"dataset {dataset}: nothing reads these keys of its rows (number of rows): {named}{more}"
 
 
 def discarded_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from corpus_assets.filter.assets import READ
 from corpus_assets.normalize.reading import all_rows as all_documents
-from corpus_assets.normalize.text import normalizer
+from corpus_assets.normalize.reading import normalizer_of
 from corpus_assets.raw.assets import all_rows as all_examples
 from corpus_assets.raw.bad_rows import GAPS
 from corpus_assets.raw.faults import BadRow
@@ -141,7 +141,7 @@ def _listed(look: Look, made: Partition, row: Document | Example) -> str:
     document = row if isinstance(row, Document) else Document(row.id, text, row.source, metadata=row.metadata)
     texts = [text] if text else []
     if isinstance(row, Document):
-        texts.append(normalizer(made.record.parameters["normalize.method"])(text))
+        texts.append(normalizer_of(made.record.parameters)(text))
     keys = set(keys_of(document, texts, settings["remove"]["url_keys"]))
     named = all_keys(entry for entry in entries(lists_of(settings), None) if keys.intersection(entry.keys))
     return next((entry.where for entry in named.values()), "")

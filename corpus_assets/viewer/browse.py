@@ -23,7 +23,7 @@ from resources.stage.graph import did_you_mean
 PER_PAGE = 100
 ROWS = 20
 MOST_INPUTS = 50
-_HIDDEN = {"seconds", "cpu_seconds", "dropped", "dropped_examples", "bytes", "text_bytes", "modified"}
+_HIDDEN = {"seconds", "cpu_seconds", "dropped", "dropped_examples", "dropped_rows", "bytes", "text_bytes", "modified"}
 _UNITS = {
     Partitioning.SHARD: "raw file",
     Partitioning.BAND: "band",
@@ -184,7 +184,7 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
         created=record.created[:19].replace("T", " "),
         numbers=_numbers(record),
         dropped=[(plain(name), count) for name, count in sorted(dropped.items(), key=lambda item: -item[1])],
-        examples=[short(str(text)) for text in (numbers.get("dropped_examples") or [])[:20]],
+        examples=_examples(numbers),
         tables=_tables(numbers),
         inputs=[(name, _input_link(view, name), digest) for name, digest in list(record.inputs.items())[:MOST_INPUTS]],
         more_inputs=max(0, len(record.inputs) - MOST_INPUTS),
@@ -200,6 +200,13 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
         rows=rows,
         siblings=_siblings(view, stage, key),
     )
+
+
+def _examples(numbers: Mapping[str, Any]) -> list[str]:
+    """Returns rows that were dropped, in words: some for each reason, where the record has them."""
+    by_reason = numbers.get("dropped_rows") or {"": numbers.get("dropped_examples") or []}
+    found = [f"{reason}: {text}" if reason else str(text) for reason, texts in by_reason.items() for text in texts]
+    return [short(text) for text in found[:20]]
 
 
 def _siblings(view: View, stage: Stage, key: str | None) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from corpus_assets.left_beside import left_beside_note
 from corpus_assets.orchestration.causes import Causes, Folded, Outlook, causes
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page, short
@@ -26,6 +27,7 @@ def plan(asked: Asked) -> str:
 def _found(view: View) -> dict[str, Any]:
     planner = view.planner()
     whole = planner.plan()
+    whole.notes += left_beside_note(planner)
     why = causes(planner, view.corpus.graph)
     counts = whole.counts()
     return {

@@ -1,10 +1,10 @@
 """The engine on this machine: a few long-lived processes."""
 
-import atexit
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from multiprocessing.util import Finalize
 from typing import Any
 
 from typing_extensions import override
@@ -31,6 +31,8 @@ class LocalEngine(Engine):
         self._job_timeout = job_timeout
         self._work = within(job_timeout, work) if job_timeout and workers else work
         self._pool: list[Worker] = []
+        self._alone: Worker | None = None
+        self._at_exit: Finalize | None = None
         self._pace = Pace()
         # A worker that was interrupted says so: it is no fault of its job, so nothing is run again.
         self._interrupts, self._interrupted = new_pipe()
@@ -47,8 +49,15 @@ class LocalEngine(Engine):
             yield from map(self._work, jobs)
             return
         queue = iter(jobs)
-        while suspects := (yield from self._pooled(queue)):
-            yield from self._one_by_one(suspects)
+        try:
+            while suspects := (yield from self._pooled(queue)):
+                yield from self._one_by_one(suspects)
+        except (Exception, GeneratorExit):
+            raise
+        except BaseException:  # Ctrl-C, or what Dagster makes of it: nobody waits for what the workers are doing.
+            for worker in self._workers():
+                worker.kill()
+            raise
 
     def _pooled(self, queue: Iterator[Job]) -> Generator[Outcome, None, list[Job]]:
         """Yields outcomes until all jobs are done, or all that were given out when a worker died.
@@ -107,35 +116,38 @@ class LocalEngine(Engine):
         return len(self._pool) < self.workers or any(map(_is_hungry, self._pool))
 
     def _new_worker(self) -> Worker:
-        if not self._pool:
-            atexit.register(self.close)  # Else Python would wait for a worker that waits for jobs.
+        # Else Python would wait for a worker that waits for jobs: before `atexit`, where this process is itself one of
+        # `multiprocessing`, such as a run in Dagster's code server.
+        self._at_exit = self._at_exit or Finalize(None, self.close, exitpriority=0)
         return Worker(self._interrupted)
 
     def _one_by_one(self, suspects: Iterable[Job]) -> Iterator[Outcome]:
         """Yields the outcomes of jobs that are given to a process alone, which tells whose fault its death is."""
-        worker = None
         for job in suspects:
-            worker = worker or Worker(self._interrupted)
+            worker = self._alone = self._alone or self._new_worker()
             started = time.monotonic()
             worker.give(self._work, [job], [0.0])
             try:
                 [answer] = worker.answers()
             except WorkerDiedError:
-                worker.stop()
-                worker = None
+                how, self._alone = worker.end(), None
                 self._require_no_interrupt()
-                yield self._death(job, time.monotonic() - started)
+                yield self._death(job, time.monotonic() - started, how)
                 continue
             if answer.error is not None:
                 raise answer.error
             yield answer.result
+        self._end_alone()
+
+    def _end_alone(self) -> None:
+        worker, self._alone = self._alone, None
         if worker is not None:
             worker.stop()
 
-    def _death(self, job: Job, seconds: float) -> Outcome:
-        """Returns the outcome of a job that ended its worker after some seconds."""
+    def _death(self, job: Job, seconds: float, how: str) -> Outcome:
+        """Returns the outcome of a job that ended its worker after some seconds. how: the end of that, in words."""
         limit = self._job_timeout
-        died = f"{job.name}: the worker process died (killed, or out of memory)"
+        died = f"{job.name}: the worker process {how}"
         problem = too_long(limit) if limit is not None and seconds > limit else died
         return Outcome(job.name, job.stage.name, job.partition, error=problem)
 
@@ -164,12 +176,17 @@ class LocalEngine(Engine):
         if self._interrupts.poll():
             raise KeyboardInterrupt
 
+    def _workers(self) -> list[Worker]:
+        return [*self._pool, *([self._alone] if self._alone else [])]
+
     @override
     def close(self) -> None:
-        workers, self._pool = self._pool, []
+        workers, self._pool, self._alone = self._workers(), [], None
         for worker in workers:
             worker.stop()
-        atexit.unregister(self.close)
+        if self._at_exit is not None:
+            self._at_exit.cancel()
+            self._at_exit = None
 
 
 def _is_hungry(worker: Worker) -> bool:

@@ -15,14 +15,25 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
+from multiprocessing.context import ForkServerProcess
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from resources.collector import calm_collector
 from resources.engine.attempt import attempt
 from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT
+from resources.errors import EngineError
 
 INTERRUPTED = 130
+OUT_OF_MEMORY = (
+    "If it was the system, for want of memory, its log says so (`dmesg`), and fewer `engine.workers` or a smaller "
+    "`engine.memory` help"
+)
+_WHY: dict[int, str] = {signal.SIGKILL: f". {OUT_OF_MEMORY}"}
+_STARTS, _PAUSE = 5, 0.2
+_UNKNOWN_END = 255
+"""The exit code of a process whose fork server has died, as `multiprocessing` says it."""
+
 _TELL_EVERY = 0.05  # seconds
 _CONTEXT = multiprocessing.get_context("forkserver")
 
@@ -52,8 +63,7 @@ class Worker:
         self._sends = False
         prepare()
         self._connection, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_serve, args=(theirs, interrupted))
-        self._process.start()
+        self._process = _started(theirs, interrupted)
         theirs.close()
 
     @property
@@ -88,6 +98,11 @@ class Worker:
         self._heard = time.monotonic()
         return [Answer(self.held.popleft()[0], *found) for found in done]
 
+    def end(self) -> str:
+        """Stops a process that has died; returns in words how it ended, as far as that is known."""
+        self.stop()
+        return end_words(self._process.exitcode)
+
     def stop(self) -> None:
         """Ends the process after the piece of work that it is doing; nobody gets the answers that are left."""
         if self._sends:
@@ -100,9 +115,51 @@ class Worker:
         self._process.join()
         self._connection.close()
 
+    def kill(self) -> None:
+        """Ends the process at once; `stop` does the rest."""
+        self._process.kill()
+
     def fileno(self) -> int:
         """Returns what becomes readable when there are answers, or when the process ends."""
         return self._connection.fileno()
+
+
+def _started(connection: Connection, interrupted: Connection) -> ForkServerProcess:
+    """Starts a process of a worker, with a new fork server if the one that runs dies meanwhile.
+
+    `EngineError` if that does not help: whoever kills it does so again and again.
+    """
+    problem: Exception | None = None
+    for times in range(_STARTS):
+        process = _CONTEXT.Process(target=_serve, args=(connection, interrupted))
+        try:
+            process.start()
+        except (EOFError, OSError) as error:  # The fork server has died, or is about to.
+            problem = error
+            time.sleep(_PAUSE * times)  # Until the system has taken note of the death, it counts as running.
+            prepare()
+            continue
+        return process
+    raise EngineError(
+        f"no worker can be started: the process that workers are forked from ended {_STARTS} times meanwhile "
+        f"({type(problem).__name__}: {problem}). What was committed is kept. {OUT_OF_MEMORY}"
+    )
+
+
+def end_words(code: int | None) -> str:
+    """Returns in words how a process ended, by its exit code, which is negative for a signal.
+
+    That of a worker is lost if the fork server, which is its parent, has died.
+    """
+    if code is None or code == _UNKNOWN_END:
+        return f"was killed, or the process that it was forked from was. {OUT_OF_MEMORY}"
+    if code >= 0:
+        return f"ended by itself with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = "unknown here"
+    return f"was killed by signal {-code} ({name}){_WHY.get(-code, '')}"
 
 
 def ready(workers: Sequence[Worker], timeout: float | None = None) -> list[Worker]:

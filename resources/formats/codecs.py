@@ -16,7 +16,16 @@ BUFFER_BYTES: Final = 1 << 20
 ZSTD_WINDOW_BYTES: Final = 1 << 27
 """Largest zstd window that is decoded (`zstd --long=27`): the memory one open stream may take."""
 
-_GZIP_FAULTS: Final = (gzip.BadGzipFile, zlib.error, EOFError, cast(type[Exception], igzip_lib.IsalError))
+RATIO: Final = 4096
+"""Decompressed to compressed size that is allowed by default; gzip never has more than 1032."""
+
+FREE_BYTES: Final = 64 << 20
+"""Decompressed bytes that are allowed whatever the ratio."""
+
+_GZIP_FAULTS: Final = (
+    *(gzip.BadGzipFile, zlib.error, EOFError, cast(type[Exception], igzip_lib.IsalError)),
+    OverflowError,  # a header of more than 512 KiB
+)
 _ZSTD_FAULTS: Final = (OSError, cast(type[Exception], pa.ArrowException))
 _WINDOW_FAULT: Final = "requires too much memory"
 
@@ -36,6 +45,10 @@ class _Decoded(io.RawIOBase):
     @override
     def readable(self) -> bool:
         return True
+
+    @override
+    def tell(self) -> int:
+        return self._count
 
     @override
     def readinto(self, buffer: Any) -> int:

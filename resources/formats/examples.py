@@ -70,10 +70,18 @@ def example_roles(example: Example) -> list[str]:
     return [role for message in example.messages if isinstance(role := message.get("role"), str)]
 
 
+def preference_roles(example: Example) -> list[str]:
+    """Returns the role of every message of a preference; none of parts that are texts."""
+    parts = (part for part in (example.prompt, example.chosen, example.rejected) if isinstance(part, list))
+    return [role for part in parts for message in part if isinstance(role := message.get("role"), str)]
+
+
 def _texts(field: str | Messages) -> list[str]:
+    """Returns a text, or the contents of messages; nothing of what is neither, which somebody may have written."""
     if isinstance(field, str):
         return [field]
-    return [content for message in field if isinstance(content := message.get("content"), str)]
+    messages = (message for message in field if isinstance(message, dict)) if isinstance(field, list) else ()
+    return [content for message in messages if isinstance(content := message.get("content"), str)]
 
 
 def encode_example(example: Example) -> bytes:

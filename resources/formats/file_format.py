@@ -18,13 +18,15 @@ class FileFormat:
 
     suffix: how the paths of such files end. digest: computes the content digest of a file from what is stored; equal
     to the digest that its writer took. preview: yields lines that show a person the first rows. of_content: computes
-    the digest from the stored bytes, for formats that need nothing else.
+    the digest from the stored bytes, for formats that need nothing else. by_address: whether reading follows addresses
+    in the file, so that a wrong one may lead it anywhere, and round in circles.
     """
 
     suffix: str
     digest: Callable[[Open, str], str]
     preview: Callable[[Open, str, int], Iterator[str]]
     of_content: Callable[[bytes, str], str] | None = None
+    by_address: bool = False
 
 
 def stream_digest(blocks: Iterable[bytes]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from resources.errors import BadFileError, is_of_the_machine
+from resources.errors import BadFileError, CorpusError, is_of_the_machine
 from resources.formats.file_format import FileFormat, Open
 from resources.formats.hdf5_layout import FEATURES_BY_CHANNELS, FILTERS, RESERVED, start_digest
 from resources.jit import is_loaded
@@ -20,7 +20,7 @@ MAX_CHUNK_BYTES = 1 << 28
 KERNEL_PAYS = 1 << 30
 NO_PLACE = (0, 0)
 Watch = Callable[[Iterator[NDArray[np.int32]]], Iterator[NDArray[np.int32]]]
-_READ_FAULTS: Final = (OSError, RuntimeError, cast(type[Exception], isal_zlib.IsalError))
+_READ_FAULTS: Final = (OSError, RuntimeError, OverflowError, cast(type[Exception], isal_zlib.IsalError))
 
 
 class HDF5Rows:
@@ -164,18 +164,23 @@ def read_hdf5(source: BinaryIO, name: str = "HDF5 file") -> HDF5Rows:
     """Opens a token file of this project or of Cerebras; rows are read only when asked for.
 
     `source` is a seekable binary file, `name` its name in errors. Links that lead out of the file are not followed.
-    Raises BadFileError if it is not an HDF5 file, if `data` is not a plain int32 dataset of rank 3, or if
-    `n_examples` is not its row count.
+    Raises BadFileError if it is not an HDF5 file or a damaged one, if `data` is not a plain int32 dataset of rank 3, or
+    if `n_examples` is not its row count.
     """
     try:
         file = h5py.File(source, "r")
-    except OSError as error:
+    except (OSError, OverflowError) as error:  # The second for an address that no file has.
+        if is_of_the_machine(error):
+            raise
         raise BadFileError(name, f"not an HDF5 file: {error}") from error
     try:
         return HDF5Rows(source, file, _checked_data(file, name), name)
-    except BaseException:
+    except BaseException as error:
         file.close()
-        raise
+        if not isinstance(error, Exception) or isinstance(error, CorpusError) or is_of_the_machine(error):
+            raise
+        # h5py raises almost anything over a damaged file.
+        raise BadFileError(name, f"cannot be read as HDF5: {type(error).__name__}: {error}") from error
 
 
 def _checked_data(file: h5py.File, name: str) -> h5py.Dataset:
@@ -238,4 +243,4 @@ def _preview(open_file: Open, path: str, rows: int) -> Iterator[str]:
         yield from map(str, tokens[:rows])
 
 
-HDF5 = FileFormat(".h5", _digest, _preview)
+HDF5 = FileFormat(".h5", _digest, _preview, by_address=True)

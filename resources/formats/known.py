@@ -6,6 +6,7 @@ from resources.formats.file_format import PLAIN, FileFormat, Open
 from resources.formats.hdf5 import HDF5
 from resources.formats.lines import LINES
 from resources.formats.segments import SEGMENTED_LINES
+from resources.stored_digest import ReadFile, digest_of
 
 FORMATS = (LINES, SEGMENTED_LINES, ARRAYS, HDF5)
 
@@ -22,15 +23,39 @@ def format_of(path: str) -> FileFormat:
     return PLAIN
 
 
-def fault_of(opening: Open, path: str, digest: str) -> str | None:
-    """Reads a whole file; returns in words why its content is not that of a digest, or None if it is.
+def fault_of(opening: Open, path: str, digest: str, stored: str = "") -> str | None:
+    """Reads a whole file, once; returns in words why it is not what its digests say, or None if it is.
 
-    A fault of the machine or of the store, which says nothing about the file, stays what it is.
+    digest: of its content. stored: of its bytes (`StoredDigest`), if its record has one. A fault of the machine or of
+    the store, which says nothing about the file, stays what it is.
     """
     try:
-        found = format_of(path).digest(opening, path)
+        return _fault(opening, path, digest, stored)
     except Exception as error:  # libraries raise almost anything over a damaged file
         if is_of_the_machine(error):
             raise
         return f"cannot be read: {type(error).__name__}: {error}"
+
+
+def _fault(opening: Open, path: str, digest: str, stored: str) -> str | None:
+    """Compares both digests of a file; its bytes first if its reader might go astray in them."""
+    known = format_of(path)
+    if not stored:
+        return _content_fault(known.digest(opening, path), digest)
+    with opening(path) as file:
+        if known.by_address:
+            fault = stored_fault(digest_of(file), stored)
+            file.seek(0)
+            return fault or _content_fault(known.digest(lambda _: file, path), digest)
+        raw, watched = ReadFile.opened(file)
+        found = known.digest(lambda other: watched if other == path else opening(other), path)
+        return _content_fault(found, digest) or stored_fault(raw.stored_digest(), stored)
+
+
+def _content_fault(found: str, digest: str) -> str | None:
     return None if found == digest else f"content digest is {found}, its record says {digest}"
+
+
+def stored_fault(found: str, stored: str) -> str | None:
+    """Returns in words that the bytes of a file have another digest than its record says; None if they have not."""
+    return None if found == stored else f"digest of its stored bytes is {found}, its record says {stored}"

@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,10 @@ __all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs
 
 
 class Planner:
-    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment."""
+    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment.
+
+    name: another one for each planner.
+    """
 
     def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
         self.graph = graph
@@ -43,7 +46,8 @@ class Planner:
             listing, self._shards, self._stored, self._inputs, self.records, self.parameters, ledger.unreadable
         )
         self._gates: dict[str, str] = {}
-        self._look = secrets.token_hex(8)
+        self._foreseen: dict[str, Sequence[str]] = {}
+        self.name = secrets.token_hex(8)
         self._changes: Counter[str] = Counter()
 
     def plan(self, stages: Iterable[Stage] | None = None) -> Plan:
@@ -127,6 +131,12 @@ class Planner:
             else:
                 found.pop(decision.partition, None)
 
+    def check_before(self, due: Iterable[Stage]) -> None:
+        """Raises `ConfigError` for what would fail only when a stage with something to compute runs, after hours."""
+        for stage in due:
+            if stage.check_before is not None:
+                stage.check_before(self.settings.values)
+
     def all_fresh(self, stage: Stage) -> bool:
         """Returns whether all partitions of a stage are fresh."""
         self.decisions(stage)
@@ -167,9 +177,13 @@ class Planner:
         self._inputs.forget(asset)
         self._changes[asset] += 1
 
+    def stored_below(self, tops: Collection[str]) -> Iterator[str]:
+        """Yields the paths of files in folders at the top of the store, as they were when these were looked at."""
+        return self._stored.below(tops)
+
     def state(self, asset: str) -> str:
         """Returns a name for the records of an asset as they are known now; others than these have another name."""
-        return f"{self._look} {self._changes[asset]}"
+        return f"{self.name} {self._changes[asset]}"
 
     def ask_gates_again(self) -> None:
         """Forgets which gates are closed: the records that they look at have changed."""
@@ -201,19 +215,30 @@ class Planner:
         return Decider(self._known, stage, self._held_back(stage), [(edge, those) for edge, those in found if those])
 
     def _held_back(self, stage: Stage) -> str:
-        """Returns in words which upstream gate is closed, and why; empty if none is, or if its stage is not fresh."""
+        """Returns in words which upstream gate is closed, and why; empty if none is.
+
+        A gate over records is asked once its stage is fresh, one over the listing before.
+        """
         for edge in stage.inputs:
             upstream = self.graph[edge.asset]
             if (fault := self.gate(upstream)) and self.all_fresh(upstream):
                 return held_back(edge.asset, fault)
+            if faults := self.foreseen(upstream):
+                return held_back(edge.asset, _first_and_more(faults))
         return ""
+
+    def foreseen(self, stage: Stage) -> Sequence[str]:
+        """Returns why downstream stages will not use what a stage builds, as far as the listing shows it."""
+        if stage.gate_listing is None:
+            return ()
+        if stage.name not in self._foreseen:
+            self._foreseen[stage.name] = stage.gate_listing(self.settings.values, self.listing)
+        return self._foreseen[stage.name]
 
     def gate(self, stage: Stage) -> str:
         """Returns why downstream stages must not use what a stage built; empty if they may, or if it has no gate."""
         if stage.name not in self._gates:
-            faults = [*self._gate_faults(stage)]
-            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-            self._gates[stage.name] = f"{faults[0]}{more}" if faults else ""
+            self._gates[stage.name] = _first_and_more([*self._gate_faults(stage)])
         return self._gates[stage.name]
 
     def _gate_faults(self, stage: Stage) -> Iterator[str]:
@@ -252,6 +277,11 @@ def partition_keys(stage: Stage, settings: Settings, listing: Listing) -> list[s
     if stage.partitioning is Partitioning.CHUNK:
         return list(settings.chunks())
     return [None]
+
+
+def _first_and_more(faults: Sequence[str]) -> str:
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{faults[0]}{more}" if faults else ""
 
 
 def held_back(asset: str, fault: str) -> str:

@@ -1,6 +1,6 @@
 """The sizes of the files in the store, from one listing per folder."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from resources.ledger import Record
@@ -24,6 +24,12 @@ class StoredFiles:
             if size != file.bytes:
                 return f"file {file.path} has {size} bytes, its record says {file.bytes}"
         return ""
+
+    def below(self, tops: Collection[str]) -> Iterator[str]:
+        """Returns the files in folders of the root as they were listed, and those that were committed since."""
+        for top in tops:
+            self._size_in_listing(top)
+        return (path for path in self._sizes if path.partition("/")[0] in tops)
 
     def committed(self, record: Record) -> None:
         """Notes the files of a record that was committed after the listing."""

@@ -21,7 +21,7 @@ class SourceFolder:
     `location`: a folder of this machine, or an address. `key`: the key of corpus.yaml that names it, for messages.
     `what`: `source`, or `dataset` for its own files. `follow_links`: read files outside the folder to which links in it
     lead. `s3`: how an object store is reached. `passes_over`: with format `auto`, the suffixes of files that
-    do not belong to it either, each with the reason.
+    do not belong to it either, each with the reason. `hidden`: read hidden files and folders too.
     """
 
     name: str
@@ -33,6 +33,7 @@ class SourceFolder:
     follow_links: bool = False
     s3: S3Settings = field(default_factory=S3Settings)
     passes_over: tuple[tuple[str, str], ...] = ()
+    hidden: bool = False
 
 
 class RawPlace(Protocol):

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from resources.errors import ConfigError, StorageError, file_fault
 from resources.raw_files import FoundFile, stamp, walk
 from resources.raw_places.interface import LEAVES, NO_FILE, NO_PATH, SourceFolder
+from resources.system_errors import open_placed
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class LocalFolder:
     def open(self, file: FoundFile, label: str) -> BinaryIO:
         """Opens a file as it is now; whoever reads it looks afterwards whether it changed meanwhile."""
         try:
-            return Path(self.location, file.path).open("rb")
+            return open_placed(Path(self.location, file.path))
         except OSError as error:
             raise file_fault(label, error) from None
 

@@ -2,8 +2,10 @@
 
 import posixpath
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
+from resources.agreed import agreed_content
 from resources.errors import ConfigError
 from resources.raw_addresses import parted, scheme_of
 from resources.raw_files import FoundFile, printable
@@ -23,12 +25,14 @@ class NamedFile:
     found: FoundFile
 
     def read(self, limit: int) -> bytes:
-        """Returns the content, in the version that was found; `ConfigError` if it has more bytes than `limit`."""
+        """Returns the content, in the version that was found; `ConfigError` if it has more bytes than `limit`.
+
+        `MisreadError` if one reading after the other gives other bytes.
+        """
         where = f"{self.key}: {self.place.address(self.found)}"
         if self.found.bytes > limit:
             raise ConfigError(f"{where} has {self.found.bytes} bytes; valid: at most {limit}")
-        with self.place.open(self.found, where) as stream:
-            content = stream.read(limit + 1)
+        content = agreed_content(where, self, partial(self.place.open, self.found, where), limit)
         if len(content) > limit:
             raise ConfigError(f"{where} has more bytes than the {limit} that are valid")
         return content

@@ -137,6 +137,7 @@ class Stage:
         returns any, downstream stages wait.
     gate_all: the same, given all records of the asset by key (also of partitions that are gone), the configuration and
         the listing of raw files, for what no single partition shows.
+    gate_listing: the same, given the configuration and the listing alone, for what is known before anything is built.
     check_before: raises `ConfigError` for what would fail only when the stage runs; a build calls it before it starts.
     kernels: returns the compiled functions that `compute` calls, by module and name, given the configuration; a build
         compiles them ahead. What is not named compiles when it is called.
@@ -180,6 +181,7 @@ class Stage:
     looks_outside: bool = False
     gate: Callable[[Values, Values], Sequence[str]] | None = None
     gate_all: Callable[[Mapping[str | None, Record], Values, Listing], Sequence[str]] | None = None
+    gate_listing: Callable[[Values, Listing], Sequence[str]] | None = None
     check_before: Callable[[Values], None] | None = None
     kernels: Callable[[Values], Sequence[str]] | None = None
     foretells: Callable[[Values], Iterable[str]] | None = None

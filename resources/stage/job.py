@@ -1,5 +1,6 @@
 """One partition to compute, and what became of it: what the driver and its workers tell each other."""
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ class Job:
     of these has now; while it stays the same, a worker looks at them once. memory: bytes the worker may use.
     local_files: contents of small files that the configuration names. run_options: options that do not change the
     content. builder: who builds. known: version of the partition's record, as the builder knows it. expired: token of
-    a lease that may be taken over (see `Held`).
+    a lease that may be taken over (see `Held`). look: a name for the plan that the job is of.
     """
 
     stage: Stage
@@ -36,6 +37,7 @@ class Job:
     builder: Process = field(default_factory=this_process)
     known: str | None = None
     expired: str = ""
+    look: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
     def name(self) -> str:
@@ -50,7 +52,8 @@ class Outcome:
     damaged: asset and key of the partition whose damaged file is the reason of the error. entry: of the record's file.
     elsewhere: whether another builder committed the record since the plan; then nobody knows yet whether it is fresh.
     held: the lease of another builder; with an error if it was taken over while this one computed the partition. lost:
-    whether others thought this builder dead; then no job of it can do anything.
+    whether others thought this builder dead; then no job of it can do anything. gave_way: records of other partitions
+    that were removed for files of this one.
     """
 
     name: str
@@ -63,3 +66,4 @@ class Outcome:
     elsewhere: bool = False
     held: Held | None = None
     lost: bool = False
+    gave_way: tuple[Record, ...] = ()

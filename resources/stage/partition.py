@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from resources.errors import LedgerError
+from resources.errors import LedgerError, is_of_the_machine
 from resources.formats.arrays import HEADER_BYTES, chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
@@ -112,6 +112,20 @@ class Partition:
         file = self.file(suffix)
         self._files.require_sound(file)
         return self._files.open(file)
+
+    def token_rows(self, first: int, end: int, suffix: str = ".h5") -> NDArray[np.int32]:
+        """Returns rows of an HDF5 file (`HDF5Rows`), once it is checked."""
+        from resources.formats.hdf5 import read_hdf5
+
+        file = self.file(suffix)
+        with self.open(suffix) as stored:
+            try:
+                with read_hdf5(stored, file.path) as rows:
+                    return rows[first:end]
+            except Exception as error:  # h5py raises almost anything over a damaged file
+                if is_of_the_machine(error):
+                    raise
+                raise self._files.unreadable(file, error) from None
 
     def lines(self, suffix: str = ".jsonl.gz") -> Iterator[bytes]:
         """Yields the lines of a gzip file, newline included; they are checked at their end."""

@@ -5,10 +5,10 @@ import resource
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from tempfile import gettempdir
 from typing import Any
 
 import msgspec
@@ -21,17 +21,21 @@ from resources.errors import (
     JobTimeoutError,
     LeaseLostError,
     LedgerError,
-    is_full,
 )
 from resources.jit import compile_seconds
 from resources.ledger import Ledger, Record, lease_name, recipe_digest, record_path
+from resources.stage.declaration import Input
 from resources.stage.digests_read import digests_read
 from resources.stage.job import Job, Outcome
 from resources.stage.job_inputs import forget_inputs, inputs_of
+from resources.stage.making_way import make_way
 from resources.stage.partition import Partition
+from resources.stage.partitions import Partitions
 from resources.stage.task import Given, Task
 from resources.storage.interface import Entry, Storage
 from resources.storage.leases import Held, Lease
+from resources.storage.owner_file import OWNER
+from resources.system_errors import advice, error_words, has_place
 
 _TRIES = 8
 
@@ -52,12 +56,11 @@ def run_job(job: Job) -> Outcome:
     except BuilderLostError as error:
         return Outcome(job.name, job.stage.name, job.partition, error=str(error), lost=True)
     except (CorpusError, JobTimeoutError) as error:
-        return Outcome(job.name, job.stage.name, job.partition, error=str(error))
+        return Outcome(job.name, job.stage.name, job.partition, error=f"{error}{_if_gone(job.storage)}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # `sys.exit` in a stage of a user's own, or a panic of a library in Rust
-        words = f"{type(error).__name__}: {error} (in {_name(job.stage.compute)})"
-        return Outcome(job.name, job.stage.name, job.partition, error=words + _advice(error, job.storage))
+        return Outcome(job.name, job.stage.name, job.partition, error=_unexpected(job, error))
 
 
 def _tried(job: Job) -> Outcome:
@@ -68,11 +71,25 @@ def _tried(job: Job) -> Outcome:
     return _leased(job)
 
 
-def _advice(error: BaseException, storage: Storage) -> str:
-    if not is_full(error):
-        return ""
-    places = f"{storage.place} and {gettempdir()}"
-    return f"; free space where files are written ({places}) and build again: what was committed is kept"
+def _unexpected(job: Job, error: BaseException) -> str:
+    """Returns in words an error that nobody raised on purpose; one that has no place of its own gets the job's."""
+    words = f"{type(error).__name__}: {error_words(error)} (in {_name(job.stage.compute)}"
+    if isinstance(error, OSError) and not has_place(error):
+        own = [shard.label for shard in job.shards if shard.key == job.partition]
+        reads = own or [edge.asset for edge in job.stage.inputs]
+        words += f", which reads {', '.join(reads) or 'no other asset'} and writes to {job.storage.place}"
+    return f"{words}){advice(error, job.storage.place)}{_if_gone(job.storage)}"
+
+
+def _if_gone(storage: Storage) -> str:
+    """Returns in words that the store was removed while it was built on; nothing if it is there, or does not answer."""
+    with suppress(OSError, CorpusError):
+        if storage.stat(OWNER) is None:
+            return (
+                f"; the store was removed or emptied while it was built on: {storage.place} has no {OWNER} any more; "
+                "a new build makes everything again"
+            )
+    return ""
 
 
 def _name(function: Any) -> str:
@@ -91,11 +108,14 @@ def _leased(job: Job) -> Outcome:
         before = job.storage.stat(record_path(job.stage.name, job.partition))
         found = _committed_meanwhile(job, before)
         if found is None:
-            record, entry = _compute(job, lease, before)
-            return Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
+            record, entry, gave_way = _compute(job, lease, before)
+            committed = Outcome(job.name, job.stage.name, job.partition, record=record, entry=entry)
+            return replace(committed, gave_way=tuple(gave_way))
         return Outcome(job.name, job.stage.name, job.partition, record=found, entry=before, elsewhere=True)
     except LeaseLostError as error:
-        return Outcome(job.name, job.stage.name, job.partition, error=str(error), held=Held("another builder"))
+        gone = _if_gone(job.storage)
+        held = None if gone else Held("another builder")
+        return Outcome(job.name, job.stage.name, job.partition, error=f"{error}{gone}", held=held)
     finally:
         lease.release()
 
@@ -109,8 +129,11 @@ def _committed_meanwhile(job: Job, entry: Entry | None) -> Record | None:
     return None
 
 
-def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entry | None]:
-    """Computes and commits a partition, in the place of the record that it has before."""
+def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entry | None, list[Record]]:
+    """Computes and commits a partition, in the place of the record that it has before.
+
+    Returns its record, the entry of that, and the records of others that gave way to its files.
+    """
     started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
     inputs = inputs_of(ledger, job)
@@ -135,11 +158,14 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         task.count(seconds=round(time.monotonic() - started, 3), cpu_seconds=round(_cpu_seconds() - cpu, 3))
         if compiled := round(compile_seconds() - compiled_before, 3):
             task.count(compile_seconds=compiled)
-        record = _record(job, task, {**digests, **read}, None if read else recipe)
+        record = _record(job, task, {**digests, **read}, None if read else recipe, _made(inputs))
         task.prepare()
         lease.require()
-        version = before and before.version
+        version, gave_way = before and before.version, list[Record]()
         if task.replaces:
+            if replaced := task.replaced():
+                key = (job.stage.name, job.partition)
+                gave_way = make_way(job.storage, job.look, key, replaced, ledger.known(*key))
             version = ledger.remove(job.stage.name, job.partition, version)
         task.publish()
         record = msgspec.structs.replace(record, files=[task.stored(file) for file in record.files])
@@ -148,24 +174,27 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         forget_inputs()
         raise
     finally:
-        task.discard()
-    return record, entry
+        task.close()
+    return record, entry, gave_way
 
 
 def _computed(job: Job, task: Task, inputs: list[Partition]) -> Mapping[str, str]:
     """Runs the stage's function; returns the digests it returns.
 
-    What it did not read to the end is checked after it. If it fails, that comes first: content that is damaged may
-    cause any error.
+    What it did not read to the end is checked after it. If it fails, that comes first: content that is damaged, or was
+    not read as it is, may cause any error.
     """
     try:
         found = job.stage.compute(task) or {}
-    except (DamagedCopyError, DamagedFileError):
+    except DamagedCopyError:
         raise
-    except Exception:
-        _require_sound(inputs)
+    except Exception as error:
+        if not isinstance(error, DamagedFileError):
+            _require_sound(inputs)
+        task.require_read_right()
         raise
     _require_sound(inputs)
+    task.require_read_right()
     return found
 
 
@@ -178,7 +207,20 @@ def _recipe(job: Job, inputs: Mapping[str, str]) -> str:
     return recipe_digest(job.stage.name, job.stage.code_version, job.parameters, inputs)
 
 
-def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None) -> Record:
+def _made(inputs: Mapping[Input, Partitions]) -> str:
+    """Returns the time for a record: now, or that of the newest input if the clock was set back since.
+
+    So no partition seems to be older than one it was made from.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return max([now, *(found.once(_newest) for found in inputs.values())])
+
+
+def _newest(partitions: Partitions) -> str:
+    return max((partition.record.created for partition in partitions), default="")
+
+
+def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None, created: str) -> Record:
     """Returns the record of a computed partition. recipe: None if it must be made anew, from all inputs."""
     record = Record(
         asset=job.stage.name,
@@ -193,7 +235,7 @@ def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None) ->
         counters=task.counters,
         seen=task.seen,
         statistics=task.statistics,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=created,
         versions=_versions(),
     )
     return record.packed()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, BinaryIO, TypeVar
 
 import msgspec
@@ -17,12 +18,17 @@ from resources.formats.segments import SegmentWriter
 from resources.formats.writers import BinaryWriter, Writer, Written
 from resources.hashing import content_digest, value_digest
 from resources.ledger import FileRecord, partition_digest
+from resources.raw_reading import RAW_SOURCE_INPUTS, RawReading
 from resources.shards import Shard
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.storage.interface import Storage, Unpublished
 
 MAX_EXAMPLES = 10
+DROPPED_ROWS = "dropped_rows"
+"""Statistic: rows that were dropped for each reason, in words, with a piece of their text."""
+SHOWN_ROWS = 2
+_PIECE = 80
 W = TypeVar("W", bound=Writer)
 
 
@@ -45,6 +51,20 @@ class Given:
     run_options: Mapping[str, Any] = field(default_factory=dict)
     memory: int = 1 << 30
     recipe: str = ""
+
+
+def dropped_row(place: str, identifier: str, text: str | None, why: str = "") -> str:
+    """Returns a row that is dropped, for a person: where it is, its id, why it goes, and how its text begins.
+
+    text: None for a row without one, or whose text must not be kept.
+    """
+    piece = "" if text is None else f": {beginning(text)}"
+    return f"{place}, id {identifier[:_PIECE]!r}{f': {why}' if why else ''}{piece}"
+
+
+def beginning(text: str) -> str:
+    """Returns how a text begins, for a person."""
+    return f"{text[:_PIECE]!r}{'...' if len(text) > _PIECE else ''}"
 
 
 def json_content(value: Any) -> bytes:
@@ -86,12 +106,20 @@ class Task:
         """Whether `publish` replaces files that an older record may name."""
         return self._unpublished.replaces
 
+    def replaced(self) -> list[str]:
+        """Returns the paths of new files at which others lie, once they are prepared; whose they are, records say."""
+        return [file.path for file in self.files if self._is_replaced(file.path)]
+
+    def _is_replaced(self, path: str) -> bool:
+        known = self._unpublished.replaced(path)
+        return self._given.storage.stat(self._unpublished.stored(path)) is not None if known is None else known
+
     def publish(self) -> None:
         """Makes all files visible."""
         self._unpublished.publish()
 
     def stored(self, file: FileRecord) -> FileRecord:
-        """Returns the record of a file with the path and the size under which it is stored, once it is published.
+        """Returns the record of a file with path, size and digest of what is stored, once it is published.
 
         `LedgerError` if the store does not have it.
         """
@@ -101,11 +129,17 @@ class Task:
             if entry is None:
                 raise LedgerError(f"{path} vanished while it was being committed")
             size = entry.bytes
-        return msgspec.structs.replace(file, path=path, bytes=size)
+        return msgspec.structs.replace(file, path=path, bytes=size, stored=self._unpublished.digest(file.path))
 
     def discard(self) -> None:
         """Removes everything that was not published."""
         self._unpublished.discard()
+
+    def close(self) -> None:
+        """Closes what readers left open, and removes everything that was not published."""
+        if "raw" in self.__dict__:
+            self.raw.close()
+        self.discard()
 
     @property
     def key(self) -> str:
@@ -117,6 +151,21 @@ class Task:
     def shard(self) -> Shard:
         """The raw file of a shard partition."""
         return next(shard for shard in self.shards if shard.key == self._given.key)
+
+    @cached_property
+    def raw(self) -> RawReading:
+        """The raw file of a shard partition to read from, by which it is noticed if a reading goes wrong.
+
+        What is read is compared with the record of the raw file after the stage's function, if the stage reads it.
+        """
+        of_shard = (found[0].record for found in self._given.inputs.values() if len(found) == 1)
+        recorded = (one for one in of_shard if one.partition == self.key and one.inputs.keys() == RAW_SOURCE_INPUTS)
+        return RawReading(self.shard, next(recorded, None))
+
+    def require_read_right(self) -> None:
+        """Raises an error if bytes of the raw file were read that are not the recorded ones; see `RawReading`."""
+        if "raw" in self.__dict__:
+            self.raw.require_right()
 
     def __getitem__(self, key: str) -> Any:
         """Returns a parameter that the stage declared, by its dotted key."""
@@ -250,14 +299,26 @@ class Task:
         self.counters[name] = value
         self.segments[name] = value_digest(value)
 
-    def drop(self, reason: str, rows: int = 1, example: str | None = None) -> None:
-        """Counts dropped rows by reason, and keeps the first examples. A stage must count every row that it drops."""
+    def drop(self, reason: str, rows: int = 1, example: str | None = None, shown: str | None = None) -> None:
+        """Counts dropped rows by reason, and keeps the first examples. A stage must count every row that it drops.
+
+        example: the row in words; the first of all are kept. shown: the same with a piece of its text, as
+        `dropped_row` gives it; the first of each reason are kept, by default of what `example` says.
+        """
         dropped = self.statistics.setdefault("dropped", {})
         dropped[reason] = dropped.get(reason, 0) + rows
         if example is not None:
             examples = self.statistics.setdefault("dropped_examples", [])
             if len(examples) < MAX_EXAMPLES:
                 examples.append(example)
+        if (said := shown or example) is not None:
+            of_reason = self.statistics.setdefault(DROPPED_ROWS, {}).setdefault(reason, [])
+            if len(of_reason) < SHOWN_ROWS:
+                of_reason.append(said)
+
+    def shows(self, reason: str) -> bool:
+        """Returns whether one more row that is dropped for a reason is to be shown."""
+        return len(self.statistics.get(DROPPED_ROWS, {}).get(reason, ())) < SHOWN_ROWS
 
     def drop_by_source(self, reason: str, rows: Mapping[str, int]) -> None:
         """Counts dropped rows by reason and source, for stages whose partitions hold rows of several sources."""

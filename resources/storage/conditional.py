@@ -1,11 +1,13 @@
 """Small objects in a store that are written under conditions; leases and lists of builders are made of them."""
 
 from collections.abc import Callable, Iterator
+from time import sleep
 from typing import NamedTuple, Protocol
 
 from resources.errors import StoreAccessError
 
-_ATTEMPTS = 5
+# Seconds before each attempt. A store that is busy shows an object for a moment with a version that it then refuses.
+_PAUSES = (0, 0.05, 0.1, 0.2, 0.4)
 
 
 class Found(NamedTuple):
@@ -67,7 +69,8 @@ def replace(
     after what it was asked later. A store may also refuse a write only because another was on its way. In both cases it
     is tried again; `StoreAccessError` if that does not end.
     """
-    for _ in range(_ATTEMPTS):
+    for pause in _PAUSES:
+        sleep(pause)
         try:
             return objects.replace(name, content, version)
         except ChangedError:
@@ -77,7 +80,7 @@ def replace(
             if found.version != version and not is_ours(found.content):
                 return None
             version = found.version
-    raise StoreAccessError(f"{name}: the store refuses to replace version {version}, which it still has")
+    raise StoreAccessError(f"{name}: the store refuses to replace version {version!r}, which it still has")
 
 
 def _own(objects: Objects, name: str, content: bytes) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import BinaryIO, NamedTuple, Protocol
 
+from resources.errors import LeaseLostError
 from resources.storage.holders import Process
 from resources.storage.leases import Held, Lease, SoleLease
 
@@ -41,6 +42,22 @@ class Unpublished(Protocol):
         """Returns the stored bytes of a created file, once it is prepared; None if the store has to be asked."""
         del path
         return None
+
+    def replaced(self, path: str) -> bool | None:
+        """Returns whether `publish` puts a created file in the place of another, once it is prepared.
+
+        None if the store has to be asked, as by default.
+        """
+        del path
+        return None
+
+    def digest(self, path: str) -> str:
+        """Returns the digest over the stored bytes of a created file (`StoredDigest`), once it is prepared.
+
+        It is empty in a store that takes none, as by default.
+        """
+        del path
+        return ""
 
     def prepare(self) -> None:
         """Makes every created file complete and durable where it can, unseen; only `publish` and `discard` follow.
@@ -154,6 +171,20 @@ class Storage(Protocol):
         del content, version
         self.delete(path)
         return None
+
+    def take_away(self, path: str, content: bytes, version: str) -> bool:
+        """Removes a file, as `remove` does, that another process may be about to write; returns whether it did.
+
+        It does nothing if the version is another by now.
+        """
+        entry = self.stat(path)
+        if entry is None or entry.version != version:
+            return False
+        try:
+            self.remove(path, content, version)
+        except LeaseLostError:
+            return False
+        return True
 
     def begin(self) -> Unpublished:
         """Starts a set of files that become visible together."""

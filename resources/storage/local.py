@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from typing_extensions import override
 
@@ -23,6 +23,8 @@ from resources.storage import local_locks
 from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
+from resources.stored_digest import WrittenFile
+from resources.system_errors import at, new_placed, open_placed, placed
 
 TEMPORARY = ".tmp"
 _DAY = 24 * 60 * 60
@@ -54,36 +56,35 @@ class LocalStorage(Storage):
 
     def make_folder(self, folder: Path) -> None:
         """Makes a folder and those above it, each durable in its parent."""
-        if folder.is_dir():
-            return
+        with at("looking at", folder):
+            if folder.is_dir():
+                return
         if folder != self.root:
             self.make_folder(folder.parent)
-        folder.mkdir(parents=True, exist_ok=True)
+        with at("making the folder", folder):
+            folder.mkdir(parents=True, exist_ok=True)
         if self.sync:
             _sync_folder(folder.parent)
 
     @override
     def open(self, path: str) -> BinaryIO:
-        return open(self._place(path), "rb")  # noqa: PTH123
+        return open_placed(self._place(path))
 
     @override
     def read(self, path: str, offset: int, size: int) -> bytes:
-        # Not with a file object: a chunk reads a little of each of thousands of files.
-        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        place = self._place(path)
         try:
-            return _read(descriptor, offset, size)
-        finally:
-            os.close(descriptor)
+            return _read_part(place, offset, size)
+        except OSError as error:
+            raise placed(error, "reading", place) from None
 
     @override
     def small(self, path: str, size: int) -> bytes:
-        descriptor = os.open(self._place(path), os.O_RDONLY | os.O_CLOEXEC)
+        place = self._place(path)
         try:
-            # One that is not longer needs no second read, which says that it has ended.
-            found = os.pread(descriptor, size + 1, 0)
-            return found if len(found) >= size else _read(descriptor, 0, size + 1)
-        finally:
-            os.close(descriptor)
+            return _read_small(place, size)
+        except OSError as error:
+            raise placed(error, "reading", place) from None
 
     @override
     def fetch(self, path: str) -> str:
@@ -96,11 +97,14 @@ class LocalStorage(Storage):
                 info = item.stat()
             except FileNotFoundError:
                 continue
+            except OSError as error:
+                raise placed(error, "looking at", item.path) from None
             yield Entry(path, info.st_size, str(info.st_mtime_ns))
 
     @override
     def folders(self, prefix: str) -> Iterator[str]:
-        with suppress(FileNotFoundError), os.scandir(self.resolve(prefix)) as items:
+        folder = self.resolve(prefix)
+        with suppress(FileNotFoundError), at("listing", folder), os.scandir(folder) as items:
             yield from (item.name for item in items if item.is_dir())
 
     @override
@@ -115,8 +119,10 @@ class LocalStorage(Storage):
                 scan = os.scandir(folder)
             except (FileNotFoundError, NotADirectoryError):
                 continue
+            except OSError as error:
+                raise placed(error, "listing", folder) from None
             above = f"{relative}/" if relative else ""
-            with scan:
+            with at("listing", folder), scan:
                 for item in scan:
                     path = above + item.name
                     if item.is_dir(follow_symlinks=False):
@@ -130,15 +136,39 @@ class LocalStorage(Storage):
             info = os.stat(self._place(path))  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise placed(error, "looking at", self._place(path)) from None
         return Entry(path, info.st_size, str(info.st_mtime_ns))
 
     @override
     def delete(self, path: str) -> None:
         target = self.resolve(path)
         with suppress(FileNotFoundError):
-            target.unlink()
+            with at("removing", target):
+                target.unlink()
             if self.sync:
                 _sync_folder(target.parent)
+
+    @override
+    def take_away(self, path: str, content: bytes, version: str) -> bool:
+        """Moves the file aside and looks at it there; what came meanwhile goes back, unless there is a newer one."""
+        del content
+        target, aside = self.resolve(path), self.root / TEMPORARY / f"{_owner()}.{secrets.token_hex(8)}"
+        try:
+            with at("removing", target):
+                aside.mkdir(parents=True)
+                moved = target.rename(aside / "0")
+                found = str(moved.stat().st_mtime_ns)
+                if found != version:
+                    with suppress(FileExistsError):
+                        os.link(moved, target)
+            if self.sync:
+                _sync_folder(target.parent)
+        except FileNotFoundError:
+            return False
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return found == version
 
     @override
     def write(self, path: str, content: bytes) -> Entry | None:
@@ -202,53 +232,84 @@ class LocalStorage(Storage):
         return len(left)
 
 
+class _Created(NamedTuple):
+    """A file that is being written. path: where it will appear, in the store; target: the same, on this machine."""
+
+    path: str
+    raw: WrittenFile
+    handle: BinaryIO
+    temporary: Path
+    target: Path
+
+    def complete(self, *, sync: bool) -> str:
+        """Closes the file once all of it is there; returns the digest of its bytes."""
+        if self.handle.closed:
+            with open_placed(self.temporary, self.target) as again:
+                return self.raw.stored_digest(again.fileno())
+        self.handle.flush()
+        digest = self.raw.stored_digest(self.raw.descriptor)
+        if sync:
+            with at("syncing", self.target):
+                os.fsync(self.raw.descriptor)
+        self.handle.close()
+        return digest
+
+
 class LocalUnpublished(Unpublished):
     """Files of one partition under `.tmp/<host>@<place>-<ticks>.<pid>.<nonce>/`, renamed into place by `publish`."""
 
     def __init__(self, storage: LocalStorage) -> None:
         self._storage = storage
-        owner = f"{_host()}.{os.getpid()}"
-        self._folder = storage.root / TEMPORARY / f"{owner}.{secrets.token_hex(8)}"
-        self._files: list[tuple[BinaryIO, Path, Path]] = []
+        self._folder = storage.root / TEMPORARY / f"{_owner()}.{secrets.token_hex(8)}"
+        self._files: list[_Created] = []
+        self._digests: dict[str, str] = {}
         self._scratch: list[BinaryIO] = []
 
-    def _open(self) -> tuple[BinaryIO, Path]:
+    def _new(self) -> Path:
         self._storage.make_folder(self._storage.root)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / str(len(self._files) + len(self._scratch))
-        return path.open("w+b"), path
+        with at("making the folder", self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        return self._folder / str(len(self._files) + len(self._scratch))
 
     @override
     def create(self, path: str) -> BinaryIO:
-        handle, temporary = self._open()
-        self._files.append((handle, temporary, self._storage.resolve(path)))
+        target, temporary = self._storage.resolve(path), self._new()
+        raw, handle = WrittenFile.opened(temporary, target)
+        self._files.append(_Created(path, raw, handle, temporary, target))
         return handle
 
     @override
+    def replaced(self, path: str) -> bool:
+        return os.path.lexists(self._storage.resolve(path))
+
+    @override
+    def digest(self, path: str) -> str:
+        return self._digests[path]
+
+    @override
     def scratch(self) -> BinaryIO:
-        handle, path = self._open()
-        path.unlink()
+        path = self._new()
+        handle = new_placed(path, f"{self._folder} (scratch file)")
         self._scratch.append(handle)
+        with at("unlinking the name of", path):
+            path.unlink()
         return handle
 
     @override
     def prepare(self) -> None:
-        for handle, _, _ in self._files:
-            if handle.closed:
-                continue
-            handle.flush()
-            if self._storage.sync:
-                os.fsync(handle.fileno())
-            handle.close()
-        for folder in {target.parent for _, _, target in self._files}:
+        for file in self._files:
+            if file.path not in self._digests:
+                self._digests[file.path] = file.complete(sync=self._storage.sync)
+        for folder in {file.target.parent for file in self._files}:
             self._storage.make_folder(folder)
 
     @override
     def publish(self) -> None:
         self.prepare()
-        folders = {target.parent for _, _, target in self._files}
-        for _, temporary, target in self._files:
-            temporary.replace(target)
+        folders = {file.target.parent for file in self._files}
+        for file in self._files:
+            with at("renaming a written file to", file.target):
+                file.temporary.replace(file.target)
         if self._storage.sync:
             for folder in folders:
                 _sync_folder(folder)
@@ -256,13 +317,32 @@ class LocalUnpublished(Unpublished):
 
     @override
     def discard(self) -> None:
-        for handle in [file[0] for file in self._files] + self._scratch:
+        for handle in [file.handle for file in self._files] + self._scratch:
             # Closing writes what is still held, which a full disk refuses; nobody wants it any more.
             with suppress(OSError):
                 handle.close()
         self._files.clear()
         self._scratch.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _read_part(place: str, offset: int, size: int) -> bytes:
+    # Not with a file object: a chunk reads a little of each of thousands of files.
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return _read(descriptor, offset, size)
+    finally:
+        os.close(descriptor)
+
+
+def _read_small(place: str, size: int) -> bytes:
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # One that is not longer needs no second read, which says that it has ended.
+        found = os.pread(descriptor, size + 1, 0)
+        return found if len(found) >= size else _read(descriptor, 0, size + 1)
+    finally:
+        os.close(descriptor)
 
 
 def _read(descriptor: int, offset: int, size: int) -> bytes:
@@ -277,11 +357,16 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with at("syncing the folder", folder):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _owner() -> str:
+    return f"{_host()}.{os.getpid()}"
 
 
 def _host() -> str:

@@ -20,6 +20,8 @@ from typing_extensions import override
 from resources.errors import HeldError, LeaseLostError, StorageError
 from resources.storage.holders import Process, decode_process, this_process
 from resources.storage.leases import Held, Lease
+from resources.system_errors import at, placed
+from resources.tidying import kept_if_not_removed
 
 LOCK = ".lock"
 BUILDERS = ".builders"
@@ -96,7 +98,8 @@ def _held(root: Path, *, alone: bool) -> Iterator[bool]:
 
 def _lock_folder(root: Path, locks: ExitStack, *, alone: bool) -> None:
     """Locks the folder itself; does nothing where the file system has no such lock (NFS)."""
-    descriptor = os.open(root, os.O_RDONLY)
+    with at("opening the folder", root):
+        descriptor = os.open(root, os.O_RDONLY)
     locks.callback(os.close, descriptor)
     try:
         fcntl.flock(descriptor, _how(alone))
@@ -123,9 +126,10 @@ def _lock_file(root: Path, locks: ExitStack, *, alone: bool) -> None:
             if os.path.samestat(os.fstat(file.fileno()), (root / LOCK).stat()):
                 break
     if alone:
-        file.truncate(0)
-        file.write(this_process().words)
-        file.flush()
+        with at("writing", root / LOCK):
+            file.truncate(0)
+            file.write(this_process().words)
+            file.flush()
 
 
 def _how(alone: bool) -> int:
@@ -141,7 +145,7 @@ def not_writable(root: Path, error: OSError) -> StorageError:
 
 def _without_locks(root: Path, error: OSError) -> OSError | StorageError:
     if error.errno not in _NO_LOCKS:
-        return error
+        return placed(error, "locking", root / LOCK)
     return StorageError(f"{root}: this file system has no locks ({error.strerror}); put storage.root on one that has")
 
 
@@ -162,16 +166,21 @@ def _is_building(root: Path, builder: Process) -> str:
 def _registered(root: Path, builder: Process) -> Iterator[None]:
     """Writes down that a process builds on a store, in a file that it keeps locked as long as it does."""
     path = root / BUILDERS / f"{builder.nonce}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with at("making the folder", path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
     unnamed = path.with_suffix("")
-    descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    with at("writing", unnamed):
+        descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.write(descriptor, msgspec.json.encode(builder))
-        unnamed.rename(path)  # It is locked and complete when others see it.
+        with at("writing", unnamed):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.write(descriptor, msgspec.json.encode(builder))
+        with at("renaming a written file to", path):
+            unnamed.rename(path)  # It is locked and complete when others see it.
         yield
     finally:
-        path.unlink(missing_ok=True)
+        with kept_if_not_removed(path, "it says that this process builds; the next builder removes it"):
+            path.unlink(missing_ok=True)
         os.close(descriptor)
 
 
@@ -181,7 +190,8 @@ def others(root: Path, mine: str) -> list[Process]:
     for path in sorted((root / BUILDERS).glob("*.json")):
         content = _content(path) if path.stem != mine else b""
         if content is None:
-            path.unlink(missing_ok=True)  # No other process ever has the same nonce.
+            with kept_if_not_removed(path, "a builder that has ended left it"):
+                path.unlink(missing_ok=True)  # No other process ever has the same nonce.
         elif builder := decode_process(content):
             found.append(builder)
     return found
@@ -196,7 +206,7 @@ def at_work(root: Path) -> list[Process]:
 def _content(path: Path) -> bytes | None:
     """Returns what a file holds that its writer has locked; None if nobody has."""
     try:
-        with path.open("rb") as file:
+        with at("reading", path), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         with suppress(FileNotFoundError):
@@ -220,6 +230,9 @@ def take_lease(root: Path, name: str, mine: str) -> Lease | Held:
         except (BlockingIOError, PermissionError):
             os.close(descriptor)
             return Held(" or ".join(builder.words.rstrip(",") for builder in others(root, mine)) or "another process")
+        except OSError as error:
+            os.close(descriptor)
+            raise placed(error, "locking", f"{root}/{LEASES}") from None
         if os.fstat(descriptor).st_nlink:
             return LocalLease(root, name, descriptor)
         os.close(descriptor)  # Somebody removed the file, and others do not find this one.

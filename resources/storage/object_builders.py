@@ -18,6 +18,7 @@ import msgspec
 from resources.errors import BuilderLostError, HeldError, StorageError
 from resources.storage.conditional import Objects, replace
 from resources.storage.holders import Process
+from resources.storage.owner_file import OWNER
 from resources.storage.renewal import RENEWALS, clock
 
 FOLDER = ".builders"
@@ -90,7 +91,7 @@ class _Presence:
             return self._quick.write(self._name, content)
         version = replace(self._quick, self._name, content, self._version, self._is_later)
         if version is None:
-            raise _lost(self._written.process)
+            raise _lost(self._quick, self._written.process)
         return version
 
     def _is_later(self, content: bytes) -> bool:
@@ -120,11 +121,17 @@ def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now
         return
     if objects.read(name_of(builder)) is None:
         _SEEN.pop(known, None)
-        raise _lost(builder)
+        raise _lost(objects, builder)
     _SEEN[known] = time
 
 
-def _lost(builder: Process) -> BuilderLostError:
+def _lost(objects: Objects, builder: Process) -> BuilderLostError:
+    """Returns why a builder has to end; who lost the store with all that is in it is not told that others went on."""
+    if objects.read(OWNER) is None:
+        return BuilderLostError(
+            f"the store was removed or emptied while {builder.words.rstrip(',')} built on it: it has no {OWNER} any "
+            "more; a new build makes everything again"
+        )
     return BuilderLostError(
         f"{builder.words} gave no sign for so long that others went on without it; what it had committed is kept, "
         "and the next one goes on from there"

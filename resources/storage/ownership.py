@@ -2,27 +2,48 @@
 
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from resources.errors import StorageError
+from resources.hashing import content_digest
 from resources.storage.interface import Storage
+from resources.storage.owner_file import OWNER
 from resources.storage.unnamed import UNNAMED
 
-OWNER = "owner.json"
+_DIGITS, _SHOWN = 16, 4
 
 
-class Owner(msgspec.Struct, frozen=True):
+class Owner(msgspec.Struct, frozen=True, omit_defaults=True):
     """The owner of a store.
 
     name: name of the corpus. config: path of its configuration, relative to the store if that is a folder, so that both
     may be moved together. nonce: tells this store from every other one; empty if it was claimed by an older version.
+    sources: a digest of the location of each source or dataset, by name; empty if an older version claimed it. path:
+    where the configuration lay when it claimed the store; empty if the store is no folder.
     """
 
     name: str
     config: str
     nonce: str = ""
+    sources: dict[str, str] = {}
+    path: str = ""
+
+
+class Claimant(NamedTuple):
+    """A configuration that would use a store. places: location of each source, or dataset of files, as written."""
+
+    name: str
+    config: Path
+    places: Mapping[str, str] = {}
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """A digest of each location, which may hold a secret."""
+        return {name: content_digest(place.encode())[:_DIGITS] for name, place in sorted(self.places.items())}
 
 
 def owner_of(storage: Storage) -> Owner | None:
@@ -40,41 +61,93 @@ def nonce_of(storage: Storage) -> str | None:
     return owner.nonce or None if owner else None
 
 
-def require_owner(storage: Storage, name: str, config: Path) -> None:
-    """Raises `StorageError` if a store belongs to another configuration.
+def require_owner(storage: Storage, claimant: Claimant) -> None:
+    """Raises `StorageError` if a store belongs to another corpus, or if what says whose it is is damaged.
 
-    A configuration that was moved without its store still owns it, if it has a name of its own and is gone from its old
-    place.
+    The path of a configuration alone says little: every corpus.yaml lies beside its store, and a store may be copied to
+    where another one is. So sources count too: one of them must be known. A configuration that was moved without its
+    store still owns it, if it has a name of its own and is gone from its old place.
     """
     owner = owner_of(storage)
-    if owner is None or (owner.config in _places(storage, config) and (_is_folder(storage) or owner.name == name)):
+    if owner is None:
+        if storage.stat(OWNER) is not None:
+            raise StorageError(
+                f"{storage.place}: {OWNER}, which says whose this store is, is damaged; if it is this corpus's, "
+                "`corpus clean --take-over` writes it anew and removes nothing"
+            )
         return
-    if owner.name == name != UNNAMED and not Path(storage.place, owner.config).exists():
-        return
-    raise StorageError(
-        f"{storage.place}: this store belongs to corpus {owner.name!r} of {owner.config} (seen from the store), not to "
-        f"{config}; give this corpus a storage.root of its own, or take the store over with `corpus clean --take-over`"
-    )
+    if not _is_same(storage, owner, claimant):
+        theirs = f"{owner.name!r} of {owner.config} (seen from the store){_listed(owner.sources)}"
+        ours = f"{claimant.name!r} of {claimant.config}{_listed(claimant.sources)}"
+        raise StorageError(
+            f"{storage.place}: this store belongs to corpus {theirs}, not to corpus {ours}; give this corpus a "
+            "storage.root of its own. If it is the same corpus, moved or renamed, take the store over with "
+            "`corpus clean --take-over`, which removes nothing"
+        )
 
 
-def owns(storage: Storage, name: str, config: Path) -> bool:
-    """Returns whether a configuration is written down as the owner of a store."""
+def _is_same(storage: Storage, owner: Owner, claimant: Claimant) -> bool:
+    """Returns whether a configuration is that of the owner, as it may be after edits, a move, or a new name."""
+    has_same_name, has_own_name = owner.name == claimant.name, claimant.name != UNNAMED
+    if owner.config not in _places(storage, claimant.config):
+        is_gone = not Path(storage.place, owner.config).exists()
+        return has_same_name and has_own_name and is_gone and _is_alike(owner, claimant)
+    if has_same_name and (has_own_name or _is_at_its_place(owner, claimant.config)):
+        return _is_alike(owner, claimant)
+    return _is_folder(storage) and _shares_a_source(owner, claimant, unknown=has_same_name or owner.name == UNNAMED)
+
+
+def _is_at_its_place(owner: Owner, config: Path) -> bool:
+    return owner.path in ("", str(config), str(config.resolve()))
+
+
+def _is_alike(owner: Owner, claimant: Claimant) -> bool:
+    """Returns whether two have a source of one name, or of one location; or nobody knows the sources of one."""
+    ours, theirs = claimant.sources, owner.sources
+    return not (ours and theirs) or bool(ours.keys() & theirs.keys() or {*ours.values()} & {*theirs.values()})
+
+
+def _shares_a_source(owner: Owner, claimant: Claimant, *, unknown: bool) -> bool:
+    """Returns whether two have a source of one name and location. unknown: what to say if nobody knows."""
+    ours, theirs = claimant.sources, owner.sources
+    return bool(ours.items() & theirs.items()) if ours and theirs else unknown
+
+
+def _listed(sources: Mapping[str, str]) -> str:
+    shown = ", ".join(list(sources)[:_SHOWN])
+    return f" with {shown}{', ...' if len(sources) > _SHOWN else ''}" if sources else ""
+
+
+def owns(storage: Storage, claimant: Claimant) -> bool:
+    """Returns whether a configuration is written down as the owner of a store, as it is now."""
     owner = owner_of(storage)
-    return owner is not None and owner == Owner(name, _places(storage, config)[0], owner.nonce) and owner.nonce != ""
+    if owner is None or not owner.nonce:
+        return False
+    return owner == msgspec.structs.replace(_owner(storage, claimant, owner), path=owner.path)
 
 
-def claim(storage: Storage, name: str, config: Path) -> None:
+def claim(storage: Storage, claimant: Claimant) -> None:
     """Writes down whose the store is; `StorageError` if it is another's. The caller holds the store."""
-    require_owner(storage, name, config)
-    take_over(storage, name, config)
+    require_owner(storage, claimant)
+    take_over(storage, claimant)
 
 
-def take_over(storage: Storage, name: str, config: Path) -> None:
+def take_over(storage: Storage, claimant: Claimant) -> None:
     """Makes a configuration the owner of a store, whoever owned it. The caller holds the store."""
     before = owner_of(storage)
-    owner = Owner(name, _places(storage, config)[0], (before and before.nonce) or secrets.token_hex(16))
+    owner = _owner(storage, claimant, before)
     if before != owner:
         storage.write(OWNER, msgspec.json.format(msgspec.json.encode(owner), indent=1) + b"\n")
+
+
+def _owner(storage: Storage, claimant: Claimant, before: Owner | None) -> Owner:
+    return Owner(
+        claimant.name,
+        _places(storage, claimant.config)[0],
+        (before and before.nonce) or secrets.token_hex(16),
+        claimant.sources,
+        str(claimant.config) if _is_folder(storage) else "",
+    )
 
 
 def _is_folder(storage: Storage) -> bool:

@@ -219,7 +219,7 @@ def _fault(what: str, response: Any) -> Exception:
     if code in _CONDITION or status == "412":
         return ConditionError(f"{what}: was changed by somebody else ({code or status})")
     if code == "NoSuchBucket":
-        return StoreAccessError(f"{what}: there is no such bucket")
+        return StoreAccessError(f"{what}: there is no such bucket: it was removed, or it has another name")
     if code in _REFUSED or status in _REFUSED:
         return StoreAccessError(
             f"{what}: the store refuses access ({code or status}); credentials come from the environment"

@@ -2,13 +2,12 @@
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
-import xxhash
 from typing_extensions import override
 
 from resources.errors import LeaseLostError
@@ -19,16 +18,25 @@ from resources.storage.s3_address import Address
 from resources.storage.s3_client import ConditionError, S3Settings, client, holds_conditions, translated
 from resources.storage.s3_paths import has_plain_name, has_version, require_relative, versioned
 from resources.storage.s3_ranges import pool
+from resources.stored_digest import WrittenFile
 
 MOST_PARTS = 10_000
-_BLOCK = 1 << 20
 
 
 class _Spooled(NamedTuple):
     """A file that is being written. kept: another descriptor of it, which stays when the writer closes its own."""
 
+    raw: WrittenFile
     handle: BinaryIO
     kept: int
+
+    @classmethod
+    def over(cls, empty: BinaryIO, shown: str) -> "_Spooled":
+        """Returns what writes to an empty file, which is closed. shown: its place as errors name it."""
+        with empty:
+            kept = os.dup(empty.fileno())
+        raw, handle = WrittenFile.opened(os.dup(kept), shown)
+        return cls(raw, handle, kept)
 
     def size(self) -> int:
         return os.fstat(self.kept).st_size
@@ -37,17 +45,9 @@ class _Spooled(NamedTuple):
         if not self.handle.closed:
             self.handle.flush()
 
-    def blocks(self) -> Iterator[bytes]:
-        place = 0
-        while block := os.pread(self.kept, _BLOCK, place):
-            place += len(block)
-            yield block
-
     def digest(self) -> str:
-        found = xxhash.xxh3_128()
-        for block in self.blocks():
-            found.update(block)
-        return found.hexdigest()
+        """Returns the digest of the bytes, once they are all there."""
+        return self.raw.stored_digest(self.kept)
 
     def close(self) -> None:
         with suppress(OSError):
@@ -72,16 +72,17 @@ class S3Unpublished(Unpublished):
         self._files: dict[str, _Spooled] = {}
         self._scratch: list[BinaryIO] = []
         self._stored: dict[str, tuple[str, int]] = {}
+        self._digests: dict[str, str] = {}
         self._conditions: dict[str, Mapping[str, str]] = {}
 
     @override
     def create(self, path: str) -> BinaryIO:
         require_relative(path)
-        handle = self._cache.spool()
+        spooled = _Spooled.over(self._cache.spool(), f"{path} (kept here until it is sent)")
         if path in self._files:
             self._files[path].close()
-        self._files[path] = _Spooled(handle, os.dup(handle.fileno()))
-        return handle
+        self._files[path] = spooled
+        return spooled.handle
 
     @override
     def scratch(self) -> BinaryIO:
@@ -102,12 +103,23 @@ class S3Unpublished(Unpublished):
         return self._stored[path][1]
 
     @override
+    def replaced(self, path: str) -> bool | None:
+        if not has_plain_name(path):
+            return False
+        return "IfMatch" in self._conditions[path] if path in self._conditions else None
+
+    @override
+    def digest(self, path: str) -> str:
+        return self._digests[path]
+
+    @override
     def prepare(self) -> None:
         if self._stored or not self._files:
             return
         for file in self._files.values():
             file.finish()
-        version = content_digest(*(f"{path} {file.digest()}".encode() for path, file in sorted(self._files.items())))
+        self._digests = {path: file.digest() for path, file in self._files.items()}
+        version = content_digest(*(f"{path} {digest}".encode() for path, digest in sorted(self._digests.items())))
         self._stored = {path: (versioned(path, version), file.size()) for path, file in self._files.items()}
         plain = list(filter(has_plain_name, self._files))
         if plain and holds_conditions(self._settings, self._address):

@@ -49,6 +49,17 @@ def test_languages(tagger: str) -> None:
     assert tagged(tagger, "") == {}
 
 
+def test_a_secret_that_stands_twice_is_found_twice() -> None:
+    require("code_secrets_v1")
+    secret = "AKIA" + "QYLPMN5HHHFPZAM2"
+    text = f"{secret}\nkey = '{secret}' # {secret}\n{secret}"
+    places = [text.find(secret), text.find(secret, 1), text.find(secret, 40), text.rfind(secret)]
+    found = tagged("code_secrets_v1", text)
+    (spans,) = [spans for kind, spans in found.items() if "AWS" in kind]
+    assert [start for start, _, _ in spans] == sorted(set(places))
+    assert {text[start:end] for start, end, _ in spans} == {secret}
+
+
 @pytest.mark.parametrize("tagger", ["cld2_en_paragraph_v2", "cld3_en_paragraph_v2", "langdetect_en_paragraph_v1"])
 def test_english_by_paragraph(tagger: str) -> None:
     require(tagger)

@@ -10,7 +10,6 @@ import pytest
 from corpus_assets.cli.show import Asked, show_partition
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Report
-from corpus_assets.orchestration.ranges import ranges
 from resources.ledger import record_path
 from resources.stage.partition import Partition
 from tests.build.small import Work, contents, digests, live_records, opened, prose, raw_rows, write_config
@@ -79,14 +78,6 @@ def test_a_failed_shard_whose_record_is_damaged_lets_the_others_through(work: Wo
     report = built(work.folder)
     assert [line.partition(": ")[0] for line in report.failed] == ["normalized_documents/books--two"]
     assert report.by_asset["normalized_documents"] == 1
-
-
-def test_ranges_cover_what_is_chosen_and_nothing_forbidden() -> None:
-    order = [str(number) for number in range(12)]
-    assert ranges(["1", "2", "5", "9"], order, 2) == [("1", "5"), ("9", "9")]
-    assert ranges(["1", "3", "5"], order, 1) == [("1", "5")]
-    assert ranges(["1", "3", "5"], order, 1, never=["4"]) == [("1", "3"), ("5", "5")]
-    assert ranges([], order, 3) == []
 
 
 def test_json_forms_and_exit_codes(work: Work) -> None:

@@ -247,6 +247,9 @@ def test_a_shard_is_made_again_when_the_fast_library_differs(folder: Path, monke
         found = [record.statistics for record in opened(folder).ledger.records(name).values()]
         assert sum("tokenizer_fell_back" in statistics for statistics in found) == 1
         assert {s["tokenizer_backend"] for s in found if "tokenizer_fell_back" in s} == {"tokenizers"}
+        if name == "pairs_tokens":
+            (note,) = [one for one in build_notes(opened(folder).planner()) if "fast library differed" in one]
+            assert note.startswith("dataset pairs: 1 of ") and "gives the right ids" in note
     assert contents(opened(folder)) == before
 
 
@@ -387,7 +390,7 @@ def test_an_option_stales_its_dataset_alone_and_the_plan_says_which(folder: Path
 
 
 def test_another_chat_template_stales_what_uses_it(folder: Path) -> None:
-    (folder / "chat.jinja").write_text(TEMPLATE.replace("<|end|>", "\n"))
+    (folder / "chat.jinja").write_text(TEMPLATE.replace("<|end|>", " <|end|>"))
     assert rebuild(folder).assets() == {"chat_tokens", "chat_token_params", "dpo_tokens", "dpo_token_params"}
 
 

@@ -1,11 +1,14 @@
 """CSV and web crawls through the product: what is configured, what comes out, what is counted, what recomputes."""
 
 import csv
+import gzip
 import io
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -16,6 +19,7 @@ from docs.generate import FOLDER
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened, prose, statuses
+from tests.golden import shared
 from tests.raw.warc_files import conversion, record, response, zipped
 
 
@@ -126,6 +130,63 @@ def test_a_dataset_reads_pairs_from_a_table_of_its_own(tmp_path: Path) -> None:
     assert record.statistics["dropped"] == {"empty_prompt": 1}
 
 
+def test_tables_with_escapes_and_with_carriage_returns_become_documents(tmp_path: Path) -> None:
+    dump: dict[str, Any] = {"name": "dump", "csv": {"escape": "\\"}}
+    table = 'id,text\n1,"She said \\"yes\\", \\\\o/"\n2,plain\n'
+    files = {"dump/a.csv": table.encode(), "mac/b.csv": b'id,text\r7,"one\rtwo"\r8,three'}
+    corpus = opened(write(tmp_path, [dump, {"name": "mac"}], files))
+    assert not normalized(corpus).failed
+    assert [row.text for row in documents(corpus, "dump--a")] == ['She said "yes", \\o/', "plain"]
+    assert [row.text for row in documents(corpus, "mac--b")] == ["one\rtwo", "three"]
+    dump["csv"] = {"escape": "!"}
+    plan = statuses(opened(write(tmp_path, [dump, {"name": "mac"}], {})).planner().plan())
+    changed = [key for (asset, key), (_, reason) in plan.items() if asset == "normalized_documents" and "csv" in reason]
+    assert changed == ["dump--a"]
+
+
+def parquet_file(rows: list[dict[str, Any]]) -> bytes:
+    held = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), held)
+    return held.getvalue()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_without_a_column_is_refused_with_the_key_that_names_it(tmp_path: Path, suffix: str) -> None:
+    content = b"body,id\na text,1\n" if suffix == "csv" else parquet_file([{"body": "a text", "id": "1"}])
+    tables = write(tmp_path, [{"name": "t", "text_key": "Body"}], {f"t/a.{suffix}": content})
+    (fault,) = normalized(opened(tables)).failed
+    assert "no column 'Body' (sources.t.text_key); columns: " in fault
+    assert "body" in fault
+    pairs = {"location": "raw/t", "prompt_key": ["question", "hint"], "completion_key": "body"}
+    tokenizer = {"kind": "tokenizer_json", "path": "none.json"}
+    entry = {"name": "s", "mode": "summarization", "input": pairs, "tokenizer": tokenizer}
+    write(tmp_path, [], {}, datasets=[entry])
+    corpus = opened(tmp_path)
+    (fault,) = drive(corpus, [corpus.graph[name] for name in ("inventory", "s_raw_source", "s_examples")]).failed
+    assert "no column 'question' or 'hint' (datasets.s.input.prompt_key); columns: " in fault
+
+
+def test_benchmarks_are_read_from_tables(tmp_path: Path) -> None:
+    files = {
+        "sums/a.csv": b'nr|question|answer\r1|"one \\"and\\" one"|two\r',
+        "facts/b.tsv.gz": gzip.compress(b"id\ttext\n5\tWater is wet.\n"),
+        "books/c.jsonl": b'{"text":"a"}\n',
+    }
+    sums = {"format": "csv", "text_key": ["question", "answer"], "id_key": "nr"}
+    benchmarks: list[dict[str, Any]] = [
+        {"name": "sums", "location": "raw/sums", "csv": {"delimiter": "|", "escape": "\\"}, **sums},
+        {"name": "facts", "location": "raw/facts"},
+    ]
+    corpus = opened(write(tmp_path, [{"name": "books"}], files, benchmarks=benchmarks))
+    names = ["inventory", *(f"{name}_{kind}" for name in ("sums", "facts") for kind in ("raw_source", "items"))]
+    assert not drive(corpus, [corpus.graph[name] for name in names]).failed
+    found = [corpus.ledger.records(f"{name}_items")[key] for name, key in (("sums", "sums--a"), ("facts", "facts--b"))]
+    items = [line for record in found for line in Partition(corpus.storage, record).lines()]
+    assert [(b"one" in item, b"wet" in item) for item in items] == [(True, False), (False, True)]
+    assert b'"id":"1"' in items[0] and b'"text":"one \\"and\\" one\\n\\ntwo"' in items[0]
+    assert [any("csv" in key for key in record.parameters) for record in found] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("csv_section", "message"),
     [
@@ -133,6 +194,9 @@ def test_a_dataset_reads_pairs_from_a_table_of_its_own(tmp_path: Path) -> None:
         ({"delimiter": '"'}, "delimiter"),
         ({"delimiter": "\n"}, "delimiter"),
         ({"quote": ","}, "quote"),
+        ({"escape": '"'}, "escape"),
+        ({"escape": "\t"}, "escape"),
+        ({"escape": "ab"}, "escape"),
         ({"columns": ["a", "a"]}, "names must differ"),
         ({"columns": []}, "columns"),
         ({"header": True}, "header"),
@@ -146,4 +210,18 @@ def test_options_that_make_no_sense(csv_section: dict[str, Any], message: str) -
 def test_the_configurations_of_the_page_are_read() -> None:
     page = (FOLDER / "inputs.md").read_text(encoding="utf-8")
     blocks = [block.partition("```")[0] for block in page.split("```yaml\n")[1:]]
-    assert [len(parse_config(yaml.safe_load(block)).sources) for block in blocks] == [3, 2, 2]
+    assert [len(parse_config(yaml.safe_load(block)).sources) for block in blocks] == [3, 3, 2]
+
+
+@pytest.mark.parametrize(("hidden", "rows"), [(False, 5), (True, 15)])
+def test_reported_hidden_folders(tmp_path: Path, hidden: bool, rows: int) -> None:
+    raw = shared("data", "reports", "hidden-folders", "raw")
+    wanted = [raw / name for name in ("a.jsonl", ".snapshot/hourly.0/a.jsonl", ".ipynb_checkpoints/a-checkpoint.jsonl")]
+    files = {f"s/{path.relative_to(raw)}": path.read_bytes() for path in wanted}
+    write(tmp_path, [{"name": "s", "hidden": hidden}], files)
+    corpus = opened(tmp_path)
+    assert normalized(corpus).failed == []
+    assert (
+        sum(record.statistics["rows_out"] for record in corpus.ledger.records("normalized_documents").values()) == rows
+    )
+    assert len([note for note in corpus.listing().notes() if "hidden folder" in note]) == (0 if hidden else 2)

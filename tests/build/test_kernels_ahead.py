@@ -135,4 +135,4 @@ def test_taggers_call_what_they_name(name: str, kernels: dict[str, Any]) -> None
     assert called(kernels, lambda: tagger.tag(text, **held)) == set(of_taggers([name]))
     if (dolma := tagger.dolma) and not name.startswith("cc_re"):
         text = Text(Document("a", "\u0130 x@y.de", "s"))
-        assert called(kernels, lambda: dolma(text, **held)) <= set(of_taggers([name]))
+        assert called(kernels, lambda: dolma(text, **held)) <= set(of_taggers([name], "dolma"))

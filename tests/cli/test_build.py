@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress as Bars
 
-from corpus_assets.cli.bars import BarPerStage, whole_words
+from corpus_assets.cli.bars import BarPerStage, new_bars, whole_words
 from corpus_assets.cli.build import _show
 from corpus_assets.cli.console import output
 from corpus_assets.cli.memory import in_words
@@ -19,6 +19,7 @@ from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.error_log import write_error_log
 from corpus_assets.orchestration.summary import Summary, summary
 from corpus_assets.orchestration.work import Work
+from resources.stage.job import Outcome
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened, raw_rows
 from tests.faults.command import last_json, run
@@ -137,7 +138,7 @@ def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
     shutil.rmtree(work.folder / "corpus")
     corpus = opened(work.folder)
     found = Work(corpus.planner(), list(corpus.graph), 2)
-    assert re.fullmatch(r"0 running, 0 B/s, [\d.]+ [MG]B of memory", whole_words(found))
+    assert re.fullmatch(r"0 running, [\d.]+ [MG]B of memory", whole_words(found))
 
 
 def test_a_rule_is_called_as_in_the_configuration(work: SmallCorpus, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,3 +175,41 @@ def test_only_what_is_built_wholly_is_a_number_of_the_whole(work: SmallCorpus) -
     found = summary(opened(work.folder).planner())
     assert (found.unfinished["kept"], found.unfinished["train"]) == ("built in part", "not up to date")
     assert (found.whole("kept"), found.whole("train")) == (False, True)
+
+
+def test_bars_fit_a_narrow_console_and_end_with_what_was_done(work: SmallCorpus) -> None:
+    for key in ("books--one", "books--three"):
+        opened(work.folder).ledger.forget("minhashes", key)
+    planner = opened(work.folder).planner()
+    stage = planner.graph["minhashes"]
+    found = Work(planner, [stage, planner.graph["duplicate_pairs"]], 2)
+    console = Console(file=StringIO(), width=80, force_terminal=True, color_system=None)
+    bars = BarPerStage(made := new_bars(console, disable=False), lambda: "")
+    bars.begins(found)
+    bars.stage(stage, 2)
+    failed = Outcome("minhashes/books--one", "minhashes", "books--one", error="it failed")
+    found.took(failed)
+    bars.outcome(failed)
+    lines = [*console.render_lines(made.make_tasks_table(made.tasks), pad=False)]
+    assert len(lines) == len(made.tasks) == 2
+    assert all(sum(len(piece.text) for piece in line) <= 80 for line in lines)
+    found.settled("minhashes")
+    bars.settled(stage)
+    bars.done()
+    assert [(task.completed, task.total) for task in made.tasks] == [(1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 119, 120, 200])
+def test_names_leave_room_for_numbers_at_any_width(width: int) -> None:
+    console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
+    made = new_bars(console, disable=False)
+    made.add_task("decontaminated_train_token_stream", total=4, completed=4)
+    made.add_task("all", total=396, completed=96, words=lambda: "about 36 min left, 2 running, 37.6 kB/s of raw files")
+    long, whole = [
+        "".join(piece.text for piece in line) for line in console.render_lines(made.make_tasks_table(made.tasks))
+    ]
+    assert len(long) <= width and len(whole) <= width
+    assert " 4/4 " in long and " 96/396 " in whole
+    assert "0:00:00" in whole or "-:--:--" in whole
+    assert width < 80 or "about 36 min left" in whole
+    assert whole.split()[0] == "all"

@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from corpus_assets.orchestration.causes import Outlook, causes
-from tests.build.small import Work, opened
+from tests.build.small import Work, opened, write_small
 from tests.faults.command import run
 
 
@@ -81,3 +82,19 @@ def test_a_file_with_brackets_in_its_name_fails_by_name(work: Work) -> None:
     (work.folder / "raw/books/[/bold]x.jsonl.gz").write_bytes(b"no gzip either")
     _, out, _ = run(work.folder, "plan")
     assert "failed just now" not in out
+
+
+@pytest.mark.parametrize(
+    ("rules", "where"),
+    [
+        ({"exclude": [".text |"], "syntax": "jq"}, "filter.exclude.0"),
+        ({"include": ["$.text[?("]}, "filter.include.0"),
+        ({"span_replacement": [{"span": ".a[", "syntax": "jq", "replacement": "x"}]}, "filter.span_replacement.0"),
+        ({"exclude": ["undefined_function(1)"], "syntax": "jq"}, "filter.exclude.0"),
+    ],
+)
+def test_a_plan_refuses_an_expression_that_no_build_can_read(tmp_path: Path, rules: Any, where: str) -> None:
+    write_small(tmp_path, {"filter": rules})
+    code, out, err = run(tmp_path, "plan")
+    assert (code, out) == (2, "")
+    assert where in err and "is no expression in" in err

@@ -60,7 +60,7 @@ FAULTS: list[tuple[Any, str]] = [
     (source(glob=["a", 3]), "sources.0.glob.1: received 3 (int); input should be a valid string"),
     (source(ids="given", format="txt"), "sources.0: ids: given cannot be with format txt, which has no ids"),
     (source(text_key="id"), "sources.0: text_key, id_key and metadata_key must differ; received 'id', 'id'"),
-    (section("split", holdout="x"), "split.holdout: received 'x' (str); input should be a valid number"),
+    (section("split", holdout="x"), "split.holdout: received 'x' (str); valid: a share such as 0.02 or 2%"),
     (section("split", holdout=1.0), "split.holdout: received 1.0 (float); input should be less than 1"),
     (section("split", holdout={"cnt": 3}), "split.holdout.cnt: unknown key; did you mean 'count'? (valid: count)"),
     (source(holdout={"count": -3}), "sources.0.holdout.count: received -3 (int)"),
@@ -257,6 +257,11 @@ def written(folder: Path, text: str) -> Path:
         ("a: 2024-99-99\n", "month must be in 1..12"),
         ("[" * 3000, "nested too deep"),
         ("a: \x07\n", "special characters are not allowed"),
+        (
+            "".join(f"k{n}: 1\n" for n in range(25_100)),
+            "has at most 50,000 keys and values; here are more from line 25,0",
+        ),
+        ("a: [" + "1, " * 50_100 + "]\n", "has at most 50,000 keys and values"),
     ],
 )
 def test_yaml_that_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -264,6 +269,13 @@ def test_yaml_that_is_refused(tmp_path: Path, text: str, message: str) -> None:
         load_config(written(tmp_path, text))
     assert message in str(refused.value)
     assert str(tmp_path) in str(refused.value)
+
+
+def test_of_many_faults_the_first_are_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_config(written(tmp_path, "sources: []\n" + "".join(f"key{n}: 1\n" for n in range(1000))))
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 52 and lines[-1] == "  and 950 more"
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

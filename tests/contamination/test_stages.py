@@ -139,6 +139,71 @@ def test_boilerplate_and_templates_do_not_count(tmp_path: Path) -> None:
     assert shares(marked(corpus)["notice 0"][1]) == {"a": 0.5, "b": 1.0}
 
 
+INSTRUCTION = " ".join(f"instruct{n}" for n in range(40))
+
+
+def planted_set(folder: Path, size: int) -> None:
+    """A set of items with one instruction, of which a document holds one, and another document the instruction."""
+    write_small(folder)
+    leak = {"id": "leak", "text": f"{prose('p')} {INSTRUCTION} {item('1', 20)} {prose('q')}"}
+    alone = {"id": "instruction", "text": f"{prose('z')} {INSTRUCTION} {prose('w')}"}
+    write_raw(folder, "books/planted.jsonl", [leak, alone])
+    asked = [{"id": f"q{n}", "text": f"{INSTRUCTION} {item(str(n), 20)}"} for n in range(size)]
+    write_items(folder, "facts/test.jsonl", asked)
+
+
+@pytest.mark.parametrize("size", [10, 40, 1000])
+def test_an_instruction_that_a_set_shares_is_no_leak(tmp_path: Path, size: int) -> None:
+    planted_set(tmp_path, size)
+    corpus = configure(tmp_path, [FACTS])
+    searched(corpus)
+    found = report(corpus)["facts-1.0"]
+    assert (found["items"], found["held"], found["touched"], found["documents_touched"]) == (size, 1, 1, 1)
+    assert found["alike"] == 0
+    assert shares(marked(corpus)["leak"][1]) == {"q1": 1.0}
+    assert shares(marked(corpus)["instruction"][1]) == {}
+
+
+@pytest.mark.parametrize(("size", "share"), [(4, 0.25), (40, 1)])
+def test_a_note_says_that_what_is_held_is_alike(tmp_path: Path, size: int, share: float) -> None:
+    planted_set(tmp_path, size)
+    corpus = configure(tmp_path, [FACTS], contamination__item_share=share)
+    searched(corpus)
+    assert report(corpus)["facts-1.0"]["held"] == report(corpus)["facts-1.0"]["alike"] == size
+    notes = corpus.graph["contamination_report"].notes
+    assert notes is not None
+    said = list(notes(list(partitions(corpus, "contamination_report").values()), corpus.settings.values))
+    assert any(f"of the {size} items held, {size} are alike" in note and "item_share" in note for note in said)
+
+
+def test_a_form_of_one_set_counts_in_another(tmp_path: Path) -> None:
+    planted_set(tmp_path, 10)
+    write_items(tmp_path, "sums/test.jsonl", [{"id": "s", "question": INSTRUCTION, "answer": "a b c d e f g h"}])
+    corpus = configure(tmp_path, [SUMS, FACTS])
+    searched(corpus)
+    assert report(corpus)["facts-1.0"]["held"] == 1
+    assert report(corpus)["sums"]["held"] == 1
+    assert set(shares(marked(corpus)["instruction"][1])) == {"s"}
+
+
+def test_few_items_of_a_passage_are_no_template(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    passage = item("passage", 40)
+    write_raw(tmp_path, "books/planted.jsonl", [{"id": "leak", "text": f"{prose('p')} {passage} {prose('q')}"}])
+    rows = [{"id": f"q{n}", "text": f"{passage} {item(str(n), 10)}"} for n in range(4)]
+    write_items(tmp_path, "facts/test.jsonl", [*rows, *({"id": f"r{n}", "text": item(f"r{n}", 30)} for n in range(4))])
+    corpus = configure(tmp_path, [FACTS])
+    searched(corpus)
+    assert report(corpus)["facts-1.0"]["held"] == 4
+
+
+def test_documents_are_searched_again_only_if_n_grams_are_left_out(planted: Path) -> None:
+    searched(configure(planted, [SUMS, FACTS], contamination__item_share=1))
+    built = searched(configure(planted, [SUMS, FACTS]))
+    assert "benchmark_ngrams" in built.assets()
+    assert not {"benchmark_hits", "contamination_attributes"} & built.assets()
+
+
 def test_punctuation_separates(tmp_path: Path) -> None:
     write_small(tmp_path)
     code = "def f(a, b): return g(a + b, c[1], d.e) - h(a, b) * 2"
@@ -181,6 +246,7 @@ def test_only_what_changed_is_computed_again(planted: Path) -> None:
         ({"contamination__shortest_item": 9}, {"benchmark_ngrams": "contamination.shortest_item 8 -> 9"}),
         ({"contamination__punctuation": "separates"}, {"benchmark_ngrams": "contamination.punctuation removed -> "}),
         ({"contamination__item_limit": 9}, {"benchmark_ngrams": "contamination.item_limit 100 -> 9"}),
+        ({"contamination__item_share": 0.5}, {"benchmark_ngrams": "contamination.item_share 0.25 -> 0.5"}),
         ({"contamination__document_limit": 9}, {"boilerplate_ngrams": "contamination.document_limit 1000 -> 9"}),
         ({"contamination__share": 0.7}, {"contamination_report": "contamination.share 0.5 -> 0.7"}),
         ({"benchmarks__0__text_key": "question"}, {"sums_items": "benchmarks.sums.text_key "}),

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.export.mixture import _HASHED, _chosen, shares_of
+from corpus_assets.config.weights import Weights
+from corpus_assets.export.mixture import _HASHED, _chosen, shares_of, without_empty
+from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import BadFileError, ConfigError
 from resources.formats.row_tables import identifiers
-from tests.build.small import drive, opened, prose, write_config, write_raw, write_small
+from tests.build.small import CONFIG, drive, opened, prose, write_config, write_raw, write_small
 from tests.export.exported import exported, folder_of, manifest_of, partitions
 from tests.export.test_megatron import read_indexed
 
@@ -102,6 +104,23 @@ def test_shares_of_a_csv_and_a_source_that_is_not_there(tmp_path: Path) -> None:
     corpus = opened(tmp_path)
     (failed,) = drive(corpus, corpus.graph.select(["+mix_manifest"])).failed
     assert "no document of a source named 'booksy'; valid: books, notes, web" in failed
+
+
+def test_a_source_that_may_be_empty_is_passed_over_with_a_note(tmp_path: Path) -> None:
+    weights = {"shares": {"books": 1, "web": 1}}
+    whole = mixed(tmp_path, weights)
+    empty = {"sources": [*CONFIG["sources"], {"name": "later", "location": "raw/later", "may_be_empty": True}]}
+    (tmp_path / "raw/later").mkdir()
+    found = mixed(tmp_path, {"shares": {**weights["shares"], "later": 2}}, **empty)
+    assert found["mixture"]["sources"] == whole["mixture"]["sources"]
+    said = "datasets.mix.weights 'later': it has no documents, so the others share what it should have"
+    assert said in build_notes(opened(tmp_path).planner())
+
+
+def test_weights_of_nothing_but_empty_sources_are_refused() -> None:
+    weights = Weights(tokens={"later": 5, "books": 0})
+    with pytest.raises(ConfigError, match="w: none of later, books has a document"):
+        without_empty(weights, {"later"}, "w")
 
 
 def test_weights_recompute_only_their_dataset(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Token streams: ids of whole documents, aligned with a table of where they come from."""
 
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from corpus_assets.config.document_exports import MegatronExport
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.encoding import encoded as encode
 from corpus_assets.export.token_stream import DATA, DOCUMENTS, IDS, LENGTHS, NAMES, id_type
+from corpus_assets.orchestration.notes import build_notes
 from corpus_assets.tokenize.encode import texts
+from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
+from corpus_assets.tokenize.ragged import Ragged
 from resources.formats.row_tables import identifiers
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened, prose, write_config, write_raw
@@ -155,3 +159,14 @@ def test_files_of_its_own_do_not_share_the_stream_of_a_split(tmp_path: Path) -> 
     (of_files,) = partitions(corpus, "validation_files_token_stream")
     assert len(of_files.array(LENGTHS)) == 1
     assert len(partitions(corpus, "validation_token_stream")) == len(partitions(corpus, "validation"))
+
+
+def test_a_note_says_where_a_fast_library_differed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def differs(_: Accelerated, texts: Sequence[str]) -> Ragged:
+        raise BackendDiffers(f"gigatoken 0: id 3 of text {texts[0]!r}: [1], expected [2]")
+
+    monkeypatch.setattr(Accelerated, "encode_plain", differs)
+    corpus = exported(tmp_path, MEGATRON)
+    (note,) = [one for one in build_notes(opened(tmp_path).planner()) if "fast library differed" in one]
+    assert note.startswith(f"{STREAM}: 3 of 3 partitions")
+    assert {stream.key: lists(stream) for stream in partitions(corpus, STREAM)} == encoded(corpus)

@@ -21,7 +21,7 @@ from resources.hashing import content_digest
 from resources.stage.declaration import Partitioning
 from resources.storage.local import TEMPORARY
 from resources.storage.local_locks import BUILDERS, LEASES, LOCK
-from resources.storage.ownership import OWNER
+from resources.storage.owner_file import OWNER
 from tests.build.small import contents, decompressed, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start
 

@@ -9,16 +9,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import msgspec
 import pytest
 
 from corpus_assets.cli.verify import verify
 from corpus_assets.config.loading import parse_config
+from resources import system_errors
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.formats.segments import SegmentWriter, segment_lines
 from resources.ledger import Record, encode_record, record_path
+from resources.raw_places import local
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 from tests.build.small import Work, drive, opened
@@ -84,14 +86,14 @@ def test_too_many_open_files_fails_a_shard_that_may_be_skipped_when_bad(
 ) -> None:
     drive(opened(work.folder), [opened(work.folder).graph["raw_source"]])
     work.config(**{"sources.0.on_bad_file": "skip", "normalize.method": "none"})
-    opening: Any = Path.open
+    opening = system_errors.open_placed
 
-    def refuse(path: Path, *args: Any, **named: Any) -> Any:
+    def refuse(path: Path) -> BinaryIO:
         if path.name == "one.jsonl":
             raise OSError(errno.EMFILE, "Too many open files")
-        return opening(path, *args, **named)
+        return opening(path)
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(local, "open_placed", refuse)
     built = drive(opened(work.folder), [opened(work.folder).graph["normalized_documents"]])
     assert [line for line in built.failed if "books--one" in line and "cannot be read now" in line]
 

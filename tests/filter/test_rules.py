@@ -1,6 +1,8 @@
 """Ranges, conditions, replacements and fields, through corpus.yaml and the stage."""
 
+import gzip
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -180,6 +182,61 @@ def test_an_expression_may_select_spans_one_by_one(tmp_path: Path, span: str, sy
     replacement = {"span": span, "syntax": syntax, "replacement": "[{}]"}
     expected = left(one_shard(tmp_path / "all", {"span_replacement": [{"span": LINES, "replacement": "[{}]"}]}))
     assert left(one_shard(tmp_path / "each", {"span_replacement": [replacement]})) == expected
+
+
+SECRET = "not for a corpus"
+OUTSIDE = [
+    "env.A_KEY",
+    "$ENV.A_KEY",
+    '"\\($ENV | tojson)"',
+    "def f: env; [f, $ENV, {$ENV}] | tojson",
+    "reduce ($ENV | to_entries[]) as $one (.text; . + $one.value)",
+    "$ENV as {A_KEY: $key} | $key",
+    "of_home",
+    "try input_filename catch .",
+    "get_search_list | tojson",
+    "[try now catch ., try (0 | localtime) catch .] | tojson",
+    "[inputs] | tojson",
+]
+
+
+@pytest.mark.parametrize("expression", OUTSIDE)
+def test_jq_sees_nothing_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expression: str) -> None:
+    (tmp_path / ".jq").write_text(f'def of_home: "{SECRET}"; def now: "{SECRET}";')
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("A_KEY", SECRET)
+    whole = {"span": "quality.gopher_v2.word_count", "replacement": f"${expression}"}
+    corpus = small(tmp_path, {"span_replacement": [whole]})
+    write_raw(tmp_path, "books/rows.jsonl", ROWS)
+    drive(corpus, corpus.graph.select(["+filtered_documents"]))
+    for file in (tmp_path / "corpus").rglob("*"):
+        if file.suffix == ".gz":
+            assert SECRET not in gzip.decompress(file.read_bytes()).decode()
+    assert os.environ["HOME"] == str(tmp_path)
+
+
+def test_jq_writes_to_no_console_and_stops_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert kept(tmp_path, {"include": ["debug | stderr | true"], "syntax": "jq"}) == ALL
+    assert "Two words" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "expression", ['import "a" as a; .', 'include "a"; true', 'import "a" as $a; $a', "# a\nimport"]
+)
+def test_jq_has_no_modules(tmp_path: Path, expression: str) -> None:
+    corpus = small(tmp_path, {"include": [expression], "syntax": "jq"})
+    check = corpus.graph["filtered_documents"].check_before
+    assert check is not None
+    with pytest.raises(ConfigError, match=r"no expression in jq.*(import|include)"):
+        check(corpus.settings.values)
+
+
+def test_what_is_wrong_with_an_expression_is_told_by_its_own_line(tmp_path: Path) -> None:
+    corpus = small(tmp_path, {"include": ["true and\nnowhere"], "syntax": "jq"})
+    check = corpus.graph["filtered_documents"].check_before
+    assert check is not None
+    with pytest.raises(ConfigError, match=r"nowhere/0 is not defined at <top-level>, line 2"):
+        check(corpus.settings.values)
 
 
 def test_the_least_length_counts_what_replacements_leave(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Runs of Cerebras' Model Zoo again, from a corpus.yaml with its parameter names: our rows equal those of Cerebras."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -107,3 +108,19 @@ def test_rows_of_the_original(name: str, tmp_path: Path) -> None:
 def test_rows_that_must_differ_do(name: str, tmp_path: Path) -> None:
     """So that the list of reasons never holds a run that has become equal."""
     assert in_any_order(made(name, tmp_path)) != in_any_order(expected(name)), DIFFERENT[name]
+
+
+def test_averages_of_several_processes_are_over_all_rows(tmp_path: Path) -> None:
+    """Those of Cerebras leave out what its packing left over (docs/formats/cerebras-hdf5.md "Statistics")."""
+    name = "lm_gpt2_procs5_tasksplit"
+    rows = len(made(name, tmp_path))
+    folder = shared("golden", "cerebras", "cases", name)
+    original = json.loads((folder / "expected.json").read_text())["post_process"]
+    ours = json.loads((tmp_path / "corpus" / "tokens" / "golden" / "data_params.json").read_text())["post-process"]
+    with np.load(folder / "expected.npz", allow_pickle=False) as arrays:
+        left_over = len(arrays[case(name)["leftover_file"].removesuffix(".h5")])
+    for unit in ("chars", "bytes"):
+        key, count = f"average_{unit}_per_sequence", ours[f"raw_{unit}_count"]
+        assert count == original[f"raw_{unit}_count"]
+        assert ours[key] == -(-count // rows)
+        assert original[key] == -(-count // (original["n_examples"] - left_over)) != ours[key]

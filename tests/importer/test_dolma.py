@@ -141,7 +141,10 @@ READ = {
 def test_a_filter_that_is_only_read_is_one_of_certain_sources(tmp_path: Path) -> None:
     draft = imported(tmp_path, READ, BUILT)
     seen = {"by": "paragraphs", "attribute": "seen", "skip_empty": True, "compat": "dolma"}
-    assert draft.values["dedupers"] == [{"name": "seen", **seen}, {"name": "leak", **seen, "against": ["eval"]}]
+    assert draft.values["dedupers"] == [
+        {"name": "seen", **seen, "sources": ["eval"]},
+        {"name": "leak", **seen, "against": ["eval"], "sources": ["data"]},
+    ]
     assert {source["name"] for source in draft.values["sources"]} == {"data", "eval"}
 
 
@@ -161,6 +164,84 @@ def test_a_filter_that_is_only_read_is_left_out_otherwise(tmp_path: Path, others
     names = [entry["name"] for entry in draft.values.get("dedupers", [])]
     assert ("leak" in names) == (why == "")
     assert why in draft.left_out.get("bloom_filter.read_only", "")
+
+
+def dedupe(name: str, *documents: str, file: str | None = None, **more: Any) -> dict[str, Any]:
+    section = {"name": name, "documents": {"key": "$.text", "attribute_name": "again"}, **more}
+    return {"documents": list(documents), "dedupe": section, "bloom_filter": {"file": file} if file else {}}
+
+
+def test_dedupers_keep_to_their_documents(tmp_path: Path) -> None:
+    web, code = dedupe("web", "d/documents/web/*"), dedupe("code", "d/documents/code/*", "d/documents/b/*")
+    draft = imported(tmp_path, web, code, dedupe("all", "d/documents/*/*", *web["documents"], *code["documents"]))
+    found = {entry["name"]: (entry.get("sources"), entry.get("glob")) for entry in draft.values["dedupers"]}
+    assert found == {"web": (["d"], ["web/*"]), "code": (["d"], ["code/*", "b/*"]), "all": (None, None)}
+    draft = imported(tmp_path, dedupe("a", "x/documents/*"), dedupe("b", "y/documents/*"))
+    assert [entry["sources"] for entry in draft.values["dedupers"]] == [["x"], ["y"]]
+    draft = imported(tmp_path, dedupe("a", "x/documents/*", "y/documents/1"), dedupe("b", "y/documents/*"))
+    assert [entry["name"] for entry in draft.values["dedupers"]] == ["b"]
+    assert "patterns of a are not the same in each folder" in draft.left_out["documents"]
+    draft = imported(tmp_path, dedupe("a", "s3://bucket/x/*"), dedupe("b", "y/documents/*"))
+    assert [entry["name"] for entry in draft.values["dedupers"]] == ["b"]
+    assert draft.left_out["documents"] == "a has no documents that could be a source"
+
+
+def test_dedupers_of_one_name_are_all_that_a_stream_sees(tmp_path: Path) -> None:
+    stream = {"documents": ["d/documents/*"], "attributes": ["same"], "filter": {"exclude": ["$.attributes.again"]}}
+    both = [dedupe("same", "d/documents/a"), dedupe("same", "d/documents/b", min_length=3)]
+    draft = imported(tmp_path, *both, {"streams": [stream]})
+    assert [entry["name"] for entry in draft.values["dedupers"]] == ["same", "same-2"]
+    assert draft.values["streams"][0]["attributes"] == ["same", "same-2"]
+
+
+def test_one_filter_of_several_configurations(tmp_path: Path) -> None:
+    shared = [dedupe("same", f"{name}/documents/*", file="a.bin") for name in "xyz"]
+    draft = imported(tmp_path, *shared[:2], dedupe("other", "z/documents/*"))
+    assert [(entry["name"], entry["sources"]) for entry in draft.values["dedupers"]] == [
+        ("same", ["x", "y"]),
+        ("other", ["z"]),
+    ]
+    draft = imported(tmp_path, *shared)
+    assert [(entry["name"], entry.get("sources")) for entry in draft.values["dedupers"]] == [("same", None)]
+    draft = imported(tmp_path, shared[0], dedupe("other", "y/documents/*", file="a.bin"))
+    assert "same and other fill 'a.bin'" in draft.left_out["bloom_filter.file"]
+
+
+def test_attributes_of_fewer_documents_are_named(tmp_path: Path) -> None:
+    tags = [{"documents": [f"{name}/documents/*"], "experiment": "q", "taggers": ["c4_v1"]} for name in "xy"]
+    assert imported(tmp_path, *tags).to_do == []
+    draft = imported(tmp_path, *tags, dedupe("a", "z/documents/*"))
+    assert draft.to_do == ["q describes all documents here, and in Dolma those of x: *, y: *"]
+
+
+def test_mixes_of_several_files(tmp_path: Path) -> None:
+    first = {"streams": [{**STREAM, "attributes": ["quality"]}]}
+    other = {"streams": [{**STREAM, "attributes": [], "filter": {"exclude": ["$.metadata.bad"]}}], "shuffle": False}
+    draft = imported(tmp_path, first, other)
+    assert "filter" not in draft.values
+    assert [(entry["name"], entry["exclude"], "max_size" in entry) for entry in draft.values["streams"]] == [
+        ("web", STREAM["filter"]["exclude"], True),
+        ("web-2", ["$.metadata.bad"], False),
+    ]
+    draft = imported(tmp_path, first, {"streams": [{**first["streams"][0], "documents": ["e/documents/*"]}]})
+    assert "streams" not in draft.values
+    assert draft.values["filter"]["exclude"] == STREAM["filter"]["exclude"]
+
+
+@pytest.mark.parametrize("more", [dedupe("a", "e/documents/*"), dedupe("a", "d/documents/b/*")])
+def test_a_mix_of_fewer_documents_filters_these_alone(tmp_path: Path, more: dict[str, Any]) -> None:
+    draft = imported(tmp_path, more, {"streams": [{**STREAM, "attributes": ["quality"]}]})
+    assert "filter" not in draft.values
+    (entry,) = draft.values["streams"]
+    assert (entry["sources"], entry["exclude"]) == (["d"], STREAM["filter"]["exclude"])
+    assert entry.get("glob") == (["*"] if "d/documents/b/*" in more["documents"] else None)
+
+
+def test_a_stream_does_not_name_what_was_left_out(tmp_path: Path) -> None:
+    stream = {**STREAM, "documents": ["data/documents/**/*.gz"], "attributes": ["leak"]}
+    draft = imported(tmp_path, READ, BUILT, dedupe("a", "eval/documents/x/*"), {"streams": [stream]})
+    assert draft.values["streams"][0]["attributes"] == []
+    assert draft.left_out["streams.0.attributes: leak"] == "what makes it was not taken over"
 
 
 STREAM: dict[str, Any] = {

@@ -1,12 +1,15 @@
 """What lies in the store is what the records name, and it belongs to one configuration."""
 
 import errno
+import json
 import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.cli.verify import verify
@@ -158,8 +161,6 @@ def test_a_misspelt_segment_is_an_error_that_names_those_there_are(work: Work) -
 
 def other_config(work: Work) -> Path:
     """A second corpus.yaml on the same default store, with one source fewer."""
-    import yaml
-
     config = yaml.safe_load((work.folder / "corpus.yaml").read_text())
     del config["sources"][1]
     other = work.folder / "other.yaml"
@@ -170,7 +171,7 @@ def other_config(work: Work) -> Path:
 def test_a_store_belongs_to_one_configuration(work: Work) -> None:
     whole = contents(opened(work.folder))
     other = other_config(work)
-    message = r"belongs to corpus 'small' of \.\./corpus\.yaml .*--take-over"
+    message = r"belongs to corpus 'small' of \.\./corpus\.yaml .*books.*--take-over"
     for dry_run in (True, False):
         with pytest.raises(StorageError, match=message):
             clean_corpus(Corpus.open(other), dry_run=dry_run)
@@ -201,3 +202,91 @@ def test_a_store_can_be_taken_over(work: Work) -> None:
         pass
     with pytest.raises(StorageError, match="belongs to corpus"), opened(work.folder).exclusive():
         pass
+
+
+def of(folder: Path, name: str | None, *sources: tuple[str, str]) -> Corpus:
+    """A corpus.yaml of a folder, with sources by name and location."""
+    values = {"name": name} if name else {}
+    for _, location in sources:
+        (folder / location).mkdir(parents=True, exist_ok=True)
+    given = [{"name": source, "location": location, "may_be_empty": True} for source, location in sources]
+    (folder / "corpus.yaml").write_text(yaml.safe_dump({**values, "sources": given}))
+    return opened(folder)
+
+
+WEB, WIKI = ("web", "raw/web"), ("wiki", "raw/wiki")
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("a", None), (None, "b"), (None, None)])
+def test_a_store_that_was_moved_into_the_folder_of_another_corpus_is_refused(
+    tmp_path: Path, names: tuple[str | None, str | None]
+) -> None:
+    """Every corpus.yaml lies in the same place beside its store."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    with of(tmp_path / "one", names[0], WEB).exclusive():
+        pass
+    root = Path(opened(tmp_path / "one").storage.place).relative_to(tmp_path / "one")
+    shutil.move(tmp_path / "one" / root, tmp_path / "two" / root)
+    other = of(tmp_path / "two", names[1], ("web", "raw/crawl"), ("b", "raw/b"))
+    with pytest.raises(StorageError, match=r"belongs to corpus .* with web.*--take-over"), other.exclusive():
+        pass
+    with pytest.raises(StorageError, match="belongs to corpus"), other.building():
+        pass
+
+
+def test_a_corpus_that_replaces_another_at_its_place_is_refused(tmp_path: Path) -> None:
+    with of(tmp_path, "a", WEB).exclusive():
+        pass
+    with pytest.raises(StorageError, match=r"with web, .*with wiki"), of(tmp_path, "a", WIKI).exclusive():
+        pass
+    with pytest.raises(StorageError, match=r"'a' of .* not to corpus 'b'"), of(tmp_path, "b", WIKI).exclusive():
+        pass
+
+
+def test_the_owner_may_rename_move_and_edit_his_corpus(tmp_path: Path) -> None:
+    def claims(*given: Any) -> None:
+        with of(*given).exclusive():
+            pass
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    claims(one, None, WEB)
+    claims(one, None, ("web", "raw/other"))
+    claims(one, "mine", ("web", "raw/other"), WIKI)
+    claims(one, "renamed", WIKI)
+    claims(one, "renamed", ("encyclopedia", "raw/wiki"))
+    one.rename(two)
+    claims(two, "renamed", ("encyclopedia", "raw/wiki"))
+    root = Path(opened(two).storage.place)
+    root.rename(tmp_path / "store")
+    moved = yaml.safe_load((two / "corpus.yaml").read_text()) | {"storage": {"root": str(tmp_path / "store")}}
+    (two / "corpus.yaml").write_text(yaml.safe_dump(moved))
+    with opened(two).exclusive():
+        pass
+
+
+def test_a_store_whose_owner_cannot_be_read_is_not_taken_over(tmp_path: Path) -> None:
+    from corpus_assets.cli.clean import run
+
+    corpus = of(tmp_path, "a", WEB)
+    with corpus.exclusive():
+        pass
+    (Path(corpus.storage.place) / "owner.json").write_text('{"name": "so')
+    with pytest.raises(StorageError, match=r"owner\.json.* is damaged.*--take-over"), opened(tmp_path).exclusive():
+        pass
+    run(tmp_path / "corpus.yaml", dry_run=False, taking_over=True)
+    with opened(tmp_path).exclusive():
+        pass
+
+
+def test_a_store_that_an_older_version_claimed_stays_its_owners(tmp_path: Path) -> None:
+    corpus = of(tmp_path, "a", WEB)
+    with corpus.exclusive():
+        pass
+    file = Path(corpus.storage.place) / "owner.json"
+    found = json.loads(file.read_text())
+    file.write_text(json.dumps({name: found[name] for name in ("name", "config", "nonce")}))
+    with opened(tmp_path).exclusive():
+        pass
+    assert json.loads(file.read_text()) == found

@@ -2,6 +2,7 @@ import pickle
 import re
 import sys
 import unicodedata
+from typing import Any
 
 import ftfy
 import pytest
@@ -116,3 +117,30 @@ def test_normalizers_travel_to_worker_processes() -> None:
 def test_unknown_name() -> None:
     with pytest.raises(ConfigError, match="'nfkc'; valid: nfc, ftfy, none"):
         normalizer("nfkc")  # type: ignore[arg-type]
+
+
+FIXES: list[dict[str, Any]] = [
+    {"unescape_html": False},
+    {"unescape_html": True},
+    {"fix_latin_ligatures": False},
+    {"fix_character_width": False},
+    {"uncurl_quotes": False},
+    {"uncurl_quotes": False, "unescape_html": False, "fix_latin_ligatures": False, "fix_character_width": False},
+]
+CHANGED = "a &amp; b \u201cq\u201d\n\ufb01n &lt;\nplain\n<p>\uff21 &amp; schÃ¶n\u2019s &gt;\n e\u0301"
+
+
+@pytest.mark.parametrize("fixes", FIXES, ids=str)
+def test_what_ftfy_changes_is_chosen(fixes: dict[str, Any]) -> None:
+    expected = ftfy.fix_text(CHANGED, normalization="NFC", **fixes)
+    assert normalizer("ftfy", fixes)(CHANGED) == expected != fix(CHANGED)
+    assert "schön" in expected
+    assert normalizer("ftfy", pickle.loads(pickle.dumps(fixes)))(CHANGED) == expected
+
+
+@given(
+    text=st.text(st.sampled_from("a&;<lt\n\u201c\ufb01\uff21Ã¶\r\x80e\u0301 "), max_size=60),
+    fixes=st.sampled_from(FIXES),
+)
+def test_chosen_fixes_are_those_of_ftfy(text: str, fixes: dict[str, Any]) -> None:
+    assert normalizer("ftfy", fixes)(text) == ftfy.fix_text(text, normalization="NFC", **fixes)

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG as RANGE_END
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG as RANGE_START
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.fresh_checks import DONE, check_key
 from corpus_assets.orchestration.provenance import is_total
-from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START
 from partitions.shards import register_shards
 from resources.planning.planner import Status
 from tests.build.small import opened
@@ -82,10 +83,11 @@ class Runs:
         return {name: (one.passed, one.description or "") for name, one in said.items() if one is not None}
 
     def latest(self, asset: str) -> dict[str | None, dg.AssetMaterialization]:
-        """The newest materialization of each partition."""
+        """The newest materialization of each partition, without those that are sums over partitions."""
         found: dict[str | None, dg.AssetMaterialization] = {}
         for event in self.events(asset):
-            found.setdefault(event.partition, event)
+            if not is_total(event):
+                found.setdefault(event.partition, event)
         return found
 
     def versions(self, asset: str) -> dict[str | None, str]:

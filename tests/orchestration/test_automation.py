@@ -1,5 +1,7 @@
 """The sensor launches what the plan says, no more; the jobs are `corpus build`; the code location has all of it."""
 
+import time
+from types import SimpleNamespace
 from typing import cast
 
 import dagster as dg
@@ -8,98 +10,73 @@ from dagster._core.storage.tags import RUN_KEY_TAG
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.definitions import definitions
-from corpus_assets.orchestration import instance, sensor
+from corpus_assets.orchestration import instance
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.instance import PROCESS_TAG, close_abandoned_runs, process_tags
 from corpus_assets.orchestration.jobs import build_job
-from corpus_assets.orchestration.ranges import RANGE_END, RANGE_START
-from corpus_assets.orchestration.runner import BUILD_TAG, WHY_TAG
+from corpus_assets.orchestration.runner import BUILD_TAG, LOST_WHY, WHY_TAG
 from corpus_assets.orchestration.sensor import corpus_sensor
+from resources.errors import StorageError
 from resources.planning.planner import Status
 from tests.build.small import digests, opened, prose, write_raw
 from tests.orchestration.runs import Runs
 
 
-def evaluate(runs: Runs) -> list[dg.RunRequest] | dg.SkipReason:
-    """The run requests of the sensor now."""
+def evaluate(runs: Runs) -> dg.RunRequest | dg.SkipReason:
+    """What the sensor asks for now."""
     corpus = runs.corpus
     context = dg.build_sensor_context(instance=runs.instance)
-    return cast(list[dg.RunRequest] | dg.SkipReason, corpus_sensor(corpus)(context))
+    return cast(dg.RunRequest | dg.SkipReason, corpus_sensor(corpus, build_job(corpus))(context))
 
 
 def launch(runs: Runs, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
-    """Run one request the way the daemon does: its assets, its tags and key."""
-    assembly = assemble(runs.corpus)
-    return dg.materialize(
-        assembly.assets,
-        selection=list(request.asset_selection or []),
-        tags={**request.tags, RUN_KEY_TAG: request.run_key or ""},
-        instance=runs.instance,
-        resources=assembly.resources,
-        raise_on_error=False,
-    )
+    """Run a request the way the daemon does: the job, with its tags and key."""
+    tags = {**request.tags, RUN_KEY_TAG: request.run_key or ""}
+    return build_job(runs.corpus).execute_in_process(instance=runs.instance, tags=tags, raise_on_error=False)
 
 
-def loop(runs: Runs, most: int = 60) -> list[dg.RunRequest]:
+def loop(runs: Runs, most: int = 4) -> list[dg.RunRequest]:
     """Evaluate and launch until the sensor finds nothing to start; every request it made."""
     made: list[dg.RunRequest] = []
     for _ in range(most):
         found = evaluate(runs)
         if isinstance(found, dg.SkipReason):
             return made
-        for request in found:
-            launch(runs, request)
-        made += found
+        launch(runs, found)
+        made.append(found)
     raise AssertionError("the sensor did not come to rest")
 
 
-def test_from_nothing_to_everything_fresh_with_no_partition_computed_twice(empty: Runs, built: Runs) -> None:
-    made = loop(empty)
+def test_from_nothing_to_everything_fresh_in_one_run(empty: Runs, built: Runs) -> None:
+    (made,) = loop(empty)
     assert empty.not_fresh() == []
     assert digests(empty.corpus) == digests(built.corpus)
-    assert len({request.run_key for request in made}) == len(made)
+    (run,) = empty.instance.get_runs()
+    assert run.job_name == "build_corpus"
+    assert run.tags[RUN_KEY_TAG] == made.run_key
+    assert run.tags[PROCESS_TAG] == process_tags()[PROCESS_TAG]
     for stage in empty.corpus.graph:
-        computed = [one for one in empty.events(stage.name) if _why(one) not in ("", "fresh, not computed again")]
-        assert len(computed) == len({one.partition for one in computed})
+        assert len(empty.events(stage.name)) == len(empty.latest(stage.name))
 
 
-def _why(event: dg.AssetMaterialization) -> str:
-    return str(event.metadata["why"].value) if "why" in event.metadata else ""
+def new_rows(runs: Runs) -> None:
+    write_raw(runs.folder, "books/three.jsonl", [{"id": f"new-{n}", "text": prose(f"new {n}")} for n in range(4)])
 
 
-def test_after_a_change_only_what_follows_from_it_is_asked_for(built: Runs) -> None:
-    rows = [{"id": f"new-{n}", "text": prose(f"new {n}")} for n in range(4)]
-    write_raw(built.folder, "books/three.jsonl", rows)
-    first = evaluate(built)
-    assert isinstance(first, list)
-    assert [_names(request) for request in first] == [["inventory"], ["raw_source"]]
-    assert first[1].tags[RANGE_START] == first[1].tags[RANGE_END] == "books--three"
-    assert "raw_source/books--three: raw shard books/three.jsonl changed" in first[1].tags["corpus/why"]
-    made = loop(built)
+def test_after_a_change_one_run_computes_what_follows_from_it(built: Runs) -> None:
+    new_rows(built)
+    waiting = len(built.not_fresh()) - 1
+    request = evaluate(built)
+    assert isinstance(request, dg.RunRequest)
+    assert request.tags[WHY_TAG] == f"inventory: books--three changed and {waiting} more"
+    run = launch(built, request).dagster_run
     assert built.not_fresh() == []
-    shard_stages = [request for request in made if _names(request) == ["normalized_documents"]]
-    assert [request.tags[RANGE_END] for request in shard_stages] == ["books--three"]
-
-
-def test_all_runs_of_one_tick_have_one_build_id_and_a_reason(built: Runs) -> None:
-    rows = [{"id": f"new-{n}", "text": prose(f"new {n}")} for n in range(4)]
-    write_raw(built.folder, "books/three.jsonl", rows)
-    first, again = evaluate(built), evaluate(built)
-    assert isinstance(first, list)
-    assert isinstance(again, list)
-    assert len(first) > 1
-    runs = [launch(built, request).dagster_run for request in first]
-    (build,) = {run.tags[BUILD_TAG] for run in runs}
-    assert {run.run_id for run in built.instance.get_runs(dg.RunsFilter(tags={BUILD_TAG: build}))} == {
-        run.run_id for run in runs
-    }
-    assert all(run.tags[WHY_TAG] for run in runs)
-    (other,) = {request.tags[BUILD_TAG] for request in again}
-    assert other != build
-
-
-def _names(request: dg.RunRequest) -> list[str]:
-    return [key.to_user_string() for key in request.asset_selection or []]
+    newest = built.latest("normalized_documents")
+    assert {key for key, event in newest.items() if event.metadata["why"].value != LOST_WHY} == {"books--three"}
+    told = built.instance.get_run_by_id(run.run_id)
+    assert told is not None
+    assert told.tags[BUILD_TAG] == run.run_id
+    assert isinstance(evaluate(built), dg.SkipReason)
 
 
 def test_nothing_is_asked_for_when_all_is_fresh(built: Runs) -> None:
@@ -112,16 +89,15 @@ def _total(corpus: Corpus) -> int:
     return len(corpus.planner().plan().decisions)
 
 
-def test_runs_come_in_batches(built: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sensor, "MAX_PARTITIONS", 2)
-    for key in built.shards():
-        built.corpus.ledger.forget("short_documents", key)
-    found = evaluate(built)
-    assert isinstance(found, list)
-    assert [_names(request) for request in found] == [["short_documents"]]
-    assert "and 1 more" in found[0].tags["corpus/why"]
-    loop(built)
-    assert built.not_fresh() == []
+def test_the_reason_of_a_run_holds_how_much_more_there_is_however_long_it_is(
+    built: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("corpus_assets.orchestration.sensor.MAX_WHY", 30)
+    new_rows(built)
+    request = evaluate(built)
+    assert isinstance(request, dg.RunRequest)
+    more = f" and {len(built.not_fresh()) - 1} more"
+    assert request.tags[WHY_TAG] == "inventory: books--three changed"[: 30 - len(more)] + more
 
 
 def test_the_sensor_waits_while_a_run_is_active(built: Runs) -> None:
@@ -132,43 +108,59 @@ def test_the_sensor_waits_while_a_run_is_active(built: Runs) -> None:
     assert isinstance(found, dg.SkipReason)
     assert run.run_id[:8] in (found.skip_message or "")
     built.instance.report_run_failed(run)
-    assert isinstance(evaluate(built), list)
+    assert isinstance(evaluate(built), dg.RunRequest)
 
 
-def test_a_partition_that_fails_is_asked_for_again_only_when_something_changed(
+def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
+    """Let so many hours pass for the sensor."""
+    now = time.time() + 3600 * hours
+    monkeypatch.setattr("corpus_assets.orchestration.sensor.time", SimpleNamespace(time=lambda: now))
+
+
+def test_a_partition_that_fails_is_tried_again_only_when_something_changed_or_after_an_hour(
     built: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("corpus_assets.orchestration.sensor.time.time", lambda: 10_000.0)
     bad = built.folder / "raw/books/bad.jsonl.gz"
     bad.write_bytes(b"this is no gzip file")
-    for _ in range(2):
-        found = evaluate(built)
-        assert isinstance(found, list)
-        for request in found:
-            launch(built, request)
+    assert len(loop(built)) == 1
     again = evaluate(built)
     assert isinstance(again, dg.SkipReason)
+    assert (again.skip_message or "").startswith("what can start has failed: normalized_documents/books--bad: ")
     bad.write_bytes(b"this is still no gzip file")
-    changed = evaluate(built)
-    assert isinstance(changed, list)
-    assert [_names(request) for request in changed] == [["inventory"], ["raw_source"]]
+    assert len(loop(built)) == 1
+    at(monkeypatch, 1.01)
+    assert isinstance(evaluate(built), dg.RunRequest)
 
 
-def test_what_fails_again_and_again_keeps_nothing_else_from_its_turn(
+def test_what_fails_keeps_nothing_else_from_its_turn(built: Runs) -> None:
+    bad = "books--bad"
+    (built.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
+    loop(built)
+    new_rows(built)
+    assert len(loop(built)) == 1
+    assert "books--three" in built.latest("normalized_documents")
+    assert {key for name, key in built.not_fresh() if name == "normalized_documents"} == {bad}
+
+
+def test_a_run_that_fails_before_any_partition_is_not_made_again_at_every_tick(
     built: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Dagster passes over a request whose key a launched run has."""
-    monkeypatch.setattr("corpus_assets.orchestration.sensor.time.time", lambda: 10_000.0)
-    monkeypatch.setattr(sensor, "MAX_RUNS", 1)
-    (built.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
-    write_raw(built.folder, "books/three.jsonl", [{"id": f"new-{n}", "text": prose(f"new {n}")} for n in range(4)])
-    launched: set[str | None] = set()
-    while isinstance(found := evaluate(built), list) and (new := [one for one in found if one.run_key not in launched]):
-        for request in new:
-            launch(built, request)
-        launched |= {request.run_key for request in new}
-    waiting = {name for name, key in built.not_fresh() if key == "books--three"}
-    assert waiting == {"duplicates", "mixed_pass1"}
+    """Such as over a store that is full: no partition has failed then."""
+    new_rows(built)
+    first = evaluate(built)
+    assert isinstance(first, dg.RunRequest)
+    with monkeypatch.context() as patched:
+        patched.setattr("corpus_assets.orchestration.jobs.build", _full)
+        run = launch(built, first).dagster_run
+    again = evaluate(built)
+    assert isinstance(again, dg.SkipReason)
+    assert f"run {run.run_id[:8]} ended as FAILURE" in (again.skip_message or "")
+    at(monkeypatch, 1.01)
+    assert isinstance(evaluate(built), dg.RunRequest)
+
+
+def _full(*_: object, **__: object) -> None:
+    raise StorageError("no space left")
 
 
 def test_build_corpus_builds_everything_and_reports_it_in_its_own_run(empty: Runs, built: Runs) -> None:

@@ -9,6 +9,7 @@ from corpus_assets.definitions import definitions
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.fresh_checks import check_key, tell
 from corpus_assets.orchestration.freshness import TOLD, freshness, is_told, remember
+from corpus_assets.orchestration.jobs import build_job
 from corpus_assets.orchestration.postgres import VARIABLE
 from corpus_assets.orchestration.sensor import corpus_sensor
 from tests.build.small import prose, write_config, write_raw
@@ -29,7 +30,7 @@ def change(runs: Runs, name: str = "new") -> None:
 
 def look(runs: Runs) -> None:
     """The sensor looks."""
-    corpus_sensor(runs.corpus)(dg.build_sensor_context(instance=runs.instance))
+    corpus_sensor(runs.corpus, build_job(runs.corpus))(dg.build_sensor_context(instance=runs.instance))
 
 
 def results(runs: Runs) -> int:

@@ -1,9 +1,12 @@
 """An asset of the user's own that takes ours as arguments gets lazy handles: one partition, or many by key."""
 
+from typing import Any
+
 import dagster as dg
 import numpy as np
 import pytest
 
+from corpus_assets.orchestration.assembly import assemble
 from partitions.definitions import shards, static
 from resources.errors import LedgerError
 from resources.formats.attributes import AttributeRow
@@ -113,7 +116,66 @@ def test_what_was_not_built_is_named_with_the_command_that_builds_it(empty: Runs
 
 
 def test_the_ledger_error_needs_no_dagster_run(empty: Runs) -> None:
-    manager = DocumentsIOManager(empty.corpus.storage, empty.corpus.ledger)
+    manager = DocumentsIOManager(empty.corpus.storage, empty.corpus.ledger, empty.corpus.graph)
     context = dg.build_input_context(asset_key=dg.AssetKey("inventory"))
     with pytest.raises(LedgerError, match="inventory does not exist"):
         manager.load_input(context)
+
+
+@pytest.mark.parametrize("key", ["documents", "arrays", "records", "hdf5"])
+@pytest.mark.parametrize("made", [[{"id": "mine"}], {"books--one": 3}, 0, "", iter(())])
+def test_rows_of_an_asset_that_is_none_of_ours_are_not_thrown_away(built: Runs, key: str, made: Any) -> None:
+    @dg.asset(io_manager_key=f"{key}_io_manager")
+    def mine() -> Any:
+        return made
+
+    result = built.materialize(extra=[mine])
+    assert not result.success
+    assert f"mine: received {type(made).__name__}, which " in _cause(result)
+    assert "io_manager_key of your own" in _cause(result)
+    assert not built.events("mine")
+
+
+def test_an_asset_of_the_users_own_may_name_one_and_give_nothing(built: Runs) -> None:
+    @dg.asset(io_manager_key="documents_io_manager")
+    def looks(inventory: LazyRows) -> None:
+        assert len(inventory) > 0
+
+    assert built.materialize(extra=[looks]).success
+
+
+def _cause(result: dg.ExecuteInProcessResult) -> str:
+    (event,) = result.filter_events(lambda event: event.is_step_failure)
+    assert event.step_failure_data.error is not None
+    return event.step_failure_data.error.to_string()
+
+
+def _read(runs: Runs, spec: dg.AssetSpec) -> dg.ExecuteInProcessResult:
+    """Run an asset of another code location, where ours is known by its spec alone."""
+
+    @dg.asset(ins={"rows": dg.AssetIn(key=spec.key, input_manager_key="documents_io_manager")})
+    def reads(rows: Any) -> None:
+        raise AssertionError("not reached")
+
+    corpus = runs.corpus
+    resources = assemble(corpus).resources
+    return dg.materialize(
+        [spec, reads], selection=[reads], instance=runs.instance, resources=resources, raise_on_error=False
+    )
+
+
+def test_a_spec_without_partitions_over_an_asset_that_has_some_is_told_so(built: Runs) -> None:
+    cause = _cause(_read(built, dg.AssetSpec("normalized_documents")))
+    assert "normalized_documents has a partition for each shard, and was asked for as one; declare it with" in cause
+    assert "partitions_def=partitions.definitions.shards()" in cause
+
+
+def test_a_spec_with_partitions_over_an_asset_that_has_none_is_told_so(built: Runs) -> None:
+    cause = _cause(_read(built, dg.AssetSpec("components", partitions_def=static(["one"]))))
+    assert "components has no partitions, and was asked for 'one'" in cause
+
+
+def test_a_spec_of_no_asset_of_the_corpus_is_told_which_there_are(built: Runs) -> None:
+    assert "documents is no asset of this corpus; these are: inventory, raw_source" in _cause(
+        _read(built, dg.AssetSpec("documents"))
+    )

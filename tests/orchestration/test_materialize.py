@@ -115,7 +115,7 @@ def test_every_partition_of_an_asset_has_the_same_numbers(built: Runs) -> None:
     assert built.materialize("train_tokens", between=("chunk-0000", "chunk-0002")).success
     for asset in ("normalized_documents", "mixed_pass1", "train_tokens"):
         numbers = [_numbers(event) for event in built.latest(asset).values()]
-        assert all(found.keys() == numbers[0].keys() for found in numbers)
+        assert [found.keys() ^ numbers[0].keys() for found in numbers] == [set()] * len(numbers)
         assert {"seconds", "CPU seconds", "MB/s", "text (MB)", "stored (MB)"} <= numbers[0].keys()
     passed = [_numbers(event) for event in built.latest("mixed_pass1").values()]
     assert sum(found["dropped: short"] for found in passed) == 2
@@ -131,3 +131,12 @@ def test_every_partition_of_an_asset_has_the_same_numbers(built: Runs) -> None:
 def _numbers(event: dg.AssetMaterialization) -> dict[str, float]:
     kinds = dg.IntMetadataValue | dg.FloatMetadataValue
     return {name: float(value.value or 0) for name, value in event.metadata.items() if isinstance(value, kinds)}
+
+
+def test_a_run_of_a_partition_may_have_assets_without_partitions(empty: Runs) -> None:
+    empty.register()
+    one, other = empty.shards()[:2]
+    assert empty.materialize("inventory", "raw_source", partition=one).success
+    assert empty.materialize("inventory", "raw_source", between=(other, other)).success
+    assert empty.latest("inventory").keys() == {None}
+    assert empty.latest("raw_source").keys() == {one, other}

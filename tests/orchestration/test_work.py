@@ -8,7 +8,7 @@ import pytest
 
 from corpus_assets.orchestration.build_log import KEPT, BuildLog
 from corpus_assets.orchestration.build_report import Progress, Report, Several
-from corpus_assets.orchestration.work import Work, dropped_words
+from corpus_assets.orchestration.work import Work, dropped_words, rest_words, speed_words
 from resources.planning.planner import Planner
 from resources.records import Record
 from resources.stage.job import Outcome
@@ -62,13 +62,15 @@ def test_time_left_goes_by_bytes(nothing_built: Planner) -> None:
     assert found.raw_bytes == total
     for shard in shards:
         found.took(outcome("raw_source", shard.key, seconds=shard.bytes / 1000))
-    # The other stage never ran: it is taken to cost as much per byte.
-    assert found.left() == pytest.approx(total / 1000)
+    # The other stage never ran: nobody knows what it costs.
+    assert (found.left(), found.bytes_per_second()) == (None, None)
     clock.now += 10
-    assert found.bytes_per_second() == pytest.approx(total / 2 / 10)
     largest = max(shards, key=lambda shard: shard.bytes)
-    found.took(outcome("minhashes", largest.key, seconds=largest.bytes / 500))
+    compiling = {"seconds": largest.bytes / 500 + 7, "compile_seconds": 7}  # once, not for each byte
+    found.took(outcome("minhashes", largest.key, **compiling))
     assert found.left() == pytest.approx((total - largest.bytes) / 500)
+    done = (total / 1000 + largest.bytes / 500) / (total / 1000 + total / 500)
+    assert found.bytes_per_second() == pytest.approx(done * total / 10)
     found.settled("minhashes")
     assert (found.left(), found.due, found.done) == (0, 8, 8)
 
@@ -156,8 +158,16 @@ def test_logs_are_pruned_and_say_how_far_a_build_is(
     log.outcome(outcome("raw_source", "books--two"))
     log.close()
     assert log.path is not None
-    (line,) = [line for line in log.path.read_text().splitlines() if "MB/s" in line]
-    assert "of 14 partitions" in line
+    (line,) = [line for line in log.path.read_text().splitlines() if "of 14 partitions" in line]
+    assert "left" not in line and "/s" not in line  # One stage never ran.
+
+
+@pytest.mark.parametrize(
+    ("left", "said"), [(None, []), (0.0, []), (0.0004, ["less than 1 s left"]), (90.0, ["about 1 min 30 s left"])]
+)
+def test_what_is_said_of_the_time_left(left: float | None, said: list[str]) -> None:
+    assert rest_words(left) == said
+    assert speed_words(3.1e6) == ["3.1 MB/s of raw files"]
 
 
 def test_a_log_that_cannot_be_written_stops_no_build(

@@ -37,7 +37,7 @@ def texts(rows: list[Document | BadRow]) -> list[str]:
 
 @given(
     rows=st.lists(st.lists(VALUES, min_size=2, max_size=2), max_size=6),
-    ends=st.sampled_from(["\r\n", "\n"]),
+    ends=st.sampled_from(["\r\n", "\n", "\r"]),
     delimiter=st.sampled_from(",;\t|"),
     mark=st.booleans(),
 )
@@ -61,6 +61,75 @@ def test_any_bytes_give_rows_or_a_bad_file(content: bytes, cut: int) -> None:
         return
     assert all(isinstance(row, Document) or row.where.startswith("a.csv line ") for row in found)
     assert sum(isinstance(row, Document) for row in found) <= content.count(b"\n") + content.count(b"\r") + 1
+
+
+def test_lines_end_as_the_first_one_does_and_line_ends_in_quotes_stay() -> None:
+    assert texts(read("a.csv", b'text,n\ra,1\r\r"b\rc\nd\r\ne",2\rf,3')) == ["a", "b\rc\nd\r\ne", "f"]
+    assert texts(read("a.csv", b'"te\rxt",text\n1,a\n2,"b\r"\n')) == ["a", "b\r"]
+    assert texts(read("a.csv", b"text\r\r\na\r\r\n")) == ["a"]
+    long = b"text" + b",x" * BUFFER_BYTES + b"\n"
+    with pytest.raises(BadFileError, match="two columns with one name"):
+        read("a.csv.gz", gzip.compress(long))
+
+
+@pytest.mark.parametrize(
+    ("content", "found", "detail"),
+    [
+        (b"text,n\na,1\nb\rc,2\nd,3\n", ["a", "a.csv line 3: stray_line_end", "d"], "carriage return stands outside"),
+        (b"text,n\ra,1\rb\nc,2\rd,3\r", ["a", "a.csv line 3: stray_line_end", "d"], "a line feed stands outside"),
+        (b'text,n\na,1\n"b"c,2\nd,3\n', ["a", "a.csv line 3: bad_quotes", "d"], 'text stands after a closing "'),
+    ],
+)
+def test_faults_of_a_line_are_told_in_our_words(content: bytes, found: list[str], detail: str) -> None:
+    rows = read("a.csv", content)
+    assert texts(rows) == found
+    assert isinstance(rows[1], BadRow)
+    assert detail in rows[1].detail
+
+
+BACKSLASH = FormatOptions(escape="\\")
+
+
+@pytest.mark.parametrize(
+    ("options", "content", "values"),
+    [
+        (BACKSLASH, rb'"say \"hi\"",1' + b"\n", 'say "hi"'),
+        (BACKSLASH, rb'"a ""b"" c",1' + b"\n", 'a "b" c'),
+        (BACKSLASH, rb'"C:\new \\ \, \LaTeX\\",1' + b"\n", "C:\\new \\ \\, \\LaTeX\\"),
+        (BACKSLASH, b'"a\\\nb \\"",1\n', 'a\\\nb "'),
+        (BACKSLASH, rb"a\,b \t \\,1" + b"\n", "a,b \\t \\"),
+        (BACKSLASH, b"a\\\nb,1\n", "a\nb"),
+        (BACKSLASH, b"a\\\r\nb,1\r\n", "a\r\nb"),
+        (FormatOptions("\t", None, escape="\\"), b'say "a\\\tb\\\\\t1\n', 'say "a\tb\\'),
+        (FormatOptions(escape="!"), b'"a!"b!c!!",1\n', 'a"b!c!'),
+    ],
+)
+def test_an_escape_character_counts_where_one_is_needed_and_stays_elsewhere(
+    options: FormatOptions, content: bytes, values: str
+) -> None:
+    delimiter = (options.delimiter or ",").encode()
+    head = b"text" + delimiter + b"n\n"
+    if b"\r" in content:
+        head = head.replace(b"\n", b"\r\n")
+    rows = read("a.csv", head + content + content, options)
+    assert texts(rows) == [values, values]
+
+
+@given(
+    rows=st.lists(st.lists(VALUES, min_size=2, max_size=2), max_size=6),
+    ends=st.sampled_from(["\r\n", "\n", "\r"]),
+    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    escape=st.sampled_from("\\!^"),
+)
+def test_every_value_that_was_written_with_escapes_is_read(
+    rows: list[list[str]], ends: str, quoting: int, escape: str
+) -> None:
+    table = [["text", "note"], *rows]
+    content = written(table, lineterminator=ends, quoting=quoting, escapechar=escape, doublequote=False)
+    found = read("a.csv", content, FormatOptions(escape=escape))
+    documents = [row for row in found if isinstance(row, Document)]
+    assert documents == found
+    assert [[row.text, json.loads(bytes(row.metadata))["note"]] for row in documents] == rows
 
 
 def test_compressed_tables_and_their_usual_delimiters() -> None:
@@ -119,7 +188,9 @@ def test_bad_rows_name_their_lines_and_are_counted() -> None:
         (b"te\0xt\n1\n", "the header cannot be read"),
         (b'te\xff,"text"\n1\n', "the header cannot be read"),
         (b'"text"x\n1\n', r"line 1: the header cannot be read"),
-        (b"text\ra\rb", "the header cannot be read"),
+        (b'a,te\rxt\nb\n"c\rd",e\n', "no column 'text'"),
+        (b'id,text\r1,"open\r2,b\r', r"a\.csv line 2 to 3: a quote is open where the file ends"),
+        (b"," * 100_000 + b"\nb\n", "two columns with one name; columns: ('', ){39}'' [.]{3}$"),
         ("text\na\n".encode("utf-16"), "starts like UTF-16"),
     ],
 )

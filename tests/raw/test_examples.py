@@ -438,7 +438,7 @@ def test_columns_that_are_not_there_fail_the_file() -> None:
         read("a.parquet", content, PAIR)
     with pytest.raises(BadFileError, match="no column 'prompt_'"):
         read("a.parquet", content, rules_for("conversation", messages_key="prompt_"))
-    with pytest.raises(BadFileError, match="no column 'prompt'; columns: text"):
+    with pytest.raises(BadFileError, match=r"no column 'prompt' \(datasets\.\w+\.input\.messages_key\); columns: text"):
         read("a.parquet", parquet([{"text": "t"}]), rules_for("conversation", messages_key="prompt"))
     either = rules_for("pair", prompt_key=["question", "ask"], completion_key="answer")
     with pytest.raises(BadFileError, match="no column 'question' or 'ask'"):

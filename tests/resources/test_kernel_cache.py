@@ -1,11 +1,18 @@
 """Compiled code is written whole or not at all."""
 
+import json
+import os
+import subprocess
+import sysconfig
+import venv
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from resources.kernel_cache import KernelCache
+from tests.build.small import write_small
+from tests.faults.command import MAIN
 
 CODE = SimpleNamespace(lifted=(), library=SimpleNamespace(has_dynamic_globals=False), _reduce=lambda: ("code",))
 
@@ -29,3 +36,47 @@ def test_a_folder_that_cannot_be_entered_holds_nothing(tmp_path: Path, monkeypat
     assert cache.holds(())
     monkeypatch.setattr(Path, "exists", exists)
     assert not cache.holds(())
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = """
+import sys
+from importlib import import_module
+from resources.kernel_cache import cache_folder, sources
+sys.path.insert(0, sys.argv[1])
+import_module("own_kernels")
+cache_folder("own_kernels")
+print(*sources("own_kernels"), sep="\\n")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["PYTHONPATH", "pth"])
+@pytest.mark.parametrize("name", ["site-packages", "libraries"])
+def test_libraries_may_lie_anywhere(tmp_path: Path, how: str, name: str) -> None:
+    """An interpreter without packages, which finds them in a folder that is not its own."""
+    venv.create(tmp_path / "bare", with_pip=False)
+    python = tmp_path / "bare/bin/python"
+    libraries = tmp_path / name
+    libraries.symlink_to(sysconfig.get_path("purelib"))
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "DAGSTER_HOME")}
+    if how == "pth":
+        (own,) = (tmp_path / "bare/lib").glob("python*/site-packages")
+        (own / "elsewhere.pth").write_text(f"{ROOT}\n{libraries}\n")
+    else:
+        environment["PYTHONPATH"] = f"{ROOT}{os.pathsep}{libraries}"
+    folder = write_small(tmp_path / "corpus", {"engine.workers": 1})
+    (folder / "own_kernels.py").write_text("import os, sys, numba, numpy\nfrom own_tables import TABLE\n")
+    (folder / "own_tables.py").write_text("import numpy.fft\nTABLE = (1, 2)\n")
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            [str(python), "-c", *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    found = run(SOURCES, str(folder)).split()
+    assert found == [str(folder / "own_kernels.py"), str(folder / "own_tables.py")]
+    assert json.loads(run(MAIN, "doctor", "--json"))["ok"]
+    assert json.loads(run(MAIN, "build", "--json", "--select", "+minhashes"))["failed"] == 0

@@ -282,3 +282,11 @@ def test_a_file_belongs_to_one_source(tmp_path: Path) -> None:
     assert len(look(texts, deep).shards) == 2
     own = SourceFolder("own", str(tmp_path), ("**/*",), "auto", what="dataset")
     assert len(look(everything, own).shards) == 4
+
+
+@pytest.mark.parametrize("path", ["x...y", "x....y", "a.../b", "...", "a/..."])
+def test_no_name_has_the_dots_that_are_a_range_between_two_keys(path: str) -> None:
+    name = shard_name(f"{path}.jsonl")
+    assert "..." not in name
+    assert name != shard_name(f"{path.replace('...', '-')}.jsonl")
+    assert shard_name("x..y.jsonl") == "x..y"

@@ -20,11 +20,12 @@ class ByteTokenizer:
         self.special_tokens: Mapping[str, int] = {token: 512 + number for number, token in enumerate(CONTROL)}
         self.kind = "tokenizer_json"
         self.vocab_size = 512 + len(CONTROL)
+        self.added_tokens = self.special_tokens
         self.eos_id: int | None = self.special_tokens["<eos>"]
         self.pad_id = self.special_tokens[pad]
         self.bos_id: int | None = self.special_tokens["<bos>"] if adds_bos else None
         self.adds_bos = self.bos_by_setting = adds_bos
-        self.digest = "0" * 32
+        self.digest = self.encoding_digest = "0" * 32
         self.chat_template: str | None = None
         self.template_values: Mapping[str, Any] = {}
 

@@ -114,6 +114,7 @@ def test_a_library_that_fails_the_probe_is_passed_over(notes: Path, monkeypatch:
     last = accelerate(reference, "auto", [])
     assert last.report()["backend"] == "tokenizers"
     assert "fastokens: id" in last.report()["not_faster"]
+    assert last.report()["fell_back"].startswith("gigatoken: id")
     assert equal(last.encode_batch(["the cat"]), reference.encode_batch(["the cat"]))
 
 
@@ -127,6 +128,7 @@ def test_a_library_that_differs_on_the_first_texts_is_passed_over(monkeypatch: p
 def test_a_difference_in_the_shard_is_found_and_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     broken(monkeypatch, "gigatoken", "the only one")
     fast = accelerate(trained("later"), "gigatoken", ["the cat"])
     assert isinstance(fast, Accelerated)
@@ -134,6 +136,7 @@ def test_a_difference_in_the_shard_is_found_and_reported(
         for _ in range(100):
             fast.encode_batch(["the only one"] * 100)
     assert "expected" in caplog.text
+    assert {one.levelname for one in caplog.records} == {"INFO"}  # A note says it, and what comes of it.
 
 
 def test_a_share_of_the_text_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from corpus_assets.config.datasets import ChatDataset
 from corpus_assets.tokenize.modes import turns
 from corpus_assets.tokenize.modes.chat import chat_encoder, chat_rows, chat_vsl_rows
-from corpus_assets.tokenize.modes.chat_encoding import ChatEncoder
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_encoding import ChatEncoder, ChatSequence
+from corpus_assets.tokenize.modes.chat_input import talk_of
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
@@ -86,10 +87,15 @@ def encoder_of(section: ChatDataset, loaded: LoadedTokenizer | None = None) -> C
     return chat_encoder(section, loaded or tokenizer(), section.chat_template)
 
 
+def encoded(encoder: ChatEncoder, messages: Messages) -> ChatSequence:
+    written = encoder.write(talk_of(example(messages))[0])
+    assert written is not None
+    return encoder.encode(written)
+
+
 def learned(messages: Messages, section: ChatDataset) -> list[str]:
     """The text of every learned run of tokens."""
-    encoder = encoder_of(section)
-    sequence = encoder.encode(messages, encoder.align(messages))
+    sequence = encoded(encoder_of(section), messages)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], sequence.learned.astype(int), [0]])))
     return [tokenizer().decode(sequence.ids[start:stop]) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
@@ -114,8 +120,9 @@ TALK = talk(
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_ids_are_those_of_the_rendered_text(name: str) -> None:
     encoder = encoder_of(chat(512, chat_template=TEMPLATES[name]))
-    aligned = encoder.align(TALK)
-    ids = encoder.encode(TALK, aligned).ids
+    written = encoder.write(talk_of(example(TALK))[0])
+    assert written is not None
+    aligned, ids = written.aligned, encoder.encode(written).ids
     np.testing.assert_array_equal(ids, tokenizer().encode_trusted(aligned.text, bos=False))
     contents = [aligned.text[content.start : content.stop].strip() for content in aligned.contents]
     assert contents == [message["content"].strip() for message in TALK]
@@ -123,17 +130,20 @@ def test_ids_are_those_of_the_rendered_text(name: str) -> None:
 
 def test_rendered_texts() -> None:
     values = {"bos_token": "<s>", "eos_token": "</s>"}
-    assert ChatTemplate(CHATML).render(TALK[1:3], values).text == (
+    assert ChatTemplate(CHATML).render(Dialogue(TALK[1:3]), values).text == (
         "<|im_start|>user\n What? <|im_end|>\n<|im_start|>assistant\nThis é.<|im_end|>\n"
     )
-    assert ChatTemplate(LLAMA_2).render(TALK[:3], values).text == (
+    assert ChatTemplate(LLAMA_2).render(Dialogue(TALK[:3]), values).text == (
         "<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\n What? [/INST] This é. </s>"
     )
-    assert ChatTemplate(LLAMA_3).render(TALK[1:3], values).text == (
+    assert ChatTemplate(LLAMA_3).render(Dialogue(TALK[1:3]), values).text == (
         "<s><|start_header_id|>user<|end_header_id|>\n\nWhat?<|eot_id|>"
         "<|start_header_id|>assistant<|end_header_id|>\n\nThis é.<|eot_id|>"
     )
-    assert ChatTemplate(ZEPHYR).render(TALK[1:3], values).text == "<|user|>\n What? </s>\n<|assistant|>\nThis é.</s>\n"
+    assert (
+        ChatTemplate(ZEPHYR).render(Dialogue(TALK[1:3]), values).text
+        == "<|user|>\n What? </s>\n<|assistant|>\nThis é.</s>\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,11 +166,11 @@ def test_answers_and_their_ends_are_learned(name: str, expected: list[str]) -> N
 
 def test_a_character_of_several_tokens_is_learned_whole() -> None:
     messages = talk(("user", "x"), ("assistant", "日本"), ("user", "y"))
-    section = chat(64, chat_template="{% for m in messages %}{{ m.content }}{% endfor %}")
+    section = chat(64, chat_template="{% for m in messages %}{{ m.content }}<|im_end|>{% endfor %}")
     encoder = encoder_of(section)
-    sequence = encoder.encode(messages, encoder.align(messages))
+    sequence = encoded(encoder, messages)
     assert sequence.ids.size > 4
-    assert tokenizer().decode(sequence.ids[sequence.learned]) == "日本"
+    assert tokenizer().decode(sequence.ids[sequence.learned]) == "日本<|im_end|>"
 
 
 def test_other_roles_can_be_learned() -> None:
@@ -173,12 +183,15 @@ def test_any_order_of_roles() -> None:
     assert learned(messages, chat(512, chat_template=CHATML)) == ["c<|im_end|>", "e<|im_end|>"]
 
 
-def test_tool_calls_are_learned_from_the_first_text_of_the_message() -> None:
+def test_tool_calls_are_learned_whole() -> None:
     call = {"type": "function", "function": {"name": "look_up", "arguments": {"word": 'a "b"\n', "limit": 3}}}
     messages = [*talk(("user", "Find b")), {"role": "assistant", "content": None, "tool_calls": [call]}]
     messages += talk(("tool", "nothing"), ("assistant", "Nothing."))
     text, answer = learned(messages, chat(512, chat_template=TOOLS))
-    assert text == 'look_up", "arguments": {"word": "a \\"b\\"\\n", "limit": 3}}</tool_call>\n<|im_end|>'
+    assert (
+        text
+        == '<tool_call>{"name": "look_up", "arguments": {"word": "a \\"b\\"\\n", "limit": 3}}</tool_call>\n<|im_end|>'
+    )
     assert answer == "Nothing.<|im_end|>"
 
 
@@ -295,7 +308,7 @@ def test_truncation() -> None:
 
 def ids_of(messages: Messages) -> Rows:
     encoder = encoder_of(chat(512, chat_template=CHATML))
-    return encoder.encode(messages, encoder.align(messages)).ids
+    return encoded(encoder, messages).ids
 
 
 def accounted(statistics: Statistics) -> int:
@@ -319,8 +332,8 @@ def test_no_message_makes_a_control_token(name: str, messages: Messages) -> None
     loaded = tokenizer()
     encoder = encoder_of(chat(512, chat_template=TEMPLATES[name]), loaded)
     harmless = [message | {"content": "x"} for message in messages]
-    ids = encoder.encode(messages, encoder.align(messages)).ids
-    expected = encoder.encode(harmless, encoder.align(harmless)).ids
+    ids = encoded(encoder, messages).ids
+    expected = encoded(encoder, harmless).ids
     control = list(loaded.special_tokens.values())
     np.testing.assert_array_equal(ids[np.isin(ids, control)], expected[np.isin(expected, control)])
 
@@ -359,7 +372,7 @@ def test_laws_of_rows(talks: list[Messages], inverted: bool, size: int) -> None:
 )
 def test_what_a_template_may_not_do(source: str, reason: str) -> None:
     with pytest.raises(TemplateFault) as caught:
-        ChatTemplate(source).render(TALK, {})
+        ChatTemplate(source).render(Dialogue(TALK), {})
     assert caught.value.reason == reason
 
 
@@ -373,14 +386,14 @@ def test_templates_that_cannot_be_used() -> None:
 
 def test_the_day_is_fixed_or_absent() -> None:
     guarded = "{% if strftime_now is defined %}{{ strftime_now('%d %b %Y') }}{% else %}none{% endif %}"
-    assert ChatTemplate(guarded).render([], {}).text == "none"
-    assert ChatTemplate(guarded, day=date(2024, 7, 26)).render([], {}).text == "26 Jul 2024"
+    assert ChatTemplate(guarded).render(Dialogue([]), {}).text == "none"
+    assert ChatTemplate(guarded, day=date(2024, 7, 26)).render(Dialogue([]), {}).text == "26 Jul 2024"
 
 
 def test_json_and_loop_controls() -> None:
     source = "{% for m in messages %}{% if loop.index > 1 %}{% break %}{% endif %}{{ m | tojson }}{% endfor %}"
     assert (
-        ChatTemplate(source).render(talk(("user", "<é>"), ("user", "b")), {}).text
+        ChatTemplate(source).render(Dialogue(talk(("user", "<é>"), ("user", "b"))), {}).text
         == '{"role": "user", "content": "<é>"}'
     )
 

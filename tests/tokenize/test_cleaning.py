@@ -1,8 +1,10 @@
 """Cleaning before tokenizing: the wikitext rules against the plain regular expressions, pieces, ftfy."""
 
 import re
+from typing import Any
 
 import ftfy
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +44,23 @@ def plain_rules(text: str) -> str:
 @given(marks)
 def test_wikitext_equals_the_plain_rules(text: str) -> None:
     assert detokenize_wikitext(text) == plain_rules(text)
+
+
+@pytest.mark.parametrize(
+    ("fixes", "left"),
+    [
+        ({"unescape_html": False}, "&amp;"),
+        ({"fix_latin_ligatures": False}, "\ufb01"),
+        ({"fix_character_width": False}, "\uff21"),
+        ({"uncurl_quotes": False}, "\u201c"),
+    ],
+)
+def test_what_ftfy_changes_is_chosen(fixes: dict[str, Any], left: str) -> None:
+    text = "schÃ¶n &amp; \ufb01n \uff21 \u201cq\u201d"
+    cleaned = clean(text, Cleaning.model_validate({"ftfy": fixes}))
+    assert cleaned == ftfy.fix_text(text, **fixes)
+    assert left in cleaned and "schön" in cleaned
+    assert clean(text, Cleaning(ftfy=True)) == 'schön & fin A "q"'
 
 
 def test_wikitext_example() -> None:

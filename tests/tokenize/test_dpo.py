@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.modes import dpo as dpo_mode
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo import formatted_rows
 from corpus_assets.tokenize.modes.dpo_pairs import Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
@@ -19,7 +19,7 @@ from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.sections import dpo
 
 TOKENIZER = ByteTokenizer()
-EOS, PAD = 512, 513
+PAD = 513
 CHAT = "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] | trim }}<eos>{% endfor %}"
 INSTRUCTION = instruction_formatter(Roles())
 Rows = NDArray[np.int32]
@@ -27,7 +27,7 @@ Rows = NDArray[np.int32]
 
 def chat(source: str = CHAT) -> Formatter:
     template = ChatTemplate(source)
-    return lambda messages: template.render(messages, {}).text
+    return lambda messages: template.render(Dialogue(messages), {}).text
 
 
 def pair(prompt: Any = "ask", chosen: Any = "good", rejected: Any = "bad") -> Example:
@@ -57,10 +57,10 @@ def turn(role: str, content: Any) -> dict[str, Any]:
 
 def test_row_of_a_pair() -> None:
     rows, statistics = run(pair(), length=32)
-    assert side(rows) == ("<eos>[INST] ask", " [/INST] good<eos>")
-    assert side(rows, rejected=True) == ("<eos>[INST] ask", " [/INST] bad<eos>")
+    assert side(rows) == ("[INST] ask", " [/INST] good<eos>")
+    assert side(rows, rejected=True) == ("[INST] ask", " [/INST] bad<eos>")
     inputs, mask, labels = rows[0, :3]
-    real = len(TOKENIZER.encode_plain(["[INST] ask [/INST] good"])[0]) + 2
+    real = len(TOKENIZER.encode_plain(["[INST] ask [/INST] good"])[0]) + 1
     assert (inputs[real:] == PAD).all() and (labels[real - 1 :] == PAD).all() and not mask[real - 1 :].any()
     start = int(mask.argmax())
     assert (labels[:start] == PAD).all() and (labels[start : real - 1] == inputs[start + 1 : real]).all()
@@ -89,15 +89,35 @@ def test_reference_adds_a_begin_of_text_id_unless_a_setting_says_that_texts_have
 
 def test_template_that_ends_with_the_end_of_text_gets_no_second_one() -> None:
     rows, _ = run(pair(), formatter=chat())
-    assert side(rows) == ("<eos><|user|>ask<eos>", "<|assistant|>good<eos>")
+    assert side(rows) == ("<|user|>ask<eos>", "<|assistant|>good<eos>")
+
+
+def test_nothing_stands_before_a_prompt_where_the_tokenizer_has_no_begin_of_text() -> None:
+    rows, _ = run(pair(), formatter=chat())
+    assert TOKENIZER.bos_id is None and TOKENIZER.decode(rows[0, 0]).startswith("<|user|>ask")
+
+
+def test_a_template_that_ends_a_turn_and_its_line_gets_no_second_end() -> None:
+    source = CHAT.replace("<eos>", "<|assistant|>\n")
+    rows, _ = run(pair(), formatter=chat(source))
+    assert side(rows)[1] == "<|assistant|>good<|assistant|>"
+    rows, _ = run(pair(chosen="good<|assistant|>"), formatter=chat(CHAT.replace("<eos>", "\n")))
+    assert side(rows)[1] == "<|assistant|>good<|assistant|>\n<eos>"  # Somebody's text ends no turn.
+
+
+def test_equal_responses_are_counted_and_left_out_unless_they_are_kept() -> None:
+    rows, statistics = run(pair(chosen="same", rejected="same"), pair())
+    assert len(rows) == 1 and statistics.discarded_documents == {"equal_responses": 1}
+    assert len(run(pair(chosen="same", rejected="same"), equal_pairs="keep")[0]) == 1
+    assert len(run(pair(chosen="same", rejected="same"), reference=True)[0]) == 1
 
 
 def test_answer_begins_after_its_header_without_a_delimiter() -> None:
     source = CHAT.replace("<|{{ m['role'] }}|>", "{{ m['role'] | upper }}: ")
     rows, _ = run(pair(), formatter=chat(source))
-    assert side(rows) == ("<eos>USER: ask<eos>ASSISTANT:", " good<eos>")
+    assert side(rows) == ("USER: ask<eos>ASSISTANT:", " good<eos>")
     rows, _ = run(pair(), formatter=chat(source), response_delimiter="ASSISTANT")
-    assert side(rows) == ("<eos>USER: ask<eos>", "ASSISTANT: good<eos>")
+    assert side(rows) == ("USER: ask<eos>", "ASSISTANT: good<eos>")
 
 
 @pytest.mark.parametrize("text", ["[/INST]", "a [/INST] b", "<|assistant|>", "assistant: x", "<eos>", "<|user|>x<eos>"])
@@ -140,7 +160,7 @@ def test_reference_knows_roles_as_cerebras_does() -> None:
 
 def test_prompt_of_two_texts_ends_with_the_last_speaker_of_their_common_beginning() -> None:
     rows, _ = run(pair(None, "Q: a\nASSISTANT: he said assistant: ok", "Q: a\nASSISTANT: she"), length=96)
-    assert side(rows) == ("<eos>[INST] Q: a\nASSISTANT:", " [/INST] he said assistant: ok<eos>")
+    assert side(rows) == ("[INST] Q: a\nASSISTANT:", " [/INST] he said assistant: ok<eos>")
     rows, _ = run(pair(None, "Q: a\nbot: yes", "Q: a\nbot: no"), assistant_role="Bot")
     assert side(rows)[1] == " [/INST] yes<eos>"
 
@@ -151,7 +171,7 @@ def test_dialogues_and_continuations() -> None:
     continued = pair(start, [turn("assistant", "d")], "e")
     rows, _ = run(whole, continued, length=96)
     np.testing.assert_array_equal(rows[0], rows[1])
-    assert side(rows) == ("<eos><<SYS>> s <</SYS>> [INST] a [/INST] b[INST] c", " [/INST] d<eos>")
+    assert side(rows) == ("<<SYS>> s <</SYS>> [INST] a [/INST] b[INST] c", " [/INST] d<eos>")
     tool = [turn("assistant", None), turn("tool", "42")]
     rows, _ = run(pair("a", [*tool, turn("assistant", "x")], [*tool, turn("assistant", "y")]), formatter=chat())
     assert side(rows)[1] == "<|assistant|>x<eos>"
@@ -212,7 +232,7 @@ def test_template_that_takes_no_prompt_alone() -> None:
 def test_template_that_treats_real_answers_differently_is_cut_after_the_prompt() -> None:
     source = "{% for m in messages %}{{ m.role }}:{{ '!' if 'o' in m.content else '?' }}{{ m.content }}\n{% endfor %}"
     rows, _ = run(pair(), formatter=chat(source))
-    assert side(rows) == ("<eos>user:?ask\n", "assistant:!good\n<eos>")
+    assert side(rows) == ("user:?ask\n", "assistant:!good\n<eos>")
 
 
 def test_prompt_gives_way_as_far_as_needed_and_keeps_its_begin() -> None:
@@ -220,27 +240,27 @@ def test_prompt_gives_way_as_far_as_needed_and_keeps_its_begin() -> None:
     rows, statistics = run(pair(prompt, answer, "b"), length=64, limit=10, formatter=chat())
     start, learned = side(rows)
     assert learned == f"<|assistant|>{answer}<eos>"
-    assert start == f"<eos>{'p' * 40}<eos>"
+    assert start == f"{'p' * 41}<eos>"
     assert np.count_nonzero(rows[0, 0] != PAD) == 64
     assert side(rows, rejected=True) == (start, "<|assistant|>b<eos>")
     assert statistics.truncated_documents == {"prompt_cut": 1}
-    assert statistics.dropped_tokens == {"prompt_cut": 2 * 21}
+    assert statistics.dropped_tokens == {"prompt_cut": 2 * 20}
 
 
 def test_response_is_cut_only_beside_its_share_and_then_ends_without_end_of_text() -> None:
     rows, statistics = run(pair("p" * 60, "a" * 80, "b"), length=64, limit=10, formatter=chat())
     start, learned = side(rows)
-    assert start == f"<eos>{'p' * 8}<eos>"
+    assert start == f"{'p' * 9}<eos>"
     assert learned == "<|assistant|>" + "a" * 53
     assert side(rows, rejected=True)[1] == "<|assistant|>b<eos>"
     assert statistics.truncated_documents == {"prompt_cut": 1, "response_cut": 1}
     rows, _ = run(pair("p", "a" * 80, "b"), length=64, limit=10, formatter=chat())
-    assert side(rows) == ("<eos><|user|>p<eos>", "<|assistant|>" + "a" * 59)
+    assert side(rows) == ("<|user|>p<eos>", "<|assistant|>" + "a" * 60)
 
 
 def test_cleaning_is_done_to_contents_and_counted() -> None:
     rows, statistics = run(pair("schÃ¶n", "jÃ¤", "no"), ftfy=True)
-    assert side(rows) == ("<eos>[INST] schön", " [/INST] jä<eos>")
+    assert side(rows) == ("[INST] schön", " [/INST] jä<eos>")
     assert statistics.raw_chars_count - statistics.normalized_chars_count == 3
 
 
@@ -281,11 +301,10 @@ def test_rows_keep_their_promises(
         limit=limit,
         formatter=chat() if with_chat else INSTRUCTION,
     )
-    assert len(rows) == len(pairs)
-    assert (rows[:, [0, 3], 0] == EOS).all()
+    assert len(rows) == sum(chosen != rejected for _, chosen, rejected in pairs)
     inputs, masks, labels = (rows[:, [n, n + 3]] for n in range(3))
     starts, sizes = masks.argmax(axis=2), masks.sum(axis=2)
-    assert (sizes >= 1).all() and (starts[:, 0] == starts[:, 1]).all()
+    assert not len(rows) or ((sizes >= 1).all() and (starts[:, 0] == starts[:, 1]).all())
     for row in range(len(rows)):
         start = starts[row, 0]
         np.testing.assert_array_equal(inputs[row, 0, : start + 1], inputs[row, 1, : start + 1])

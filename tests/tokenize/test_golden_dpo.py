@@ -9,11 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import DPODataset
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue
 from corpus_assets.tokenize.modes.dpo import formatted_rows
 from corpus_assets.tokenize.modes.dpo_pairs import Roles
 from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
+from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.statistics import Statistics, merge
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.formats.examples import Example
 from tests.golden import shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name
@@ -46,7 +48,7 @@ def formatter(given: dict[str, Any]) -> Formatter:
         return instruction_formatter(Roles(section.user_role, section.assistant_role))
     tokenizer = for_case(given)
     template = ChatTemplate(given["dataset"].get("chat_template") or tokenizer.chat_template or "")
-    return lambda messages: template.render(messages, tokenizer.template_values).text
+    return lambda messages: template.render(Dialogue(messages), tokenizer.template_values).text
 
 
 def section_of(given: dict[str, Any], *, reference: bool) -> DPODataset:
@@ -119,13 +121,32 @@ def test_statistics_equal_the_original_but_for_what_it_counts_as_loss_and_paddin
     assert counted["document_tokens"] == counted["non_pad_tokens"] + statistics.dropped_tokens.total()
 
 
+def _differ_by_begin_and_end(tokenizer: LoadedTokenizer, reference: Ids, ours: Ids) -> bool:
+    """Cerebras puts an end-of-text id before a prompt if there is no begin-of-text id, and behind any other end."""
+    (their_prompt, their_answer), (prompt, answer) = (
+        (inputs[: mask.argmax() + 1].tolist(), labels[mask == 1].tolist()) for inputs, mask, labels in (reference, ours)
+    )
+    begin = [tokenizer.eos_id] if tokenizer.bos_id is None else []
+    rest = tokenizer.decode(their_answer[len(answer) :])
+    eos = "" if tokenizer.eos_id is None else tokenizer.decode([tokenizer.eos_id])
+    return their_prompt == begin + prompt and their_answer[: len(answer)] == answer and rest.strip() in ("", eos)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_defects_show_only_in_pairs_that_are_cut_or_have_no_prompt(name: str) -> None:
     given = case(name)
     records = [record for share in chunks(given) for chunk in share for record in examples(given, chunk)]
     both = [np.concatenate(list(output(name, reference)[0].values())) for reference in (True, False)]
     assert both[0].shape == both[1].shape
-    differ = (both[0] != both[1]).any(axis=(1, 2))
+    tokenizer = for_case(given)
+    differ = np.array(
+        [
+            not all(
+                _differ_by_begin_and_end(tokenizer, *(rows[pair, 3 * side :][:3] for rows in both)) for side in (0, 1)
+            )
+            for pair in range(len(both[0]))
+        ]
+    )
     with_lists = np.array([isinstance(record.chosen, list) for record in records])
     if all(record.prompt for record in records) or with_lists.all():
         cut = max(output(name, kind)[1].truncated_documents.total() for kind in (True, False))

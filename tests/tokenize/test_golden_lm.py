@@ -255,6 +255,10 @@ def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
         wrongly_discarded = output(name).one_token_tails
         assert counted["discarded_files"] + wrongly_discarded == original["discarded_files"]
         assert counted["successful_files"] - wrongly_discarded == original["successful_files"]
+    rows = sum(map(len, output(name).files.values()))
+    for unit in ("chars", "bytes"):
+        assert counted[f"average_{unit}_per_sequence"] == -(-counted[f"raw_{unit}_count"] // rows)
+    # docs/formats/cerebras-hdf5.md "Statistics": the rows that packing left over count in no average of Cerebras.
     before = output(name).before_leftover
     assert before.average_chars_per_sequence == original["average_chars_per_sequence"]
     assert before.average_bytes_per_sequence == original["average_bytes_per_sequence"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.tokenize.modes import limited_template as module
 from corpus_assets.tokenize.modes.chat import chat_rows
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.limited_template import Found, LimitedTemplate, open_template, try_template
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.statistics import Statistics
@@ -82,12 +82,12 @@ def reasons(found: list[Found]) -> list[str]:
     "name", [name if name in ONE_OF_EACH_KIND else pytest.param(name, marks=pytest.mark.slow) for name in HOSTILE]
 )
 def test_limits_hold_whatever_a_template_does(hostile: LimitedTemplate, name: str) -> None:
-    assert reasons(hostile.render_all([talk(("user", name))])) == ["template_limit"]
+    assert reasons(hostile.render_all([Dialogue(talk(("user", name)))])) == ["template_limit"]
 
 
 def test_one_conversation_that_costs_too_much_takes_no_other_along(hostile: LimitedTemplate) -> None:
     good, slow, large = (talk(("user", name)) for name in ("none of them", "squares", "growth by ~"))
-    found = hostile.render_all([good, slow, good, large, good])
+    found = hostile.render_all([*map(Dialogue, [good, slow, good, large, good])])
     assert reasons(found) == ["ok", "template_limit", "ok", "template_limit", "ok"]
 
 
@@ -105,17 +105,17 @@ def test_limits_hold_while_a_template_is_compiled(source: str) -> None:
 
 def test_a_process_that_breaks_is_a_limit(hostile: LimitedTemplate) -> None:
     """No template is known that breaks Python; the process is broken for it."""
-    assert reasons(hostile.render_all([talk(("user", "x"))])) == ["ok"]
+    assert reasons(hostile.render_all([Dialogue(talk(("user", "x")))])) == ["ok"]
     process_of(hostile).send_signal(signal.SIGSEGV)
-    assert reasons(hostile.render_all([talk(("user", "x"))])) == ["ok"]
+    assert reasons(hostile.render_all([Dialogue(talk(("user", "x")))])) == ["ok"]
 
 
 def test_a_process_that_somebody_kills_is_no_fault_of_the_conversation(hostile: LimitedTemplate) -> None:
-    assert reasons(hostile.render_all([talk(("user", "x"))])) == ["ok"]
+    assert reasons(hostile.render_all([Dialogue(talk(("user", "x")))])) == ["ok"]
     process_of(hostile).kill()
     with pytest.raises(CorpusError, match="ended by signal 9; what it was asked is not the reason"):
-        hostile.render_all([talk(("user", "x"))])
-    assert reasons(hostile.render_all([talk(("user", "x"))])) == ["ok"]
+        hostile.render_all([Dialogue(talk(("user", "x")))])
+    assert reasons(hostile.render_all([Dialogue(talk(("user", "x")))])) == ["ok"]
 
 
 def test_a_template_that_costs_too_much_for_one_question_is_refused_before_a_build(
@@ -158,9 +158,9 @@ TALKS = st.lists(st.tuples(st.sampled_from(["system", "user", "assistant"]), TEX
 def test_a_process_of_its_own_changes_no_text(source: str | None, conversations: list[Messages]) -> None:
     source = source or tokenizer().chat_template or ""
     inside, template = ChatTemplate(source), open_template(source, VALUES)
-    for messages, found in zip(conversations, template.render_all(conversations), strict=True):
+    for messages, found in zip(conversations, template.render_all([*map(Dialogue, conversations)]), strict=True):
         try:
-            assert found == inside.render(messages, VALUES)
+            assert found == inside.render(Dialogue(messages), VALUES)
         except TemplateFault as fault:
             assert str(found) == str(fault)
 
@@ -171,6 +171,21 @@ def test_generated_parts_and_all_of_unicode_pass_the_pipe() -> None:
     )
     contents = ["a\nb\r\u2028", "\ufdd0\x00é", "\U0001f600"]
     messages = [{"role": "user", "content": content, "number": 10**30, "share": 0.1} for content in contents]
-    assert open_template(source, {"n": 0}).render(messages) == ChatTemplate(source).render(messages, {"n": 0})
+    assert open_template(source, {"n": 0}).render(Dialogue(messages)) == ChatTemplate(source).render(
+        Dialogue(messages), {"n": 0}
+    )
     with pytest.raises(TemplateFault, match="template_error: UnicodeEncodeError"):
-        open_template(source, {"n": 1}).render(messages)
+        open_template(source, {"n": 1}).render(Dialogue(messages))
+
+
+def test_the_process_has_no_keys_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "not for a corpus")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not for a corpus")
+    before = {child.pid for child in psutil.Process().children()}
+    template = LimitedTemplate(CHATML, {"bos_token": ""})
+    try:
+        assert template.render_all([Dialogue(talk(("user", "Hello")))])
+        (child,) = [child for child in psutil.Process().children() if child.pid not in before]
+        assert "not for a corpus" not in child.environ().values()
+    finally:
+        template.close()

@@ -5,6 +5,7 @@ import html
 import json
 import re
 import shlex
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -55,7 +56,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         for n, name in enumerate(IDS)
     ]
     write_rows(folder / "raw" / "books" / "odd name.jsonl", rows)
-    web = [{"id": "books/plain", "text": prose("other")}, {"text": 5}, {"id": "last", "text": prose("last")}]
+    web: list[dict[str, Any]] = [
+        {"id": "books/plain", "text": prose("other")},
+        {"text": 5},
+        {"id": "last", "text": prose("last")},
+    ]
     write_rows(folder / "raw" / "web" / "b.jsonl", web)
     write_rows(folder / "raw" / "web" / "c.jsonl", [{"id": "plain", "text": prose("c")}])
     sources = [

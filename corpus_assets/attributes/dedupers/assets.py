@@ -1,17 +1,20 @@
 """Stages of deduplication: hashes of each shard, which of them came before in the corpus, and the attribute."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from corpus_assets.attributes.dedupers import compiled
 from corpus_assets.attributes.dedupers.earlier import seen
-from corpus_assets.attributes.dedupers.hashes import HASHES, hashes
+from corpus_assets.attributes.dedupers.hashes import HASHES, hashes, is_compared
 from corpus_assets.attributes.dedupers.marks import is_scored_in_integers, marks
 from corpus_assets.attributes.dedupers.subjects import PARTS
 from corpus_assets.config.dedupers import Deduper
 from resources.formats.row_tables import NAMES, TEXTS
+from resources.looked_for import absent_names, missing
+from resources.raw_files import printable
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
+from resources.stage.partition import Partition
 
 _Values = Mapping[str, Any]
 
@@ -40,6 +43,7 @@ def _hashes(rule: Deduper) -> Stage:
         inputs=(same("normalized_documents", segment=None if whole else TEXTS),),
         derived_parameters=partial(_named, values=hashed_values, rule=rule),
         kernels=partial(_kernels, of=compiled.of_hashes, rule=rule),
+        notes=partial(_notes, rule=rule),
         columns={"hash": "uint64[2]: of a document, paragraph or n-gram"},
         kinds=("numba",),
     )
@@ -104,6 +108,9 @@ def hashed_values(rule: Deduper) -> dict[str, Any]:
     found |= {"min_words": rule.min_words, "compat": rule.compat}
     if rule.against is not None:
         found["all copies"] = True
+    found |= _narrowed(rule)
+    if _narrowed(rule) and rule.against is not None:
+        found["against"] = sorted(rule.against)
     if rule.by in PARTS:
         found["separator"] = rule.separator
     if rule.by == "ngrams":
@@ -123,7 +130,23 @@ def marked_values(rule: Deduper) -> dict[str, Any]:
         found["ngram.threshold"] = rule.ngram.threshold
     if is_scored_in_integers(rule):
         found["score"] = "integer"
-    return found
+    return found | _narrowed(rule)
+
+
+def _narrowed(rule: Deduper) -> dict[str, Any]:
+    """Returns what says which documents it looks at; nothing where it looks at all."""
+    given = {"sources": rule.sources and sorted(rule.sources), "glob": rule.glob}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _notes(partitions: Sequence[Partition], settings: _Values, rule: Deduper) -> Iterator[str]:
+    """Yields the patterns of an entry that no file matches, and values that no document has."""
+    shards = [partition.shard for partition in partitions if partition.shard is not None]
+    for glob in [rule.glob] if isinstance(rule.glob, str) else rule.glob or []:
+        if shards and not any(shard.is_among(rule.sources, glob) for shard in shards):
+            paths = (printable(shard.path) for shard in shards)
+            yield missing(f"dedupers.{rule.name}.glob {glob!r}", len(shards), "files", paths, verb="matches")
+    yield from absent_names([one for one in partitions if one.shard and is_compared(one.shard, rule)], settings)
 
 
 def _named(_: _Values, values: Callable[[Deduper], dict[str, Any]], rule: Deduper) -> dict[str, Any]:

@@ -4,8 +4,10 @@ import numpy as np
 
 from corpus_assets.attributes.dedupers.distinct import RANGES, Distinct
 from corpus_assets.attributes.dedupers.parts import PART, parts_of
-from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, blocks
+from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, PARTS, blocks
 from corpus_assets.config.dedupers import Deduper
+from resources.looked_for import LookedFor, numbers_of
+from resources.shards import Shard
 from resources.stage.task import Task
 
 HASHES = "hashes"
@@ -15,17 +17,31 @@ BYTES_PER_CHARACTER = 128
 """Memory that the parts of one code point take, at most."""
 
 
+def is_marked(shard: Shard, rule: Deduper) -> bool:
+    """Returns whether the documents of a shard are those of which an entry says what is repeated."""
+    return shard.is_among(rule.sources, rule.glob)
+
+
+def is_compared(shard: Shard, rule: Deduper) -> bool:
+    """Returns whether the hashes of a shard's documents are needed: they are marked, or marked against."""
+    return is_marked(shard, rule) or shard.source in (rule.against or ())
+
+
 def hashes(task: Task, rule: Deduper) -> None:
     """Writes the parts of a shard that are compared, which came before in it, and their different hashes.
 
-    All hashes, if it is compared with other sources: what repeats in the shard itself says nothing then.
+    Nothing of a shard whose documents are not compared. All hashes, if it is compared with other sources: what repeats
+    in the shard itself says nothing then.
     """
     path = f"dedupers/{rule.name}/{task.shard.source}/{task.shard.name}"
     left_out: dict[str, int] = {}
+    always = rule.by in ("text", "id", *PARTS)
+    looked_for = LookedFor("documents", {} if always else {f"dedupers.{rule.name}.by": [rule.by]})
     size = min(BLOCK_CHARACTERS, max(1, task.memory // 4 // BYTES_PER_CHARACTER))
     with Distinct(task.memory, task.scratch, every=rule.against is not None) as distinct:
         with task.array(f"{path}.parts.npy", PART) as parts:
-            for block in blocks(task.input("normalized_documents").documents(), rule.by, size):
+            documents = task.input("normalized_documents").documents() if is_compared(task.shard, rule) else ()
+            for block in blocks(documents, rule.by, size, looked_for if looked_for.wants_any else None):
                 found = parts_of(block, rule)
                 parts.append(found.parts)
                 distinct.add(found.hashes)
@@ -42,7 +58,9 @@ def hashes(task: Task, rule: Deduper) -> None:
     if out.written.rows > RANGES:  # Of fewer, they are found as soon as read.
         task.save_array(f"{path}.starts.npy", distinct.starts, derived=True)
     rows = task.input("normalized_documents").file(".jsonl.gz").rows
+    if not is_compared(task.shard, rule):
+        left_out["not_of_its_sources"] = rows or 0
     task.count(rows_in=rows, rows_out=parts.written.rows, hashes=distinct.total)
     if rule.against is None:
         task.count(different=out.written.rows)
-    task.count(left_out={reason: count for reason, count in left_out.items() if count})
+    task.count(left_out={reason: count for reason, count in left_out.items() if count}, **numbers_of(looked_for))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.dedupers.earlier import seen_in
+from corpus_assets.attributes.dedupers.hashes import is_marked
 from corpus_assets.attributes.dedupers.subjects import PARTS
 from corpus_assets.attributes.tagging import DIGITS
 from corpus_assets.config.dedupers import Deduper
@@ -35,14 +36,21 @@ class _Scored(NamedTuple):
 
 
 def marks(task: Task, rule: Deduper) -> None:
-    """Marks what came before in the corpus: a row for each document, with the spans of its repeated parts."""
+    """Marks what came before in the corpus: a row for each document, with the spans of its repeated parts.
+
+    A row of a document that the entry does not look at says nothing.
+    """
     documents, hashes = task.input("normalized_documents"), task.input(f"{rule.name}_hashes")
-    texts = documents.array(".texts.npy")
+    texts, own = documents.array(".texts.npy"), is_marked(task.shard, rule)
     bits = _seen_bits(task.input(f"{rule.name}_seen"), hashes)
-    compared, repeated, spans = _covered(_scored(hashes, bits, rule), len(texts))
+
+    def scored() -> Iterator[_Scored]:
+        return _scored(hashes, bits, rule) if own else iter(())
+
+    compared, repeated, spans = _covered(scored(), len(texts))
     flagged = (compared > 0) & (repeated >= rule.flag_share * compared)
-    listed = _listed(rule, compared > 0, texts["bytes"] > 0)
-    found = _Spans(_scored(hashes, bits, rule))
+    listed = _listed(rule, compared > 0, texts["bytes"] > 0) & own
+    found = _Spans(scored())
     ids = identifiers(texts["id_end"], documents.array(".ids.npy"))
     key, source = rule.key, task.shard.source
     with task.attributes(rule.name) as out:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from resources.formats.documents import Document
+from resources.looked_for import LookedFor
 
 PARTS = ("paragraphs", "ngrams")
 """Values of `by` that compare parts of texts; the others compare one subject of each document."""
@@ -30,11 +31,18 @@ class Block:
     absent: int = 0
 
 
-def blocks(documents: Iterable[Document], by: str, size: int = BLOCK_CHARACTERS) -> Iterator[Block]:
-    """Yields the subjects of all documents in blocks of at least `size` code points; the last one may be smaller."""
+def blocks(
+    documents: Iterable[Document], by: str, size: int = BLOCK_CHARACTERS, looked_for: LookedFor | None = None
+) -> Iterator[Block]:
+    """Yields the subjects of all documents in blocks of at least `size` code points; the last one may be smaller.
+
+    looked_for: counts the documents that have one.
+    """
     block, held = Block(), 0
     for row, document in enumerate(documents):
         subject = _subject(document, by)
+        if looked_for is not None:
+            looked_for.add(names_of(document) if looked_for.needs_names else (), [] if subject is None else [by])
         if subject is None:
             block.absent += 1
             continue
@@ -46,6 +54,13 @@ def blocks(documents: Iterable[Document], by: str, size: int = BLOCK_CHARACTERS)
             yield block
             block, held = Block(), 0
     yield block
+
+
+def names_of(document: Document) -> list[str]:
+    """Returns what of a document beside its text could be compared."""
+    raw = bytes(document.metadata)
+    fields = [field for field in _FIELDS if getattr(document, field) is not None]
+    return [*fields, *(f"metadata.{key}" for key in (msgspec.json.decode(raw) if raw else ()))]
 
 
 def _subject(document: Document, by: str) -> str | None:

@@ -2,11 +2,11 @@
 
 import math
 import re
-import struct
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from corpus_assets.attributes.fasttext_layout import SUPERVISED, ModelError, check_layout, read_arguments
 from corpus_assets.attributes.taggers.languages import (
     ALL,
     BOTH,
@@ -25,8 +25,6 @@ from resources.outside_files import OutsideFile
 from resources.tagger import Spans, Tagger, Text
 
 LABEL = "__label__"
-_MAGIC, _VERSION, _SUPERVISED = 793712314, 12, 3
-_HEADER = struct.Struct("<ii12id")
 _WHITESPACE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _LEAST_LINE = 4
 _OTHER = "other"
@@ -38,17 +36,17 @@ def model_of(files: Sequence[OutsideFile]) -> Any:
     from fasttext.FastText import _FastText
 
     file = files[0]
-    with file.open() as stream:
-        header = stream.read(_HEADER.size)
-    fields = _HEADER.unpack(header) if len(header) == _HEADER.size else (0, 0)
-    if fields[0] != _MAGIC or fields[1] > _VERSION:
-        raise BadFileError(file.name, "no model of fastText (a `.bin` or `.ftz` file)")
-    if fields[9] != _SUPERVISED:
-        raise BadFileError(
-            file.name, "a model of word vectors, which classifies nothing; valid: one trained with labels"
-        )
     try:
-        return _FastText(file.path)
+        with file.open() as stream:
+            if read_arguments(stream).model != SUPERVISED:
+                raise ModelError("a model of word vectors, which classifies nothing; valid: one trained with labels")
+            stream.seek(0)
+            check_layout(stream)
+    except ModelError as error:
+        raise BadFileError(file.name, str(error)) from None
+    try:
+        with file.copied() as path:
+            return _FastText(path)
     except (ValueError, MemoryError, RuntimeError) as error:
         raise BadFileError(file.name, f"no model that fastText can read: {error}") from None
 

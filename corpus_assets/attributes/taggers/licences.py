@@ -74,6 +74,7 @@ TAGGERS = [
         version="1",
         gives=f"{_GIVES} that a link or meta element of `metadata.html` names",
         source=_SOURCE,
+        reads=("html",),
         dolma=cc_re_of_dolma,
     ),
     Tagger(
@@ -82,6 +83,7 @@ TAGGERS = [
         version="1",
         gives="`cc_TYPE`: the same for each address of a licence in `metadata.html`",
         source=_SOURCE,
+        reads=("html",),
         dolma=cc_re_fast_of_dolma,
     ),
 ]

@@ -1,138 +1,49 @@
-"""E-mail addresses, phone numbers and IPv4 addresses (docs/formats/dolma.md "PII")."""
+"""E-mail addresses, phone numbers and IP addresses; with `compat: dolma` as the toolkit finds them."""
 
-from collections.abc import Iterator
-
-from corpus_assets.attributes.characters import character_flags, codes
-from corpus_assets.attributes.units import Positions, marked, words
+from corpus_assets.attributes.personal.emails import emails
+from corpus_assets.attributes.personal.ip_addresses import ip_addresses
+from corpus_assets.attributes.personal.phones import phones
+from corpus_assets.attributes.personal.spans import apart
+from corpus_assets.attributes.taggers import pii_of_dolma
+from corpus_assets.attributes.taggers.pii_of_dolma import ADDRESS, EMAIL, NO_TEXT, PHONE
+from corpus_assets.attributes.units import words
 from resources.formats.attributes import Span
 from resources.tagger import Spans, Tagger, Text
 
-EMAIL, PHONE, ADDRESS = "EMAIL_ADDRESS", "PHONE_NUMBER", "IP_ADDRESS"
-WINDOW = 100
-NOT_NUMBERS = ("isbn", "doi", "#")
-MOST_QUESTION_MARKS = 10_000
-NO_TEXT = -1.0
 
-
-def _addresses(text: Text) -> list[Span]:
-    from corpus_assets.attributes.kernels.pii import find_addresses
-
-    return _found(*find_addresses(text.once(codes)))
-
-
-def _phones(text: Text, by_paragraph: bool) -> list[Span]:
-    from corpus_assets.attributes.kernels.pii import find_phones
-
-    return _found(*find_phones(text.once(codes), character_flags(), by_paragraph))
-
-
-def _found(starts: Positions, ends: Positions) -> list[Span]:
-    return marked(starts, ends)
-
-
-def _emails(text: Text, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
-    """Yields beginning and end of each match in a part of the text, and the address in it."""
-    from corpus_assets.attributes.kernels.pii import find_emails
-
-    for begin, end, first, last in find_emails(text.once(codes), character_flags(), start, stop).tolist():
-        yield begin, end, text.string[first:last]
-
-
-def _whole_text(text: Text) -> dict[str, list[Span]]:
-    """Returns what the expressions find in the whole text, without what is no address or number."""
+def _found(text: Text) -> dict[str, list[Span]]:
+    """Returns what was found, by kind; spans overlap only where an IP address is the domain of an e-mail address."""
     string = text.string
-    found = {
-        EMAIL: [(s, e, 1.0) for s, e, _ in _emails(text, 0, len(string)) if is_email(*string[s:e].split("@")[:2])],
-        PHONE: [span for span in _phones(text, by_paragraph=False) if is_number(string, span)],
-        ADDRESS: [span for span in text.once(_addresses) if is_number(string, span)],
-    }
-    return {kind: spans for kind, spans in found.items() if spans}
+    mail, network = list(emails(string)), list(ip_addresses(string))
+    numbers = apart(apart(phones(string), mail), network)
+    spans = {EMAIL: mail, PHONE: numbers, ADDRESS: network}
+    found = {kind: [(start, end, 1.0) for start, end in of_kind] for kind, of_kind in spans.items()}
+    return {kind: of_kind for kind, of_kind in found.items() if of_kind}
 
 
-def is_email(user: str, domain: str) -> bool:
-    """Returns whether an address has a dot in its domain, and more than a parenthesis before it."""
-    return user.strip() != "(" and "." in domain
-
-
-def is_number(string: str, span: Span) -> bool:
-    """Returns whether nothing near a number says that it is that of a book, an article or an issue."""
-    around = string[max(0, span[0] - WINDOW) : span[1] + WINDOW]
-    return not any(word in around for word in NOT_NUMBERS)
+def _count(text: Text) -> int:
+    return sum(map(len, text.once(_found).values()))
 
 
 def pii_regex(text: Text) -> Spans:
-    """Returns what was found in the whole text, and how many there are per word."""
-    found = text.once(_whole_text)
+    """Returns what was found, and how many there are per word."""
     count = len(text.once(words).starts)
-    per_word = sum(map(len, found.values())) / count if count else NO_TEXT
-    return {**found, "doc": text.whole(per_word)}
+    return {**text.once(_found), "doc": text.whole(_count(text) / count if count else NO_TEXT)}
 
 
 def pii_regex_with_counts(text: Text) -> Spans:
     """Returns the same, and how many there are."""
-    count = sum(map(len, text.once(_whole_text).values()))
-    return {**text.once(pii_regex), "doc_count": text.whole(float(count))}
-
-
-def pii_regex_of_dolma(text: Text) -> Spans:
-    """Returns the same; `ZeroDivisionError` for a text without words, as in the toolkit."""
-    _require_words(text)
-    return text.once(pii_regex)
-
-
-def pii_regex_with_counts_of_dolma(text: Text) -> Spans:
-    """Returns the same; `ZeroDivisionError` for a text without words, as in the toolkit."""
-    _require_words(text)
-    return pii_regex_with_counts(text)
-
-
-def _require_words(text: Text) -> None:
-    if not len(text.once(words).starts):
-        raise ZeroDivisionError("a text without words; valid: without compat, or pii_regex_v2")
-
-
-def _by_paragraph(text: Text) -> dict[str, list[Span]]:
-    """Returns what the expressions find in each paragraph."""
-    if text.string.count("?") > MOST_QUESTION_MARKS:
-        return {}
-    found = {
-        EMAIL: list(_emails_by_paragraph(text)),
-        PHONE: _phones(text, by_paragraph=True),
-        ADDRESS: text.once(_addresses),
-    }
-    return {kind: spans for kind, spans in found.items() if spans}
-
-
-def _emails_by_paragraph(text: Text) -> Iterator[Span]:
-    string, at = text.string, text.string.find("@")
-    while at >= 0:
-        start, newline = string.rfind("\n", 0, at) + 1, string.find("\n", at)
-        stop = newline + 1 if newline >= 0 else len(string)
-        for begin, end, address in _emails(text, start, stop):
-            if is_email(*address.split("@", 1)):
-                yield begin, end, 1.0
-        at = string.find("@", stop)
-
-
-def _fast(text: Text) -> tuple[dict[str, list[Span]], int, int]:
-    """Returns what was found, how many there are, and their code points."""
-    found = text.once(_by_paragraph)
-    count = sum(map(len, found.values()))
-    return found, count, sum(end - start for spans in found.values() for start, end, _ in spans)
+    return {**text.once(pii_regex), "doc_count": text.whole(float(_count(text)))}
 
 
 def pii_regex_with_counts_fast(text: Text) -> Spans:
-    """Returns what was found in each paragraph, how many there are, and their share of the text."""
-    found, count, covered = _fast(text)
+    """Returns what was found, how many there are, and their share of the text."""
+    found = text.once(_found)
+    apart_from = [(start, end) for start, end, _ in found.get(EMAIL, ())]
+    others = [(start, end) for kind in (PHONE, ADDRESS) for start, end, _ in found.get(kind, ())]
+    covered = sum(end - start for start, end in [*apart_from, *apart(sorted(others), apart_from)])
     share = covered / len(text.string) if text.string else NO_TEXT
-    return {**found, "doc_count": text.whole(float(count)), "doc_frac": text.whole(share)}
-
-
-def pii_regex_with_counts_fast_of_dolma(text: Text) -> Spans:
-    """Returns the same with the toolkit's `doc_frac`, which counts the whole text among what was found."""
-    found, count, covered = _fast(text)
-    share = (covered + len(text.string)) / len(text.string) if text.string else NO_TEXT
-    return {**found, "doc_count": text.whole(float(count)), "doc_frac": text.whole(share)}
+    return {**found, "doc_count": text.whole(float(_count(text))), "doc_frac": text.whole(share)}
 
 
 TYPES = (EMAIL, PHONE, ADDRESS, "doc")
@@ -142,29 +53,41 @@ TAGGERS = [
     Tagger(
         "pii_regex_v1",
         pii_regex,
-        version="1",
+        version="2",
         types=TYPES,
         gives=f"{_GIVES}; `doc`: how many per word, -1 without words",
         source=_SOURCE,
-        dolma=pii_regex_of_dolma,
+        dolma=pii_of_dolma.pii_regex_of_words,
+        dolma_version="1",
     ),
-    Tagger("pii_regex_v2", pii_regex, version="1", types=TYPES, gives="as `pii_regex_v1`", source=_SOURCE),
+    Tagger(
+        "pii_regex_v2",
+        pii_regex,
+        version="2",
+        types=TYPES,
+        gives="as `pii_regex_v1`",
+        source=_SOURCE,
+        dolma=pii_of_dolma.pii_regex,
+        dolma_version="1",
+    ),
     Tagger(
         "pii_regex_with_counts_v2",
         pii_regex_with_counts,
-        version="1",
+        version="2",
         types=(*TYPES, "doc_count"),
         gives="as `pii_regex_v1`, and `doc_count`: how many",
         source=_SOURCE,
-        dolma=pii_regex_with_counts_of_dolma,
+        dolma=pii_of_dolma.pii_regex_with_counts,
+        dolma_version="1",
     ),
     Tagger(
         "pii_regex_with_counts_fast_v2",
         pii_regex_with_counts_fast,
-        version="1",
+        version="2",
         types=(EMAIL, PHONE, ADDRESS, "doc_count", "doc_frac"),
-        gives=f"{_GIVES}, found paragraph by paragraph; `doc_count`: how many; `doc_frac`: their share of the text",
+        gives=f"{_GIVES}; `doc_count`: how many; `doc_frac`: their share of the text",
         source=_SOURCE,
-        dolma=pii_regex_with_counts_fast_of_dolma,
+        dolma=pii_of_dolma.pii_regex_with_counts_fast,
+        dolma_version="1",
     ),
 ]

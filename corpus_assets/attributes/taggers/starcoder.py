@@ -163,6 +163,7 @@ TAGGERS = [
         types=(*_TYPES, "nl_ratio_doc"),
         gives=f"{_COMMON}; by the language of `metadata.ext`, `nl_ratio_doc`: share of comments, "
         "`code_to_text_ratio_html_doc`: share of visible text in HTML, 1 in others; both -1 for an unknown language",
+        reads=("ext",),
         **_SHARED,
     ),
     Tagger(
@@ -173,6 +174,7 @@ TAGGERS = [
         "Python, Java and JavaScript, 0.5 in others; `code_to_text_ratio_html_doc`: share of visible text in "
         "HTML, 1 in others",
         dolma=code_starcoder_v2_of_dolma,
+        reads=("ext",),
         **_SHARED,
     ),
 ]

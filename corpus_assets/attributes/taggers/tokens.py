@@ -17,6 +17,7 @@ from resources.tagger import Spans, Tagger, Text
 MOST_TOKENS_OF_A_UNIT = 13
 LEAST_TIMES = 3
 LONGEST_PART = 100_000
+_LARGEST_MODEL = 1 << 28
 
 
 class Run(NamedTuple):
@@ -36,8 +37,11 @@ def tokenizer_of(files: Sequence[OutsideFile]) -> Any:
     """Returns the tokenizer of a tokenizer.json; `BadFileError` if it is none."""
     from tokenizers import Tokenizer
 
+    content = files[0].read(_LARGEST_MODEL)
+    if len(content) > _LARGEST_MODEL:
+        raise BadFileError(files[0].name, f"has more than {_LARGEST_MODEL} bytes")
     try:
-        tokenizer = Tokenizer.from_file(files[0].path)
+        tokenizer = Tokenizer.from_buffer(content)
     except Exception as error:  # The library raises nothing more specific.
         raise BadFileError(files[0].name, f"no tokenizer.json: {error}") from None
     tokenizer.no_truncation()

@@ -6,8 +6,19 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in
-from corpus_assets.filter.rules.expressions import Merged, Syntax, comparisons, compiled, is_dolma, is_true, merged
+from corpus_assets.filter.rules.expressions import (
+    Merged,
+    Syntax,
+    closed,
+    comparisons,
+    compiled,
+    is_dolma,
+    is_true,
+    merged,
+)
+from corpus_assets.filter.rules.names import NamesRead, is_name
 from corpus_assets.filter.rules.section import RuleSection
+from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
 from resources.stage.task import Task
@@ -34,7 +45,8 @@ def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSe
     paths = _expressions(section) if section["syntax"] == "jsonpath" else []
     values = any(map(_OF_VALUES.search, paths))
     since = {f"{section.where}.filters of values": True} if values else {}
-    return {**given(settings), **since, **comparisons(section, paths)}
+    programs = _expressions(section) if section["syntax"] == "jq" else []
+    return {**given(settings), **since, **comparisons(section, paths), **closed(section, programs)}
 
 
 _OF_VALUES = re.compile(r"^(?!\$@?(?:\.attributes|\.metadata)?\[\?).*\[\?|\[\?.*\[\?")
@@ -59,22 +71,47 @@ def _check(_: Values, section: Values, where: str) -> None:
 
 
 def _made(_: Task, section: Values, where: str) -> list[RowRule]:
-    made = partial(_test, syntax=section["syntax"], dolma=is_dolma(section))
-    wanted = [made(text, of=all, where=f"{where}.include.{n}") for n, text in enumerate(section["include"])]
-    rules = [RowRule(INCLUDE, partial(_included, wanted))] if wanted else []
-    for place, expression in enumerate(section["exclude"]):
-        unwanted = made(expression, of=any, where=f"{where}.exclude.{place}")
-        rules.append(RowRule(f"{EXCLUDE}.{place}", partial(_excluded, unwanted, expression)))
+    syntax: Syntax = section["syntax"]
+    made = partial(_counted, syntax=syntax, dolma=is_dolma(section))
+    given = {f"{where}.include.{place}": text for place, text in enumerate(section["include"])}
+    wanted = [made(text, of=all, where=place) for place, text in given.items()]
+    names = NamesRead({place: (text, syntax) for place, text in given.items()})
+    tests, counts = [test for test, _ in wanted], (*(one for _, one in wanted), names.counts)
+    rules = [RowRule(INCLUDE, partial(_included, tests, names), looked_for=counts)] if wanted else []
+    for number, expression in enumerate(section["exclude"]):
+        place = f"{where}.exclude.{number}"
+        unwanted, count = made(expression, of=any, where=place)
+        names = NamesRead({place: (expression, syntax)})
+        judge = partial(_excluded, unwanted, names, expression)
+        rules.append(RowRule(f"{EXCLUDE}.{number}", judge, looked_for=(count, names.counts)))
     return rules
 
 
-def _included(wanted: Sequence[Test], row: Row) -> Verdict:
+def _counted(
+    expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool
+) -> tuple[Test, LookedFor]:
+    """Returns what says whether an expression matches, and what counts the documents that it was asked about."""
+    matches = _test(expression, syntax, of, where, dolma=dolma)
+    counts = LookedFor("documents", {} if is_name(expression, syntax) else {where: [expression]})
+
+    def test(document: Merged) -> bool:
+        found = matches(document)
+        counts.add(document.names() if counts.needs_names else (), [expression] if found else [])
+        return found
+
+    return test, counts
+
+
+def _included(wanted: Sequence[Test], names: NamesRead, row: Row) -> Verdict:
     document = merged(row)
+    names.add(document)
     return None if any(test(document) for test in wanted) else Drop("no expression matches")
 
 
-def _excluded(unwanted: Test, expression: str, row: Row) -> Verdict:
-    return Drop(f"{expression} matches") if unwanted(merged(row)) else None
+def _excluded(unwanted: Test, names: NamesRead, expression: str, row: Row) -> Verdict:
+    document = merged(row)
+    names.add(document)
+    return Drop(f"{expression} matches") if unwanted(document) else None
 
 
 def _test(expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool) -> Test:

@@ -28,10 +28,14 @@ Entries = Mapping[str, Entry]
 
 @dataclass(frozen=True)
 class Source:
-    """Where a rule finds its spans: the asset, and the attribute key in its rows."""
+    """Where a rule finds its spans: the asset, and the attribute key in its rows.
+
+    is_open: whether its type may be any, as a label of a model is, so that only documents can tell a misspelt one.
+    """
 
     asset: str
     key: str
+    is_open: bool = False
 
 
 _READ_KEY = re.compile(r"""(?:\.|\[\s*["'])([A-Za-z_][A-Za-z0-9_]*)""")
@@ -47,7 +51,8 @@ def source_of(name: str, entries: Entries, where: str) -> Source:
         known = f"attributes are: {', '.join(entries)}" if entries else _NO_ENTRY
         raise ConfigError(f"{where}: no attribute named {entry!r}{did_you_mean(entry, entries)}; {known}")
     _require_type(entry, entries[entry], tagger, kind, where)
-    return Source(entries[entry].asset, entries[entry].key or "__".join(map(_part, (entry, tagger, kind))))
+    is_open = not (entries[entry].types or {}).get(_part(tagger)) and entries[entry].key is None
+    return Source(entries[entry].asset, entries[entry].key or "__".join(map(_part, (entry, tagger, kind))), is_open)
 
 
 def _require_type(name: str, entry: Entry, tagger: str, kind: str, where: str) -> None:

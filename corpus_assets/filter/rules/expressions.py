@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from corpus_assets.filter.rules.section import RuleSection
+from resources.closed_jq import closed_program, reach_outside
 from resources.errors import ConfigError
 from resources.row_rule import Row
 from resources.stage.declaration import Values
@@ -27,6 +28,14 @@ class Merged:
     def __init__(self, value: dict[str, Any]) -> None:
         self.value = value
         self._json: str | None = None
+
+    def names(self) -> list[str]:
+        """Returns what an expression can name in it: its fields, and the keys of its metadata and attributes."""
+        names = []
+        for field, value in self.value.items():
+            inner = value if field in ("metadata", "attributes") and isinstance(value, dict) else None
+            names += [field] if inner is None else [f"{field}.{key}" for key in inner]
+        return names
 
     @property
     def json(self) -> str:
@@ -58,16 +67,19 @@ def compiled(expression: str, syntax: Syntax, where: str, *, dolma: bool = False
 
 @cache
 def _jq(expression: str) -> Select:
-    import jq
-
-    program = jq.compile(expression)
-    return lambda document: list(program.input_text(document.json).all())
+    program = closed_program(expression)
+    return lambda document: program(document.json)
 
 
 @cache
 def _jsonpath(expression: str, dolma: bool) -> Select:
-    path = _environment(dolma).compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
+    path = jsonpath_of(expression, dolma=dolma)
     return lambda document: list(path.findall(document.value))
+
+
+def jsonpath_of(expression: str, *, dolma: bool = False) -> Any:
+    """Returns an expression in JSONPath as its library has it; whatever that raises if it cannot be read."""
+    return _environment(dolma).compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
 
 
 @cache
@@ -146,6 +158,11 @@ def comparisons(section: RuleSection, expressions: Iterable[str]) -> dict[str, b
     """
     compare = is_dolma(section) and any(map(_COMPARES.search, expressions))
     return {f"{section.where}.comparisons of JSON": True} if compare else {}
+
+
+def closed(section: RuleSection, expressions: Iterable[str]) -> dict[str, bool]:
+    """Returns a parameter for a stage with such expressions in jq that once saw the machine."""
+    return {f"{section.where}.jq sees the document alone": True} if reach_outside(expressions) else {}
 
 
 def is_dolma(section: Values | RuleSection) -> bool:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from corpus_assets.filter.rules.entries import source_of
+from corpus_assets.filter.rules.entries import Source, source_of
 from corpus_assets.filter.rules.section import RuleSection
 from resources.formats.attributes import Span
+from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Tally, Verdict
 from resources.stage.task import Task
 
@@ -16,24 +17,29 @@ def ranges(section: RuleSection) -> RuleSet:
     rules: Mapping[str, Any] = section["rules"]
     sources = {name: source_of(name, section.entries, f"{section.where}.rules.{name}") for name in rules}
     assets = tuple(dict.fromkeys(source.asset for source in sources.values()))
-    made = partial(_made, rules=rules, keys={name: source.key for name, source in sources.items()})
+    made = partial(_made, rules=rules, sources=sources, where=f"{section.where}.rules")
     given = section.parameters("rules")
     return RuleSet("ranges", made, attributes=assets, derived_parameters=given, drops=tuple(rules))
 
 
-def _made(_: Task, rules: Mapping[str, Any], keys: Mapping[str, str]) -> list[RowRule]:
-    return [_rule(name, keys[name], wanted) for name, wanted in rules.items()]
+def _made(_: Task, rules: Mapping[str, Any], sources: Mapping[str, Source], where: str) -> list[RowRule]:
+    return [_rule(name, sources[name], wanted, where) for name, wanted in rules.items()]
 
 
-def _rule(name: str, key: str, wanted: Mapping[str, Any]) -> RowRule:
-    outside, tally = within(key, **wanted), Tally()
+def _rule(name: str, source: Source, wanted: Mapping[str, Any], where: str) -> RowRule:
+    key = source.key
+    outside, tally, looked_for = within(key, **wanted), Tally(), LookedFor("documents", {where: [name]})
 
     def judge(row: Row) -> Verdict:
         tally.asked += 1
         tally.found += key in row.attributes
         return outside(row)
 
-    return RowRule(name, judge, tally=tally)
+    def judge_open(row: Row) -> Verdict:
+        looked_for.add(row.attributes, [name] if key in row.attributes else [])
+        return outside(row)
+
+    return RowRule(name, judge_open, looked_for=(looked_for,)) if source.is_open else RowRule(name, judge, tally=tally)
 
 
 def within(

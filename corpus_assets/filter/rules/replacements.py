@@ -5,10 +5,12 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import assets_named_in, source_of
-from corpus_assets.filter.rules.expressions import comparisons, compiled, is_dolma, merged
+from corpus_assets.filter.rules.expressions import Syntax, closed, comparisons, compiled, is_dolma, merged
+from corpus_assets.filter.rules.names import NamesRead
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.filter.spans import replaced_as_dolma
 from resources.errors import CorpusError
+from resources.looked_for import LookedFor
 from resources.row_rule import Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.stage.declaration import Values
 from resources.stage.task import Task
@@ -51,7 +53,9 @@ def replacements(section: RuleSection) -> RuleSet:
 def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
     """Returns what the result depends on."""
     paths = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jsonpath"]
-    return {**given(settings), **comparisons(section, paths)}
+    programs = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jq"]
+    programs += [one["replacement"] for one in section["span_replacement"] if _is_computed(one["replacement"])]
+    return {**given(settings), **comparisons(section, paths), **closed(section, programs)}
 
 
 def _is_computed(text: str) -> bool:
@@ -71,16 +75,27 @@ def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: 
     rules = []
     for place, (one, key) in enumerate(zip(wanted, keys, strict=True)):
         found = _selected(one, f"{where}.{place}", dolma=dolma) if key is None else partial(_beside, key)
-        fill = _filled(one["replacement"], f"{where}.{place}", dolma=dolma)
+        names = NamesRead(_computed(one, f"{where}.{place}"))
+        fill = _filled(one["replacement"], f"{where}.{place}", names, dolma=dolma)
         least = float("-inf") if one["min_score"] is None else one["min_score"]
         under = float("inf") if one["max_score"] is None else one["max_score"]
-        rules.append(RowRule(f"span_replacement.{place}", partial(_judge, found, fill, (least, under))))
+        counts = LookedFor("documents", {f"{where}.{place}.span": [one["span"]]})
+        judge = partial(_judge, found, fill, (least, under), counts)
+        rules.append(RowRule(f"span_replacement.{place}", judge, looked_for=(names.counts, counts)))
     return rules
 
 
-def _judge(found: Found, fill: Fill, scores: tuple[float, float], row: Row) -> Verdict:
+def _computed(one: Values, where: str) -> dict[str, tuple[str, Syntax]]:
+    """Returns the expression for the text in the stead of spans, by its place, if the text is computed."""
+    text = one["replacement"]
+    return {f"{where}.replacement": (text[1:], "jq")} if _is_computed(text) else {}
+
+
+def _judge(found: Found, fill: Fill, scores: tuple[float, float], counts: LookedFor, row: Row) -> Verdict:
     least, under = scores
-    spans = [(start, end) for start, end, score in found(row) if least <= score < under]
+    selected = found(row)
+    counts.add(row.attributes, [counts.only] if selected else [])
+    spans = [(start, end) for start, end, score in selected if least <= score < under]
     if not spans:
         return None
     text = fill(row)
@@ -113,15 +128,17 @@ def _is_span(value: Any) -> bool:
     return whole and isinstance(value[2], int | float) and not isinstance(value[2], bool)
 
 
-def _filled(text: str, where: str, *, dolma: bool) -> Fill:
-    """Returns what gives the text that comes in the stead of a row's spans."""
+def _filled(text: str, where: str, names: NamesRead, *, dolma: bool) -> Fill:
+    """Returns what gives the text that comes in the stead of a row's spans, and counts the names that it reads."""
     if not _is_computed(text) and not (dolma and text.startswith(_COMPUTED)):
         plain = text[1:] if text.startswith(_ESCAPED) else text
         return lambda _: plain
     compute = compiled(text[1:], "jq", f"{where}.replacement")
 
     def fill(row: Row) -> str:
-        return _one_string(compute(merged(row)), text)
+        document = merged(row)
+        names.add(document)
+        return _one_string(compute(document), text)
 
     return fill
 

@@ -1,85 +1,95 @@
-"""Turns the bytes of a web page into text: byte order mark, then HTTP, then the page itself, then UTF-8, then Latin.
+"""Turns the bytes of a web page into text: byte order mark, then HTTP, then the page itself, then UTF-8, then a guess.
 
-Names of charsets mean what browsers take them for (WHATWG Encoding Standard, "Names and labels").
+Names of charsets mean what browsers take them for, and what is found in a page is what browsers find
+(docs/inputs.md "Web crawls").
 """
 
-import codecs
-import re
-from typing import Final
+from typing import Final, NamedTuple
 
-from corpus_assets.raw.web.headers import charset_of
+from chardetng_py import EncodingDetector
 
-_MARKS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-_META: Final = re.compile(rb"<meta\s[^>]{0,400}?charset[^>]{1,100}>", re.IGNORECASE)
-_XML: Final = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})""")
-_HEAD: Final = 4096
-"""Bytes of a page in which it may name its charset; browsers look at the first 1024."""
+from corpus_assets.raw.web.encodings import decode, encoding_of
+from corpus_assets.raw.web.prescan import declared
 
-_NAMED: Final = {
-    "utf-8": "utf-8",
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "cp1252": "cp1252",
-    "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "gb18030": "gb18030",
-    "hz": "hz",
-    "big5": "big5hkscs",
-    "big5hkscs": "big5hkscs",
-    "cp950": "big5hkscs",
-    "shift_jis": "cp932",
-    "cp932": "cp932",
-    "euc_jp": "euc_jp",
-    "iso2022_jp": "iso2022_jp",
-    "euc_kr": "cp949",
-    "cp949": "cp949",
-    "tis-620": "cp874",
-    "iso8859-11": "cp874",
-    "cp874": "cp874",
-    "cp866": "cp866",
-    "koi8-r": "koi8-r",
-    "koi8-u": "koi8-u",
-    "mac-roman": "mac-roman",
-    "mac-cyrillic": "mac-cyrillic",
-    "utf-16": "utf-16-le",
-    "utf-16-le": "utf-16-le",
-    "utf-16-be": "utf-16-be",
-    **{f"iso8859-{n}": f"iso8859-{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
-    **{f"cp{n}": f"cp{n}" for n in (1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258)},
-}
-"""The codec for each of Python's charsets that pages may name. Anything else counts as not named."""
+_MARKS: Final = (
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe", "utf-16le"),
+    (b"\xfe\xff", "utf-16be"),
+)
+_PRESCANNED: Final = 1024
+_LATE: Final = 1 << 16
+"""Bytes in which a page may name its charset. Browsers begin with what the first 1024 say, and begin anew for a `meta`
+that they find later."""
+_GUESSED: Final = 1 << 17
+"""Bytes from which the charset is guessed."""
+
+_SHIFTS: Final = (b"\x1b$B", b"\x1b$@")
+"""How text in ISO-2022-JP begins to be Japanese."""
+
+_REPLACEMENT: Final = "\ufffd"
+_HOLDS_REPLACEMENT: Final = frozenset({"utf-8", "utf-16le", "utf-16be", "utf-32-le", "utf-32-be", "gb18030", "gbk"})
 
 
-def decoded(content: bytes, told: str | None, *, is_html: bool) -> str:
+class Read(NamedTuple):
+    """A page as text. encoding: how it was decoded. guessed: whether nothing said so.
+
+    replaced: how many U+FFFD stand for bytes that are nothing in the encoding.
+    """
+
+    text: str
+    encoding: str
+    guessed: bool
+    replaced: int
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the bytes are Unicode without a fault."""
+        return not self.replaced and self.encoding.startswith("utf-")
+
+
+def read(content: bytes, told: str | None, *, is_html: bool) -> Read:
     """Returns a page as text; bytes that are nothing in its charset become U+FFFD. told: the charset HTTP names."""
-    for mark, codec in _MARKS:
+    for mark, marked in _MARKS:
         if content.startswith(mark):
-            return content[len(mark) :].decode(codec, "replace")
-    named = _codec(told) or (_codec(_own(content)) if is_html else None)
-    if named:
-        return content.decode(named, "replace")
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
+            return _read(content[len(mark) :], marked)
+    if encoding := encoding_of(told or "") or (declared(content[:_PRESCANNED]) if is_html else None):
+        return _read(content, encoding)
+    if not _shifts(content):
+        try:
+            return Read(content.decode(), "utf-8", guessed=False, replaced=0)
+        except UnicodeDecodeError:
+            pass
+    if is_html and (encoding := declared(content[:_LATE])):
+        return _read(content, encoding)
+    return _read(content, guess(content), guessed=True)
 
 
-def _own(content: bytes) -> str | None:
-    """Returns the charset that a page names itself; a page whose name can be read is not in UTF-16."""
-    head = content[:_HEAD]
-    if xml := _XML.match(head.lstrip()):
-        return xml[1].decode()
-    meta = _META.search(head)
-    found = charset_of(meta[0].decode("latin-1").rstrip("/> ")) if meta else None
-    return "utf-8" if found and found.lower().startswith("utf-16") else found
+def _shifts(content: bytes) -> bool:
+    """Returns whether bytes are ISO-2022-JP, which is UTF-8 too: ASCII, in which escapes shift to Japanese."""
+    return any(shift in content for shift in _SHIFTS) and content.isascii() and guess(content) == "iso-2022-jp"
 
 
-def _codec(name: str | None) -> str | None:
-    """Returns the codec for the name of a charset; None if it is none that pages are written in."""
-    if not name or len(name) > 40 or not name.isascii():
-        return None
-    try:
-        return _NAMED.get(codecs.lookup(name.lower().removeprefix("x-")).name)
-    except (LookupError, ValueError):
-        return None
+def guess(content: bytes) -> str:
+    """Returns the encoding that bytes which are not UTF-8, or not alone, are most likely in, by their first 128 KiB.
+
+    The detector is the one of Firefox. It always names one: Windows-1252 where nothing speaks for another.
+    """
+    detector = EncodingDetector()
+    detector.feed(content[:_GUESSED], last=True)
+    return encoding_of(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"
+
+
+def _read(content: bytes, encoding: str, *, guessed: bool = False) -> Read:
+    text = decode(content, encoding)
+    replaced = text.count(_REPLACEMENT)
+    if replaced and encoding in _HOLDS_REPLACEMENT:
+        replaced -= _own(content, encoding)
+    return Read(text, encoding, guessed, max(replaced, 0))
+
+
+def _own(content: bytes, encoding: str) -> int:
+    """Returns how many U+FFFD the bytes themselves spell."""
+    codec = {"utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "gbk": "gb18030"}.get(encoding, encoding)
+    return content.decode(codec, "ignore").count(_REPLACEMENT)

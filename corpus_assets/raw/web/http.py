@@ -5,6 +5,7 @@ import re
 import zlib
 from typing import Final, NamedTuple
 
+from corpus_assets.raw.binary import binary_kind, has_many_binary, seems_text
 from corpus_assets.raw.faults import RowError
 from corpus_assets.raw.rules import Limits
 from corpus_assets.raw.web.headers import HeaderError, Headers, read_headers
@@ -14,7 +15,16 @@ _STATUS: Final = re.compile(r"(?:HTTP/[0-9.]+|ICY)\s+([0-9]{3})(?:\s.*)?")
 _CHUNK: Final = re.compile(rb"\s*([0-9a-fA-F]{1,8})\s*(?:;[^\r\n]*)?\r?\n")
 _LINE_END: Final = re.compile(rb"\r?\n")
 _GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _ENCODINGS: Final = 4
+_NONE: Final = ("", "identity", "none")
+_UNREADABLE: Final = frozenset(
+    {
+        *("aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress"),
+        *("bzip2", "lz4", "lzma", "sdch", "snappy", "x-bzip2", "xz"),
+    }
+)
+"""Codings that are registered for HTTP, or in use, and not decoded here."""
 
 
 class Response(NamedTuple):
@@ -41,22 +51,30 @@ def parse_response(block: bytes) -> Response:
 def body(response: Response, limits: Limits, *, cut: bool) -> bytes:
     """Returns the content of a response, of at most `limits.line_bytes` and the ratio that `limits` has.
 
-    Many crawlers store what they decoded beside headers that speak of the encoding, so content that does not look
-    encoded is taken as it is. cut: the crawler says that it did not store all of it, so an early end is none of its
-    faults. Raises `RowError`: `bad_chunks`, `bad_encoding`, `unknown_encoding`, `too_large`.
+    Codings of the transfer are undone, then those of the content, the last one first. Many crawlers store what they
+    decoded beside headers that speak of the encoding, and some servers send plain text under the name of one, so
+    content that does not look encoded is taken as it is. cut: the crawler says that it did not store all of it, so an
+    early end is none of its faults. Raises `RowError`: `bad_chunks`, `bad_encoding`, `unknown_encoding`, `too_large`.
     """
     content = response.payload
-    if "chunked" in response.headers.get("transfer-encoding", "").lower():
-        content = _joined_chunks(content, cut=cut)
-    limit = min(limits.line_bytes, limits.decompressed(len(content)))
-    encodings = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
+    encodings = [*_named(response, "content-encoding"), *_named(response, "transfer-encoding")]
     if len(encodings) > _ENCODINGS:
         raise RowError("unknown_encoding", f"content is encoded {len(encodings)} times")
     for name in reversed(encodings):
-        content = _decoded(content, name, limit, cut=cut)
+        if name == "chunked":
+            content = _joined_chunks(content, cut=cut)
+        else:
+            limit = min(limits.line_bytes, limits.decompressed(len(response.payload)))
+            content = _decoded(content, name, limit, cut=cut)
     if len(content) > limits.line_bytes:
         raise RowError("too_large", f"content has more than {limits.line_bytes} bytes (`longest_row`)")
     return content
+
+
+def _named(response: Response, header: str) -> list[str]:
+    """Returns the codings that a header names, in the order in which they were applied."""
+    names = (name.partition(";")[0].strip().lower() for name in response.headers.get(header, "").split(","))
+    return [name for name in names if name not in _NONE]
 
 
 def _joined_chunks(content: bytes, *, cut: bool) -> bytes:
@@ -82,18 +100,28 @@ def _joined_chunks(content: bytes, *, cut: bool) -> bytes:
 
 
 def _decoded(content: bytes, name: str, limit: int, *, cut: bool) -> bytes:
-    if name in ("", "identity", "none") or not content:
+    if not content or content.lstrip()[:1] == b"<":
         return content
     if name in ("gzip", "x-gzip"):
         return _inflated(content, 31, limit, cut=cut) if content.startswith(_GZIP) else content
-    if content.lstrip()[:1] == b"<":
-        return content
     if name == "deflate":
-        has_header = len(content) > 1 and content[0] & 15 == 8 and int.from_bytes(content[:2], "big") % 31 == 0
-        return _inflated(content, 15 if has_header else -15, limit, cut=cut)
+        return _from_deflate(content, limit, cut=cut)
     if name == "zstd":
         return _from_zstd(content, limit)
+    if seems_text(content) or (name not in _UNREADABLE and (binary_kind(content) or not has_many_binary(content))):
+        return content  # A name that is none says nothing: what the content is decides.
     raise RowError("unknown_encoding", f"content is encoded as {name[:40]!r}; readable: gzip, deflate, zstd")
+
+
+def _from_deflate(content: bytes, limit: int, *, cut: bool) -> bytes:
+    """Returns inflated content, with the header of zlib or without, as servers send both."""
+    has_header = len(content) > 1 and content[0] & 15 == 8 and int.from_bytes(content[:2], "big") % 31 == 0
+    try:
+        return _inflated(content, 15 if has_header else -15, limit, cut=cut)
+    except RowError as fault:
+        if fault.reason == "bad_encoding" and seems_text(content):
+            return content
+        raise
 
 
 def _inflated(content: bytes, window: int, limit: int, *, cut: bool) -> bytes:
@@ -117,6 +145,8 @@ def _inflated(content: bytes, window: int, limit: int, *, cut: bool) -> bytes:
 
 
 def _from_zstd(content: bytes, limit: int) -> bytes:
+    if not content.startswith(_ZSTD) and seems_text(content):
+        return content
     try:
         found = open_zstd(io.BytesIO(content)).read(limit + 1)
     except CodecError as fault:

@@ -1,14 +1,19 @@
 """Makes a partition with the fastest tokenizer library, and once more with the reference if that one was wrong."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 from corpus_assets.tokenize.encode.backends import BackendDiffers, LibraryName, accelerate
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.raw_files import printable
+from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 BACKEND = "backend"
 """The run option that names the library that encodes."""
+
+_SLOWER = "tokenizer_fell_back"
+"""Number of a partition: why it was made with the reference."""
 
 T = TypeVar("T")
 
@@ -31,3 +36,17 @@ def with_fastest(
         made = attempt(tokenizer)
     report = {**fast.report(), **({"backend": "tokenizers", "fell_back": fell_back} if fell_back else {})}
     return made, {f"tokenizer_{name}": value for name, value in report.items() if value is not None}
+
+
+def slower_notes(partitions: Sequence[Partition], what: str) -> Iterator[str]:
+    """Yields a sentence on the partitions for which a fast library was found to differ from the reference.
+
+    what: the dataset or stage in words, as the sentence begins.
+    """
+    every = [partition.record.statistics for partition in partitions]
+    found = [str(one[_SLOWER]) for one in every if one.get(_SLOWER)]
+    if found:
+        yield (
+            f"{what}: {len(found):,} of {len(every):,} partitions were encoded with the reference, which is slower and "
+            f"gives the right ids, since a fast library differed from it ({printable(found[0])})"
+        )

@@ -40,6 +40,10 @@ _Reference = Callable[[Sequence[str]], Ragged]
 _LOG = logging.getLogger(__name__)
 
 
+class _DiffersError(UnusableError):
+    """A fast library gave other ids on the texts that it is proved on."""
+
+
 class BackendDiffers(CorpusError):  # noqa: N818 - it is an order to the caller, not a fault
     """A fast library gave other ids than the reference: the shard has to be made again with the reference."""
 
@@ -57,6 +61,7 @@ def accelerate(tokenizer: Tokenizer, backend: LibraryName, first_texts: Sequence
     if backend not in LIBRARIES:
         raise ConfigError(f"tokenizer backend is {backend!r}; valid: {', '.join(LIBRARIES)}")
     faults = []
+    differs: str | None = None
     for name in _FAST if backend == "auto" else () if backend == "tokenizers" else (backend,):
         try:
             return _proved(tokenizer, fast_library(name, tokenizer), first_texts)
@@ -65,7 +70,9 @@ def accelerate(tokenizer: Tokenizer, backend: LibraryName, first_texts: Sequence
                 raise ConfigError(f"tokenizer backend {name} cannot be used: {fault}") from fault
             _LOG.info("tokenizer backend %s is not used: %s", name, fault)
             faults.append(f"{name}: {fault}")
-    return Accelerated(tokenizer, None, not_faster="; ".join(fault.splitlines()[0] for fault in faults) or None)
+            differs = differs or (f"{name}: {fault}" if isinstance(fault, _DiffersError) else None)
+    not_faster = "; ".join(fault.splitlines()[0] for fault in faults) or None
+    return Accelerated(tokenizer, None, not_faster=not_faster, differs=differs)
 
 
 def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str]) -> "Accelerated":
@@ -79,8 +86,8 @@ def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str])
         raise
     first = _first([text for place, text in enumerate(first_texts) if place not in unlike])
     if fault := fast.fault or _compare(fast, tokenizer, first):
-        _LOG.warning("%s differs from the tokenizers library: %s", fast.name, fault)
-        raise UnusableError(fault)
+        _LOG.info("%s differs from the tokenizers library: %s", fast.name, fault)
+        raise _DiffersError(fault)
     return Accelerated(tokenizer, fast, first=len(first))
 
 
@@ -129,12 +136,19 @@ class Accelerated(Tokenizer):
     """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`."""
 
     def __init__(
-        self, reference: Tokenizer, fast: FastLibrary | None, *, first: int = 0, not_faster: str | None = None
+        self,
+        reference: Tokenizer,
+        fast: FastLibrary | None,
+        *,
+        first: int = 0,
+        not_faster: str | None = None,
+        differs: str | None = None,
     ) -> None:
         self.reference = reference
         self._fast = fast
         self._first = first
         self._not_faster = not_faster
+        self._differs_by = differs
         self._batches = self._checked_documents = self._checked_bytes = self._unlike_documents = 0
         self._credit = float(FIRST_CREDIT)
 
@@ -143,7 +157,8 @@ class Accelerated(Tokenizer):
 
         `backend` and its `version`; `probe_texts` and `first_texts` that were equal before the shard;
         `checked_documents` and their UTF-8 `checked_bytes` all through it; `unlike_documents` that the reference
-        encoded for their characters; `not_faster` = why no faster one, or None.
+        encoded for their characters; `not_faster` = why no faster one, or None; `fell_back` = the difference for which
+        the reference is used, or None.
         """
         reference = "tokenizers" if self.definition is not None else "sentencepiece"
         name = self._fast.name if self._fast else reference
@@ -156,6 +171,7 @@ class Accelerated(Tokenizer):
             "checked_bytes": self._checked_bytes,
             "unlike_documents": self._unlike_documents,
             "not_faster": self._not_faster,
+            "fell_back": self._differs_by,
         }
 
     @override
@@ -209,7 +225,7 @@ class Accelerated(Tokenizer):
 
     def _differs(self, found: str) -> BackendDiffers:
         name = self._fast.name if self._fast else ""
-        _LOG.warning("%s differs from the tokenizers library: %s", name, found)
+        _LOG.info("%s differs from the tokenizers library: %s", name, found)
         return BackendDiffers(f"{name} {version(name)}: {found}")
 
     @property
@@ -259,6 +275,11 @@ class Accelerated(Tokenizer):
 
     @property
     @override
+    def encoding_digest(self) -> str:
+        return self.reference.encoding_digest
+
+    @property
+    @override
     def chat_template(self) -> str | None:
         return self.reference.chat_template
 
@@ -266,6 +287,11 @@ class Accelerated(Tokenizer):
     @override
     def special_tokens(self) -> Mapping[str, int]:
         return self.reference.special_tokens
+
+    @property
+    @override
+    def added_tokens(self) -> Mapping[str, int]:
+        return self.reference.added_tokens
 
     @property
     @override

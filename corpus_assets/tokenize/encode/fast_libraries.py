@@ -102,7 +102,7 @@ def fast_library(name: str, tokenizer: Tokenizer) -> FastLibrary:
 
     Raises UnusableError when the tokenizer has no `tokenizer.json`.
     """
-    key = name, tokenizer.digest
+    key = name, tokenizer.encoding_digest
     fast = _LOADED.pop(key, None) or FastLibrary(name, tokenizer)
     _LOADED[key] = fast
     if len(_LOADED) > MOST_LIBRARIES:

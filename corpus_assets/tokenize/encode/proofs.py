@@ -35,5 +35,5 @@ def _name(library: str, tokenizer: Tokenizer) -> str:
     """Returns the name of all that the result depends on: programs, tokenizer, and machine, whose code may differ."""
     versions = [f"{program}-{version(program)}" for program in (library, "tokenizers", "corpus-assets")]
     machine = f"{platform.machine()} {platform.node()}"
-    parts = (RULES, *versions, tokenizer.digest, machine)
+    parts = (RULES, *versions, tokenizer.encoding_digest, machine)
     return f"{library}-{content_digest(*(part.encode() for part in parts))}"

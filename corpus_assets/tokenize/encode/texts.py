@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.dataset_options import Texts
+from corpus_assets.tokenize.discarded import of_text
 from corpus_assets.tokenize.encode.cleaning import clean, split_text
 from corpus_assets.tokenize.encode.cuts import around, cut_places, pieces, safe_cuts
 from corpus_assets.tokenize.ragged import Ids, Ragged
@@ -42,7 +43,7 @@ def encode_texts(
         _count(raw, text, statistics)
         size = len(text)
         if not text and not section.keep_empty:
-            statistics.discard_document("empty_text")
+            statistics.discard_document("empty_text", shown=[of_text(statistics.reading, raw)])
             statistics.sources.skip()
         elif size <= BATCH_CHARACTERS:
             batch.append(text)
@@ -65,7 +66,7 @@ def _encode_alone(
     """Returns a batch of one long text, or none if the text is discarded."""
     ids = encode_long(text, tokenizer, split_length=split_length, skip=skip)
     if ids is None:
-        statistics.discard_document("no_place_to_cut")
+        statistics.discard_document("no_place_to_cut", shown=[of_text(statistics.reading, text)])
         statistics.sources.skip()
         return []
     return [Ragged(ids, np.array([0, len(ids)]))]

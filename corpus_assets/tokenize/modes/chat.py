@@ -5,19 +5,31 @@ Ids and what is learned: chat_encoding.py. Here: reading examples, fitting them 
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from corpus_assets.config.datasets import ChatDataset
+from corpus_assets.tokenize.discarded import of_example
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat_alignment import ALIGNMENT_FAILED, CONTROL_IN_NAME, Conversation
-from corpus_assets.tokenize.modes.chat_encoding import CONTROL_IN_TEXT, ChatEncoder, ChatSequence
-from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, TemplateFault
+from corpus_assets.tokenize.modes.chat_alignment import ALIGNMENT_FAILED, CONTROL_IN_NAME
+from corpus_assets.tokenize.modes.chat_encoding import (
+    CONTROL_IN_TEXT,
+    ChatEncoder,
+    ChatSequence,
+    Talk,
+    Written,
+    answering,
+)
+from corpus_assets.tokenize.modes.chat_input import INPUT_REASONS, first_system, talk_of
+from corpus_assets.tokenize.modes.chat_markers import check_ends, turn_markers
+from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chunks import chunked
-from corpus_assets.tokenize.modes.limited_template import count_fault, open_template, template_blocks
+from corpus_assets.tokenize.modes.limited_template import LimitedTemplate, count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.mode import Mode, OnFault, Tools
-from corpus_assets.tokenize.modes.turns import TurnsError, batches, conversation, count_sequences, padded_rows
+from corpus_assets.tokenize.modes.turns import TurnsError, batches, count_sequences, padded_rows
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS
 from corpus_assets.tokenize.rows.vsl import VSLPacker
@@ -26,11 +38,12 @@ from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages, chunk_bytes
 
 NOT_RENDERED = "texts_not_rendered"
+OWN_TEXTS = "answers_with_a_text_of_their_own"
 REASONS = (
     *("no_messages", "no_role", "nothing_learned", "too_long", "below_minimum_length"),
     *(*TEMPLATE_REASONS, ALIGNMENT_FAILED, CONTROL_IN_NAME, CONTROL_IN_TEXT),
+    *INPUT_REASONS,
 )
-Aligned = Conversation | TemplateFault | TurnsError
 
 
 def chat_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
@@ -60,12 +73,26 @@ def chat_vsl_rows(section: ChatDataset, examples: Iterable[Example], tools: Tool
 
 
 def chat_encoder(section: ChatDataset, tokenizer: Tokenizer, template: str | None) -> ChatEncoder:
-    """Returns the encoder of a dataset. template: instead of the tokenizer's own. ConfigError without any."""
+    """Returns the encoder of a dataset. template: instead of the tokenizer's own.
+
+    ConfigError without any, or if no end of an answer would be learned.
+    """
+    opened = _opened(section, tokenizer, template)
+    encoder = ChatEncoder(tokenizer, opened, roles=section.loss_roles, only_last=section.train_on == "last_turn")
+    check_ends(encoder, tokenizer, answering(section.loss_roles))
+    return encoder
+
+
+def chat_control(section: ChatDataset, tokenizer: Tokenizer, template: str | None) -> set[str]:
+    """Returns the tokens that are control tokens because the template marks turns by them."""
+    return turn_markers(_opened(section, tokenizer, template), tokenizer, answering(section.loss_roles))
+
+
+def _opened(section: ChatDataset, tokenizer: Tokenizer, template: str | None) -> LimitedTemplate:
     source = template or tokenizer.chat_template
     if source is None:
         raise ConfigError("the tokenizer has no chat template; valid: chat_template with one")
-    opened = open_template(source, {**tokenizer.template_values, **section.template_values}, section.fixed_day)
-    return ChatEncoder(tokenizer, opened, roles=section.loss_roles, only_last=section.train_on == "last_turn")
+    return open_template(source, {**tokenizer.template_values, **section.template_values}, section.fixed_day)
 
 
 class _Reader:
@@ -89,91 +116,91 @@ class _Reader:
     def _sequences(self, examples: Iterable[Example]) -> Iterator[tuple[ChatSequence, int]]:
         """Yields sequences, with a measure of their size."""
         for block in template_blocks(examples):
-            for example, messages, aligned in self._aligned(block):
+            for example, texts in zip(block, self._written(block), strict=True):
                 self._statistics.processed_files += 1
                 try:
-                    fitted = self._fitted(messages, _given(aligned))
+                    fitted = [self._fitted(written, example) for written in _given(texts)]
                 except (TurnsError, TemplateFault) as error:
                     if self._on_fault is not None:
                         self._on_fault(example, str(error))
-                    count_fault(self._statistics, error.reason, f"{example.source}/{example.id}")
+                    count_fault(self._statistics, error.reason, example)
                     continue
-                if fitted is not None:
-                    yield fitted, fitted.ids.size
+                if len(fitted) > 1:
+                    self._statistics.kinds[OWN_TEXTS] += len(fitted) - 1
+                yield from ((sequence, sequence.ids.size) for sequence in fitted if sequence is not None)
 
-    def _aligned(self, block: Sequence[Example]) -> Iterator[tuple[Example, Messages, Aligned]]:
-        """Yields examples with their messages, cleaned, and these as text, or the fault for which there is none."""
-        read = [self._messages(example) for example in block]
-        aligned = iter(self._encoder.align_all([found for found in read if isinstance(found, list)]))
-        for example, found in zip(block, read, strict=True):
-            yield (example, found, next(aligned)) if isinstance(found, list) else (example, [], found)
+    def _written(self, block: Sequence[Example]) -> Iterator[list[Written] | TemplateFault | TurnsError]:
+        """Yields the texts of each example, cleaned, or the fault for which there is none."""
+        read = [self._talk(example) for example in block]
+        written = iter(self._encoder.write_all([found for found in read if isinstance(found, Talk)]))
+        for found in read:
+            yield next(written) if isinstance(found, Talk) else found
 
-    def _messages(self, example: Example) -> Messages | TurnsError:
+    def _talk(self, example: Example) -> Talk | TurnsError:
         try:
-            return self._cleaned(conversation(example))
+            talk, unread = talk_of(example)
         except TurnsError as fault:
             return fault
+        self._statistics.unread_keys.update(unread)
+        return replace(talk, dialogue=msgspec.structs.replace(talk.dialogue, messages=self._cleaned(talk)))
 
-    def _cleaned(self, messages: Messages) -> Messages:
+    def _cleaned(self, talk: Talk) -> Messages:
         return [
             message | {"content": self._clean(message["content"])} if "content" in message else message
-            for message in messages
+            for message in talk.dialogue.messages
         ]
 
     def _clean(self, content: Any) -> Any:
-        """Returns a content, a string or a list of parts with a `text`, after cleaning."""
-        if isinstance(content, list):
-            return [
-                part | {"text": self._clean(part["text"])} if isinstance(part, dict) and "text" in part else part
-                for part in content
-            ]
+        """Returns a content after cleaning."""
         if not isinstance(content, str):
             return content
         text = clean(content, self._section)
         self._statistics.add_text(content, text)
         return text
 
-    def _fitted(self, messages: Messages, aligned: Conversation) -> ChatSequence | None:
-        whole = fitted = self._encoder.encode(messages, aligned)
+    def _fitted(self, written: Written, example: Example) -> ChatSequence | None:
+        whole = fitted = self._encoder.encode(written)
         capacity, reason = self._section.sequence_length + 1, ""
         if whole.ids.size > capacity:
-            fitted, reason = self._truncated(messages, whole, capacity)
+            fitted, reason = self._truncated(written.talk, whole, capacity)
         if not reason and whole.ids.size < self._section.minimum_length:
             fitted, reason = _nothing(whole), "below_minimum_length"
         elif fitted.ids.size and not fitted.learned[1:].any():
             # What was cut may have held all that is learned.
             fitted, reason = _nothing(whole), "too_long" if reason else "nothing_learned"
-        self._count(whole.ids.size, fitted, reason)
-        if aligned.left_out:
-            self._statistics.kinds[NOT_RENDERED] += aligned.left_out
+        self._count(whole.ids.size, fitted, reason, example)
+        if written.aligned.left_out:
+            self._statistics.kinds[NOT_RENDERED] += written.aligned.left_out
         return fitted if fitted.ids.size else None
 
-    def _truncated(self, messages: Messages, whole: ChatSequence, capacity: int) -> tuple[ChatSequence, str]:
+    def _truncated(self, talk: Talk, whole: ChatSequence, capacity: int) -> tuple[ChatSequence, str]:
         """Returns what is kept, and the reason for counting; nothing is kept of what cannot be made to fit."""
         if self._section.truncate == "end":
             return ChatSequence(whole.ids[:capacity], whole.learned[:capacity]), "end"
-        shorter = list(_shorter(messages)) if self._section.truncate == "oldest_turns" else []
+        shorter = list(_shorter(talk)) if self._section.truncate == "oldest_turns" else []
 
         def encoded(number: int) -> ChatSequence:
-            return self._encoder.encode(shorter[number], self._encoder.align(shorter[number]))
+            written = self._encoder.write(shorter[number])
+            return _nothing(whole) if written is None else self._encoder.encode(written)
 
         number = bisect_left(range(len(shorter)), True, key=lambda tried: encoded(tried).ids.size <= capacity)
-        return (encoded(number), "oldest_turns") if number < len(shorter) else (_nothing(whole), "too_long")
+        kept = encoded(number) if number < len(shorter) else _nothing(whole)
+        return kept, "oldest_turns" if kept.ids.size else "too_long"
 
-    def _count(self, before: int, fitted: ChatSequence, reason: str) -> None:
+    def _count(self, before: int, fitted: ChatSequence, reason: str, example: Example) -> None:
         statistics, after = self._statistics, fitted.ids.size
         statistics.document_lengths[before] += 1
         statistics.document_tokens += before
         statistics.sequence_starts += before > 0
         if not after:
-            statistics.discard_document(reason)
+            statistics.discard_document(reason, shown=[of_example(example)])
             statistics.drop(reason, 1, max(0, before - 1))
         elif after < before:
             statistics.truncated_documents[reason] += 1
             statistics.drop(reason, 0, before - after)
 
 
-def _given(found: Aligned) -> Conversation:
+def _given(found: list[Written] | TemplateFault | TurnsError) -> list[Written]:
     if isinstance(found, Exception):
         raise found
     return found
@@ -183,12 +210,14 @@ def _nothing(sequence: ChatSequence) -> ChatSequence:
     return ChatSequence(sequence.ids[:0], sequence.learned[:0])
 
 
-def _shorter(messages: Messages) -> Iterator[Messages]:
+def _shorter(talk: Talk) -> Iterator[Talk]:
     """Yields the conversation without its earliest turns, more and more of them."""
-    front = next((n for n, message in enumerate(messages) if message["role"] != "system"), len(messages))
+    messages, learned = talk.dialogue.messages, talk.learned
+    front = first_system(messages)
     for first in range(front + 1, len(messages)):
         if messages[first]["role"] == messages[front]["role"]:
-            yield messages[:front] + messages[first:]
+            rest = Dialogue(messages[:front] + messages[first:], talk.dialogue.values)
+            yield Talk(rest, learned[:front] + learned[first:])
 
 
 CHAT = Mode(
@@ -196,6 +225,8 @@ CHAT = Mode(
     words="Conversations",
     layout=ANSWERS,
     rows=chat_rows,
+    control=chat_control,
+    check=chat_encoder,
     chosen_by=lambda section: not section.pack,
     name="Chat",
     reasons=REASONS,
@@ -205,6 +236,8 @@ CHAT_VSL = Mode(
     words="Packed conversations",
     layout=PACKED_ANSWERS,
     rows=chat_vsl_rows,
+    control=chat_control,
+    check=chat_encoder,
     chosen_by=lambda section: section.pack,
     name="Chat_VSL",
     reasons=REASONS,

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from corpus_assets.tokenize.modes.chat_template import LIMIT, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import LIMIT, Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.modes.limited_template import Found as Rendering
-from corpus_assets.tokenize.modes.limited_template import LimitedTemplate
 from resources.formats.examples import Messages
 
 # Noncharacters: no text meant for exchange holds them (Unicode standard, section 23.7), and no trimming removes them.
@@ -22,6 +21,9 @@ _MARK = "\ufdd0{}\ufdd1"
 _MARKS = re.compile("\ufdd0([0-9]+)\ufdd1")
 # Strings that templates compare or measure; they stay, and may spell no control token.
 _NAMES = frozenset({"role", "type", "id", "tool_call_id"})
+_REASONING = re.compile("(</?think>)")
+ASKING_ROLES = frozenset({"user", "system", "developer", "tool", "function", "ipython", "observation"})
+"""Roles whose messages are given to a model; those of all others are what it says."""
 ALIGNMENT_FAILED = "template_alignment"
 CONTROL_IN_NAME = "control_token_in_name"
 
@@ -39,7 +41,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A rendered conversation; `contents` are in the order of the text, `left_out` texts are not in it."""
+    """A rendered dialogue; `contents` are in the order of the text, `left_out` texts are not in it."""
 
     text: str
     contents: tuple[Content, ...]
@@ -64,30 +66,39 @@ class ControlTokens:
         return self._pattern.search(text) is not None
 
 
-def align_all(
-    template: LimitedTemplate, conversations: Sequence[Messages], tokens: ControlTokens
-) -> list[Conversation | TemplateFault]:
-    """Render conversations and find their contents; each gives a fault, or one of its own.
+class Aligning:
+    """A dialogue whose contents are to be found in its text, and a copy of it with marks in their place.
 
-    Where the marks change what the template does, contents are looked for in their order, if there is one way alone to
-    find them all and none spells a control token. Faults: what the template raises, `template_alignment`, or
-    `control_token_in_name` for a role, type, id, name or key that spells one.
+    Its faults: those of the template, `template_alignment`, or `control_token_in_name` for a role, type, id, name, key
+    or value beside the messages that spells a control token.
     """
-    maskings = [_Masking(messages, tokens) for messages in conversations]
-    rendered = template.render_all([*conversations, *(masking.masked for masking in maskings if masking.fault is None)])
-    masked = iter(rendered[len(conversations) :])
-    return [
-        _aligned(found, masking, next(masked) if masking.fault is None else masking.fault)
-        for found, masking in zip(rendered[: len(conversations)], maskings, strict=True)
-    ]
+
+    def __init__(self, dialogue: Dialogue, tokens: ControlTokens) -> None:
+        self._masking = _Masking(dialogue, tokens)
+        self._dialogue = dialogue
+
+    @property
+    def asked(self) -> list[Dialogue]:
+        """Returns what has to be rendered."""
+        masking = self._masking
+        masked = [] if masking.fault else [Dialogue(masking.masked, self._dialogue.values)]
+        return [self._dialogue, *masked]
+
+    def found(self, rendered: Sequence[Rendering]) -> Conversation | TemplateFault:
+        """Returns the text with its contents. rendered: what the template gave for `asked`.
+
+        Where the marks change what the template does, contents are looked for in their order, if there is one way
+        alone to find them all and none spells a control token.
+        """
+        masked = self._masking.fault or rendered[1]
+        return _aligned(rendered[0], self._masking.texts, masked)
 
 
-def _aligned(rendered: Rendering, masking: "_Masking", masked: Rendering) -> Conversation | TemplateFault:
+def _aligned(rendered: Rendering, texts: Sequence["_Text"], masked: Rendering) -> Conversation | TemplateFault:
     if isinstance(rendered, TemplateFault):
         return rendered
     if isinstance(masked, TemplateFault) and masked.reason in (LIMIT, CONTROL_IN_NAME):
         return masked
-    texts = masking.texts
     found = None if isinstance(masked, TemplateFault) else _between_marks(rendered, masked.text, texts)
     if found is None:
         found = _in_order(rendered.text, texts)
@@ -137,20 +148,37 @@ class _Text:
 class _Masking:
     """A copy of messages with a mark in place of every text; the texts are collected by number.
 
+    What a model says may hold its reasoning between tags, which templates look for: they stay, and are the template's.
+
     fault: why there is no copy.
     """
 
-    def __init__(self, messages: Messages, tokens: ControlTokens) -> None:
+    def __init__(self, dialogue: Dialogue, tokens: ControlTokens) -> None:
         self.texts: list[_Text] = []
         self.masked: Messages = []
         self.fault: TemplateFault | None = None
         self._tokens = tokens
         self._message = 0
+        self._reasons = False
         try:
-            for self._message, message in enumerate(messages):
+            self._check(dialogue.values)
+            for self._message, message in enumerate(dialogue.messages):
+                self._reasons = message.get("role") not in ASKING_ROLES
                 self.masked.append(self._marked(message))
         except TemplateFault as fault:
             self.fault = fault
+
+    def _check(self, value: Any) -> None:
+        """Raises the fault of a value beside the messages that spells a control token."""
+        if isinstance(value, str):
+            self._name(value)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                self._name(key)
+                self._check(item)
+        elif isinstance(value, list):
+            for item in value:
+                self._check(item)
 
     def _marked(self, message: Message) -> dict[str, Any]:
         # The name of a speaker stays, that of a tool is what the model says.
@@ -165,7 +193,14 @@ class _Masking:
             return value
         if key in _NAMES:
             return self._name(value)
-        self.texts.append(_Text(value, self._message, self._tokens.spelled_in(value)))
+        if self._reasons and key == "content" and len(parts := _REASONING.split(value)) > 1:
+            return "".join(part if n % 2 or part.isspace() else self._mark(part) for n, part in enumerate(parts))
+        return self._mark(value)
+
+    def _mark(self, text: str) -> str:
+        if not text:
+            return text
+        self.texts.append(_Text(text, self._message, self._tokens.spelled_in(text)))
         return _MARK.format(len(self.texts) - 1)
 
     def _name(self, name: str) -> str:

@@ -8,18 +8,20 @@ what a model is to learn. The day of the run is no input: `strftime_now` is ther
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NoReturn
 
-from jinja2 import TemplateError, nodes
+import msgspec
+from jinja2 import TemplateError, meta, nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from resources.errors import ConfigError, CorpusError
+from resources.formats.examples import Messages
 
 MAX_TEMPLATE = 1 << 20
 MAX_OUTPUT = 64 << 20
@@ -40,6 +42,17 @@ class TemplateFault(CorpusError):  # noqa: N818  a fault of the conversation as 
 
     def __reduce__(self) -> tuple[type["TemplateFault"], tuple[str, str]]:
         return (type(self), (self.reason, self.problem))
+
+
+class Dialogue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a template renders: messages, and further values by name, which go before those of the dataset.
+
+    generation_prompt: whether the text ends where an answer would begin.
+    """
+
+    messages: Messages
+    values: dict[str, Any] = {}
+    generation_prompt: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,13 +85,17 @@ class ChatTemplate:
             at = datetime(day.year, day.month, day.day)
             self._environment.globals[_CLOCK] = at.strftime
 
-    def render(self, messages: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> Rendered:
-        """Returns the text of a conversation. `values`: what the template may name beside the messages.
+    def render(self, dialogue: Dialogue, values: Mapping[str, Any]) -> Rendered:
+        """Returns the text of a conversation. `values`: what the template may name beside those of the dialogue.
 
         Raises TemplateFault `template_refused` (raise_exception), `template_error`, or for a text that is too long
         `template_limit`.
         """
-        given = {"tools": None, "documents": None, "add_generation_prompt": False, **values, "messages": messages}
+        given = {
+            **{"tools": None, "documents": None, **values, **dialogue.values},
+            "add_generation_prompt": dialogue.generation_prompt,
+            "messages": dialogue.messages,
+        }
         environment = self._environment
         environment.start()
         try:
@@ -91,6 +108,11 @@ class ChatTemplate:
         except Exception as error:  # A template computes with what it is given: any exception can come out of it.
             raise TemplateFault("template_error", f"{type(error).__name__}: {error}"[:MAX_PROBLEM]) from error
         return Rendered(text, tuple(environment.generated))
+
+
+def names_read(source: str) -> set[str]:
+    """Returns the names that a template reads and does not set itself. The source is one that compiles."""
+    return meta.find_undeclared_variables(_Environment().parse(source))
 
 
 class _Environment(ImmutableSandboxedEnvironment):

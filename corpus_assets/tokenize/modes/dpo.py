@@ -3,14 +3,18 @@
 Rafailov et al. 2023; the layout of the six channels is that of docs/formats/cerebras-rows.md "DPO".
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from corpus_assets.config.datasets import DPODataset
-from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, TemplateFault
-from corpus_assets.tokenize.modes.dpo_pairs import MARK, Roles, UnusablePairError
+from corpus_assets.tokenize.discarded import of_example, of_text
+from corpus_assets.tokenize.modes.chat_input import INPUT_REASONS
+from corpus_assets.tokenize.modes.chat_markers import turn_markers
+from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.dpo_pairs import MARK, PROBE, Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import (
     FormatAll,
     Formatted,
@@ -28,18 +32,19 @@ from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import PREFERENCES
 from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.formats.examples import Example, Messages
+from resources.formats.examples import Example
 
 BATCH_CHARACTERS = 1 << 20
 REASONS = (
     *("empty_response", "no_prompt", "no_response", "different_prompts", "odd_messages", "no_delimiter"),
     *("template_changes_prompt", "template_drops_answer", *TEMPLATE_REASONS),
+    *("equal_responses", *INPUT_REASONS),
 )
 
 
 @dataclass(frozen=True)
 class Side:
-    """Ids of one answer: the prompt, begin-of-text id included, and the response with its end-of-text id."""
+    """Ids of one answer: the prompt, a begin-of-text id included, and the response with the id that ends it."""
 
     prompt: Ids
     response: Ids
@@ -62,11 +67,29 @@ def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> 
         return formatted_rows(section, examples, tokenizer, tools.statistics, None)
     template = open_template(source, tokenizer.template_values)
 
-    def format_all(dialogues: Sequence[Messages]) -> list[Formatted]:
+    def format_all(dialogues: Sequence[Dialogue]) -> list[Formatted]:
         found = template.render_all(dialogues)
         return [one if isinstance(one, TemplateFault) else one.text for one in found]
 
     return _rows(section, examples, tokenizer, tools.statistics, format_all)
+
+
+def before_answer(source: str | None, values: Mapping[str, Any], roles: tuple[str, str]) -> str | None:
+    """Returns what is written before the answer to one question, the question included; None if that cannot be told.
+
+    source: a chat template, or None for the `[INST]` style. values: what a template may name beside the messages.
+    roles: those of the question and of the answer.
+    """
+    messages = [{"role": role, "content": content} for role, content in zip(roles, ("One?", PROBE), strict=True)]
+    if source is None:
+        text: str = instruction_formatter(Roles(*roles))(messages)
+    else:
+        (found,) = open_template(source, values).render_all([Dialogue(messages)])
+        if isinstance(found, TemplateFault):
+            return None
+        text = found.text
+    before, probe, _ = text.partition(PROBE)
+    return before if probe else None
 
 
 def formatted_rows(
@@ -134,15 +157,21 @@ class _Builder:
     ) -> None:
         self._tokenizer = tokenizer
         self._control = control_pattern(tokenizer.special_tokens)
+        self._control_ids = {*tokenizer.special_tokens.values(), *self._end_ids(tokenizer)}
         self._section = section
         self._statistics = statistics
         self._format_all = format_all
         roles = Roles(section.user_role, section.assistant_role)
-        formatting = Formatting(section, roles, section.response_delimiter, self._control)
+        keeps = section.equal_pairs == "keep"
+        formatting = Formatting(section, roles, section.response_delimiter, self._control, keeps)
         self._asked = formatting.asked_by_reference if section.reference else formatting.asked
-        begin = tokenizer.bos_id if tokenizer.bos_id is not None else tokenizer.eos_id
+        begin = tokenizer.eos_id if tokenizer.bos_id is None and section.reference else tokenizer.bos_id
         self._begin = np.array([] if begin is None else [begin], np.int32)
-        self._end = np.array([] if tokenizer.eos_id is None else [tokenizer.eos_id], np.int32)
+        self._end = np.array(self._end_ids(tokenizer), np.int32)
+
+    @staticmethod
+    def _end_ids(tokenizer: Tokenizer) -> list[int]:
+        return [] if tokenizer.eos_id is None else [tokenizer.eos_id]
 
     def batches(self, examples: Iterable[Example]) -> Iterator[list[PairTexts]]:
         """Yields the texts of the usable examples, about `BATCH_CHARACTERS` at a time."""
@@ -167,7 +196,7 @@ class _Builder:
                 if isinstance(texts, PairTexts):
                     yield texts
                 else:
-                    count_fault(self._statistics, texts.reason, f"{example.source}/{example.id}")
+                    count_fault(self._statistics, texts.reason, example, [of_example(example)])
 
     def sides(self, batch: Sequence[PairTexts]) -> Iterator[tuple[Side, Side]]:
         """Yields the ids of both sides, cut to the sequence length; reference: without pairs that Cerebras stops at."""
@@ -180,7 +209,7 @@ class _Builder:
             try:
                 pair = split(prompt, *answers)
             except UnusablePairError as unusable:
-                self._statistics.discard_document(unusable.reason)
+                self._statistics.discard_document(unusable.reason, shown=[of_text("", batch[first // 3].prompt)])
                 continue
             yield self._fitted(pair)
 
@@ -207,7 +236,7 @@ class _Builder:
             shared = np.concatenate([self._begin, shared])
         sides = []
         for ids in (chosen, rejected):
-            closed = np.array_equal(ids[-1:], self._end)
+            closed = ids.size > size and int(ids[-1]) in self._control_ids
             sides.append(Side(shared, ids[size:] if closed else np.concatenate([ids[size:], self._end])))
         return sides[0], sides[1]
 
@@ -293,8 +322,17 @@ def _common_prefix(left: Ids, right: Ids) -> int:
     return int(different[0]) if different.size else size
 
 
+def _control(section: DPODataset, tokenizer: Tokenizer, template: str | None) -> set[str]:
+    """Returns the tokens that are control tokens because the template marks turns by them; none in Cerebras."""
+    source = template or tokenizer.chat_template
+    if section.reference or source is None:
+        return set()
+    return turn_markers(open_template(source, tokenizer.template_values), tokenizer, section.assistant_role)
+
+
 DPO = Mode(
     section=DPODataset,
+    control=_control,
     words="Preference pairs",
     layout=PREFERENCES,
     rows=dpo_rows,

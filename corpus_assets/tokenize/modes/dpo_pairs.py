@@ -47,7 +47,21 @@ class Pair:
 
 
 def _with_contents(messages: Messages, change: Callable[[str], str]) -> Messages:
-    return [{**m, "content": change(m["content"])} if m.get("content") else m for m in messages]
+    return [
+        {key: _changed(value, change) if key in ("content", "tool_calls") else value for key, value in message.items()}
+        for message in messages
+    ]
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    """Returns a value with all its texts changed, but for those that say of what kind it is."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_changed(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: item if key in ("type", "id") else _changed(item, change) for key, item in value.items()}
+    return value
 
 
 def pair_of(example: Example, roles: Roles) -> Pair:
@@ -68,7 +82,7 @@ def pair_of(example: Example, roles: Roles) -> Pair:
         answer = messages[-1]
         if answer["role"] != roles.assistant:
             raise UnusablePairError("no_response")
-        if not (answer.get("content") or "").strip():
+        if not (answer.get("content") or "").strip() and not answer.get("tool_calls"):
             raise UnusablePairError("empty_response")
     if pair.chosen[:-1] != pair.rejected[:-1]:
         raise UnusablePairError("different_prompts")

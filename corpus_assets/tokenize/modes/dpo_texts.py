@@ -12,14 +12,16 @@ from typing import TypeVar
 
 from corpus_assets.config.dataset_options import Cleaning
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat_template import LIMIT, TemplateFault
+from corpus_assets.tokenize.modes.chat_input import template_values_of
+from corpus_assets.tokenize.modes.chat_template import LIMIT, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import MARK, PROBE, Roles, UnusablePairError, pair_of, reference_pair_of
+from corpus_assets.tokenize.modes.turns import TurnsError
 from resources.formats.examples import Example, Messages
 
 Formatter = Callable[[Messages], str]
 Formatted = str | TemplateFault
-FormatAll = Callable[[Sequence[Messages]], list[Formatted]]
-Fault = UnusablePairError | TemplateFault
+FormatAll = Callable[[Sequence[Dialogue]], list[Formatted]]
+Fault = UnusablePairError | TemplateFault | TurnsError
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -49,9 +51,9 @@ def instruction_formatter(roles: Roles) -> Formatter:
 def one_by_one(formatter: Formatter) -> FormatAll:
     """Returns the function of many dialogues that does each by itself."""
 
-    def text(messages: Messages) -> str | TemplateFault:
+    def text(dialogue: Dialogue) -> str | TemplateFault:
         try:
-            return formatter(messages)
+            return formatter(dialogue.messages)
         except TemplateFault as fault:
             return fault
 
@@ -65,7 +67,7 @@ class Asked:
     The function raises UnusablePairError, or the TemplateFault of a dialogue that it needs.
     """
 
-    dialogues: list[Messages]
+    dialogues: list[Dialogue]
     texts: Callable[[Sequence[Formatted]], PairTexts]
 
 
@@ -73,14 +75,15 @@ class Asked:
 class Formatting:
     """How examples become text; `delimiter`: what the answer begins with, None for `DEFAULT_DELIMITERS`.
 
-    `control`: pattern of the tokenizer's control tokens, which contents must not be able to write. What formats the
-    dialogues writes no header for an answer that is still to come.
+    `control`: pattern of the tokenizer's control tokens, which contents must not be able to write. `keep_equal`: two
+    equal responses are a pair. What formats the dialogues writes no header for an answer that is still to come.
     """
 
     cleaning: Cleaning
     roles: Roles
     delimiter: str | None
     control: re.Pattern[str]
+    keep_equal: bool = True
 
     def asked(self, example: Example) -> Asked:
         """Returns what the texts of an example with cleaned contents need, which are cut where the answers begin.
@@ -88,6 +91,9 @@ class Formatting:
         Raises UnusablePairError.
         """
         raw = pair_of(example, self.roles)
+        if not self.keep_equal and raw.chosen == raw.rejected:
+            raise UnusablePairError("equal_responses")
+        values = template_values_of(example)
         pair = raw.with_contents(lambda text: clean(text, self.cleaning))
         marked = pair.with_contents(self._mark)
         opening, answer = marked.chosen[:-1], marked.chosen[-1]
@@ -97,9 +103,10 @@ class Formatting:
             chosen, rejected = map(_given, formatted[:2])
             prompt = self._prompt_text(chosen, rejected, *formatted[2:4])
             first, second = map(_given, formatted[-2:] if marked != raw else formatted[:2])
-            return PairTexts(prompt, chosen, rejected, (first, second))
+            return PairTexts(prompt, self._ended(chosen), self._ended(rejected), (first, second))
 
-        return Asked([*dialogues, *([raw.chosen, raw.rejected] if marked != raw else ())], texts)
+        asked = [*dialogues, *([raw.chosen, raw.rejected] if marked != raw else ())]
+        return Asked([Dialogue(messages, values) for messages in asked], texts)
 
     def asked_by_reference(self, example: Example) -> Asked:
         """Returns what the texts need as Cerebras makes them: cleaned whole, cut before the chosen's last delimiter."""
@@ -113,11 +120,17 @@ class Formatting:
                 raise UnusablePairError("no_delimiter")
             return PairTexts(chosen[:found], chosen, rejected, (first, second))
 
-        return Asked([pair.chosen, pair.rejected], texts)
+        return Asked([Dialogue(pair.chosen), Dialogue(pair.rejected)], texts)
 
     @property
     def _delimiters(self) -> tuple[str, ...]:
         return (self.delimiter,) if self.delimiter else DEFAULT_DELIMITERS
+
+    def _ended(self, text: str) -> str:
+        """Returns a text up to the control token that ends it, without the white space that a template puts after."""
+        bare = text.rstrip()
+        ends = [found.end() for found in self.control.finditer(bare)]
+        return bare if ends[-1:] == [len(bare)] else text
 
     def _mark(self, text: str) -> str:
         return self.control.sub(lambda match: f"{MARK}{match[0]}{MARK}", text)
@@ -163,7 +176,7 @@ def formatted_pairs(
 def _tried(do: Callable[[T], U], given: T) -> U | Fault:
     try:
         return do(given)
-    except (UnusablePairError, TemplateFault) as fault:
+    except (UnusablePairError, TemplateFault, TurnsError) as fault:
         return fault
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpus_assets.config.datasets import FIMDataset
+from corpus_assets.tokenize.discarded import of_text
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
@@ -62,7 +63,7 @@ def fim_documents(
         statistics.sources.read(document.source)
         statistics.add_text(document.text, text)
         if not text:
-            statistics.discard_document("empty_text")
+            statistics.discard_document("empty_text", shown=[of_text(document.identity, document.text)])
             statistics.sources.skip()
             continue
         batch.append(document._replace(text=text))
@@ -183,7 +184,9 @@ def _rows_over_files(
             return fim_documents(documents, tokenizer, section, statistics)
         return _for_rows(documents, section, tools)
 
-    rows = lm_rows_over_files(map(lists, files), section, tokenizer.eos_id, tokenizer.pad_id, statistics)
+    rows = lm_rows_over_files(
+        map(lists, files), section, tokenizer.eos_id, tokenizer.pad_id, statistics, decode=tokenizer.decode
+    )
     if section.fim_level == "document":
         return rows
     statistics.sources.loss_known = False  # Rows hold documents of several sources, and lose some of their ids.
@@ -200,8 +203,14 @@ def _for_rows(documents: Iterable[IdentifiedText], section: FIMDataset, tools: T
         yield batch.without_firsts() if bare else batch
 
 
+def _control(section: FIMDataset, _: Tokenizer, __: str | None) -> tuple[str, ...]:
+    """Returns the tokens around the parts; Cerebras goes by the tokenizer's file alone."""
+    return () if section.reference else (section.prefix_token, section.middle_token, section.suffix_token)
+
+
 FIM = Mode(
     section=FIMDataset,
+    control=_control,
     words="Fill-in-the-middle rows",
     layout=TEXTS,
     rows=_rows,

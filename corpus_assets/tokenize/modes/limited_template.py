@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.tokenize.modes.chat_template import LIMIT, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import LIMIT, Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.modes.template_server import Answered, Start
 from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError, CorpusError
-from resources.formats.examples import Example, Messages
+from resources.formats.examples import Example
 from resources.limited_process import LimitedProcess, OverLimitError
 from resources.limited_work import Limits
 
@@ -22,7 +22,7 @@ _BLOCK = 1 << 16
 _CONVERSATION = 1 << 10  # In characters, what rendering a conversation costs beside its texts.
 _SERVER = "corpus_assets.tokenize.modes.template_server"
 _ANSWERS = msgspec.json.Decoder(list[Answered])
-_TRIAL: Messages = [{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Two."}]
+_TRIAL = Dialogue([{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Two."}])
 
 Found = Rendered | TemplateFault
 
@@ -46,29 +46,29 @@ class LimitedTemplate:
             self.close()
             raise ConfigError(problem)
 
-    def render_all(self, conversations: Sequence[Messages]) -> list[Found]:
-        """Returns the text of each conversation, or the fault for which it has none: see `ChatTemplate.render`.
+    def render_all(self, dialogues: Sequence[Dialogue]) -> list[Found]:
+        """Returns the text of each dialogue, or the fault for which it has none: see `ChatTemplate.render`.
 
         If they cost too much together, each is rendered by itself: what one gives does not depend on the others.
         """
         try:
-            return self._ask(conversations)
+            return self._ask(dialogues)
         except OverLimitError as fault:
-            if len(conversations) == 1:
+            if len(dialogues) == 1:
                 return [TemplateFault(LIMIT, str(fault))]
-            return [found for one in conversations for found in self.render_all([one])]
+            return [found for one in dialogues for found in self.render_all([one])]
 
-    def render(self, messages: Messages) -> Rendered:
-        """Returns the text of one conversation; raises its TemplateFault."""
-        (found,) = self.render_all([messages])
+    def render(self, dialogue: Dialogue) -> Rendered:
+        """Returns the text of one dialogue; raises its TemplateFault."""
+        (found,) = self.render_all([dialogue])
         return given(found)
 
     def close(self) -> None:
         """Ends the process."""
         self._process.close()
 
-    def _ask(self, conversations: Sequence[Messages]) -> list[Found]:
-        answers = _ANSWERS.decode(self._process.ask(msgspec.json.encode(conversations)))
+    def _ask(self, dialogues: Sequence[Dialogue]) -> list[Found]:
+        answers = _ANSWERS.decode(self._process.ask(msgspec.json.encode(dialogues)))
         return [
             Rendered(answer.text, answer.generated)
             if answer.reason is None
@@ -122,11 +122,14 @@ def _characters(example: Example) -> int:
     return sum(len(str(field)) for field in fields)
 
 
-def count_fault(statistics: Statistics, reason: str, name: str) -> None:
-    """Counts an example that gives no row; raises CorpusError with its name if too many cost too much."""
-    statistics.discard_document(reason)
+def count_fault(statistics: Statistics, reason: str, example: Example, shown: Iterable[str] = ()) -> None:
+    """Counts an example that gives no row. shown: the example in words.
+
+    Raises CorpusError with its name if too many cost too much.
+    """
+    statistics.discard_document(reason, shown=shown)
     if reason == LIMIT and (over := statistics.discarded_documents[LIMIT]) > MAX_OVER_LIMIT:
         raise CorpusError(
-            f"the chat template takes too much time or memory for {over} conversations, the last of which is {name}; "
-            f"valid: at most {MAX_OVER_LIMIT} in a file"
+            f"the chat template takes too much time or memory for {over} conversations, the last of which is "
+            f"{example.source}/{example.id}; valid: at most {MAX_OVER_LIMIT} in a file"
         )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from corpus_assets.config.dataset_options import Windows
 from corpus_assets.config.datasets import LMDataset
 from corpus_assets.tokenize.by_source import Numbers, Runs
+from corpus_assets.tokenize.discarded import Decode, of_ids
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
@@ -49,12 +50,15 @@ def lm_rows_over_files(
     eos_id: int | None,
     pad_id: int,
     statistics: Statistics,
+    *,
+    decode: Decode | None = None,
 ) -> Iterator[Iterator[Ids]]:
     """Yields the blocks of rows that end in each file, to be used up one after another.
 
-    The rows are those of `lm_rows` for all files as one stream. The padded tail belongs to the last file.
+    The rows are those of `lm_rows` for all files as one stream. The padded tail belongs to the last file. decode: for
+    examples of what is discarded.
     """
-    builder = RowBuilder(section, eos_id, pad_id, statistics)
+    builder = RowBuilder(section, eos_id, pad_id, statistics, decode=decode)
     file: Iterable[Ragged] | None = None
     for following in files:
         if file is not None:
@@ -77,7 +81,10 @@ class RowBuilder:
         pad_id: int,
         statistics: Statistics,
         block_rows: int | None = None,
+        *,
+        decode: Decode | None = None,
     ) -> None:
+        self._decode = decode
         self.section = section
         self.statistics = statistics
         self._length = section.sequence_length
@@ -164,7 +171,7 @@ class RowBuilder:
     def _separate_rows(self, batch: Ragged, sources: Numbers) -> Iterator[Ids]:
         from corpus_assets.tokenize.kernels.rows import cut
 
-        self._add_separate(batch.lengths + self._end.size, sources)
+        self._add_separate(batch, sources)
         place = np.zeros(2, np.int64)
         while place[0] < len(batch):
             block = np.empty((self._block_rows, 3, self._length), np.int32)
@@ -175,19 +182,23 @@ class RowBuilder:
                 labels = int(lengths[:rows].sum()) - rows
                 yield self._padded(block[:rows], lengths[:rows], self._sources.take(labels))
 
-    def _add_separate(self, sizes: Numbers, sources: Numbers) -> None:
+    def _add_separate(self, batch: Ragged, sources: Numbers) -> None:
+        sizes = batch.lengths + self._end.size
         length, minimum, statistics = self._length, self.section.minimum_length, self.statistics
         statistics.document_tokens += int(sizes.sum())
         statistics.sequence_starts += int(np.count_nonzero(sizes))
-        statistics.discard_document("no_label", int(np.count_nonzero(sizes < 2)))
+        self._discard("no_label", batch, sizes < 2)
         last = (sizes[sizes > 1] - 2) % length + 2  # ids of the last window; only that one can be short
         short = last < minimum
-        whole = sizes[sizes > 1] <= length + 1
-        statistics.discard_document("below_minimum_length", int(np.count_nonzero(short & whole)))
+        self._discard("below_minimum_length", batch, (sizes > 1) & (sizes <= length + 1) & (sizes < minimum))
         statistics.drop("below_minimum_length", int(short.sum()), int((last[short] - 1).sum()))
         labels = sizes[sizes > 1] - 1
         labels[short] -= last[short] - 1
         self._sources.add(sources[sizes > 1], labels)
+
+    def _discard(self, reason: str, batch: Ragged, chosen: NDArray[np.bool_]) -> None:
+        shown = of_ids(self._decode, batch, chosen)
+        self.statistics.discard_document(reason, int(np.count_nonzero(chosen)), shown)
 
     def _padded(self, block: Ids, lengths: Numbers, sources: tuple[Numbers, Numbers]) -> Ids:
         """Returns the rows whose inputs and labels are those of windows of `lengths` ids: draws, mask and padding.
@@ -243,7 +254,7 @@ def _rows_over_files(
 ) -> Iterator[Iterator[Ids]]:
     tokenizer, statistics = tools.tokenizer, tools.statistics
     batches = (encode_texts(texts_of(file, statistics), tokenizer, section, statistics) for file in files)
-    return lm_rows_over_files(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics)
+    return lm_rows_over_files(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics, decode=tokenizer.decode)
 
 
 LM = Mode(

@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import VSLDataset
+from corpus_assets.tokenize.discarded import Decode, of_ids
 from corpus_assets.tokenize.encode.texts import encode_texts, utf8_length
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.lm import LM_REASONS
@@ -44,7 +46,16 @@ def lm_vsl_rows(
 class VSLBuilder:
     """Builds rows from several streams in turn; `finish` after each keeps their documents in rows of their own."""
 
-    def __init__(self, section: VSLDataset, eos_id: int | None, pad_id: int, statistics: Statistics) -> None:
+    def __init__(
+        self,
+        section: VSLDataset,
+        eos_id: int | None,
+        pad_id: int,
+        statistics: Statistics,
+        *,
+        decode: Decode | None = None,
+    ) -> None:
+        self._decode = decode
         self.section = section
         self.statistics = statistics
         self._length = section.sequence_length
@@ -86,8 +97,10 @@ class VSLBuilder:
         """Returns how many of its first ids each document keeps; what it loses is counted."""
         section, statistics = self.section, self.statistics
         unlabelled, short = sizes < 2, sizes < section.minimum_length
-        statistics.discard_document("no_label", int(np.count_nonzero(unlabelled)))
-        self._discard("below_minimum_length", sizes[short & ~unlabelled])
+        statistics.discard_document(
+            "no_label", int(np.count_nonzero(unlabelled)), of_ids(self._decode, documents, unlabelled)
+        )
+        self._discard("below_minimum_length", documents, short & ~unlabelled)
         kept = np.where(short | unlabelled, 0, sizes)
         if section.short_sequence_probability:
             for index in np.flatnonzero(~short).tolist():
@@ -97,7 +110,7 @@ class VSLBuilder:
             statistics.truncated_documents += Counter(short_sequence=int(np.count_nonzero(lost)))
         long = kept > self._length + 1
         if section.long_documents == "drop":
-            self._discard("long_document", sizes[long])
+            self._discard("long_document", documents, long)
             kept[long] = 0
         elif section.long_documents == "cut":
             statistics.drop("long_document", 0, int((kept[long] - self._length - 1).sum()))
@@ -105,8 +118,9 @@ class VSLBuilder:
             kept[long] = self._length + 1
         return kept
 
-    def _discard(self, reason: str, sizes: Lengths) -> None:
-        self.statistics.discard_document(reason, sizes.size)
+    def _discard(self, reason: str, documents: Ragged, chosen: NDArray[np.bool_]) -> None:
+        sizes = documents.lengths[chosen]
+        self.statistics.discard_document(reason, sizes.size, of_ids(self._decode, documents, chosen))
         self.statistics.drop(reason, sizes.size, int((sizes - 1).sum()))
 
     def _short_length(self, document: Ids) -> int:
@@ -141,7 +155,7 @@ def _rows_over_files(
 ) -> Iterator[Iterator[Ids]]:
     """Yields the rows of each file: nothing but the generator of short sequences goes on from one to the next."""
     tokenizer, statistics = tools.tokenizer, tools.statistics
-    builder = VSLBuilder(section, tokenizer.eos_id, tokenizer.pad_id, statistics)
+    builder = VSLBuilder(section, tokenizer.eos_id, tokenizer.pad_id, statistics, decode=tokenizer.decode)
 
     def rows(documents: Iterable[IdentifiedText]) -> Iterator[Ids]:
         for chunk in chunked(documents, lambda document: utf8_length(document.text), section.packing_text):

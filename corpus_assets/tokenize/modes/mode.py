@@ -1,6 +1,6 @@
 """A mode: one object that says which section it takes, what its rows look like, and how they are made."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -23,9 +23,10 @@ class IdentifiedText(NamedTuple):
 
 
 def texts_of(documents: Iterable[IdentifiedText], statistics: Statistics) -> Iterator[str]:
-    """Yields the texts of documents; says in `statistics` of which source each is when it is read."""
+    """Yields the texts of documents; says in `statistics` which each is when it is read."""
     for document in documents:
         statistics.sources.read(document.source)
+        statistics.reading = document.identity
         yield document.text
 
 
@@ -58,6 +59,9 @@ class Mode(Generic[SectionT, ItemT]):
     rows: makes int32 blocks (rows, channels, L) of documents or examples, in order.
     reasons: all for which it may discard a document or example.
     name: for files and trainers; None: the mode's name in Cerebras' Model Zoo.
+    control: the tokens that are control tokens for a dataset whatever its tokenizer says; it takes the section, the
+    tokenizer and the chat template.
+    check: raises ConfigError for a section, a tokenizer and a chat template that make no rows to learn from.
     rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
     fills no row goes on to the next stream. None: nothing does.
     """
@@ -69,6 +73,8 @@ class Mode(Generic[SectionT, ItemT]):
     reasons: tuple[str, ...] = ()
     chosen_by: Callable[[SectionT], bool] = lambda _: True
     name: str | None = None
+    control: Callable[[SectionT, Tokenizer, str | None], Collection[str]] = lambda *_: ()
+    check: Callable[[SectionT, Tokenizer, str | None], object] = lambda *_: None
     rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None
 
     @property

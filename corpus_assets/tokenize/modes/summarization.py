@@ -4,7 +4,8 @@ A pair is prompt [end] [separator] completion end, each text with its prefix. On
 (docs/formats/cerebras-rows.md "Summarization"), or whole conversations of pairs packed into rows ("Summarization_VSL").
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.dataset_options import Cleaning, Turns
 from corpus_assets.config.datasets import SummarizationDataset, SummarizationVSLDataset
+from corpus_assets.tokenize.discarded import of_example, of_text
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.mode import Mode, Tools
 from corpus_assets.tokenize.modes.truncation import Frame, cut_pairs
@@ -24,6 +26,13 @@ from resources.errors import ConfigError
 from resources.formats.examples import Example, chunk_bytes
 
 Spans = NDArray[np.int64]
+
+
+class _Conversation(NamedTuple):
+    """The usable pairs of an example, all of which are one sequence."""
+
+    example: Example
+    pairs: list[Pair]
 
 
 def summarization_rows(section: SummarizationDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
@@ -68,34 +77,35 @@ def summarization_vsl_rows(
 
 def _single_pairs(
     examples: Iterable[Example], cleaning: Cleaning, statistics: Statistics
-) -> Iterator[tuple[list[Pair], int]]:
+) -> Iterator[tuple[_Conversation, int]]:
     """Yields every usable pair by itself, with its characters; the others are counted as discarded."""
     for example in examples:
         for pair in _pairs_or_none(example, statistics):
             statistics.processed_files += 1
             prompt, completion = cleaned(pair, cleaning, statistics)
             if missing := _missing(prompt, completion):
-                statistics.discard_document(missing)
+                shown = of_text(f"{example.source}/{example.id}", prompt or completion)
+                statistics.discard_document(missing, shown=[shown])
             else:
-                yield [(prompt, completion)], len(prompt) + len(completion)
+                yield _Conversation(example, [(prompt, completion)]), len(prompt) + len(completion)
 
 
 def _conversations(
     examples: Iterable[Example], cleaning: Cleaning, statistics: Statistics
-) -> Iterator[tuple[list[Pair], int]]:
+) -> Iterator[tuple[_Conversation, int]]:
     """Yields the usable pairs of every conversation that has any, with their characters."""
     for example in examples:
         given = [cleaned(pair, cleaning, statistics) for pair in _pairs_or_none(example, statistics)]
         statistics.processed_files += bool(given)
         kept = [pair for pair in given if not _missing(*pair)]
         if given and not kept:
-            statistics.discard_document(_missing(*given[0]))
+            statistics.discard_document(_missing(*given[0]), shown=[of_example(example)])
             continue
         for pair in given:
             if missing := _missing(*pair):
                 statistics.drop(missing, 1, 0)
         if kept:
-            yield kept, sum(len(prompt) + len(completion) for prompt, completion in kept)
+            yield _Conversation(example, kept), sum(len(prompt) + len(completion) for prompt, completion in kept)
 
 
 def _pairs_or_none(example: Example, statistics: Statistics) -> list[Pair]:
@@ -103,7 +113,7 @@ def _pairs_or_none(example: Example, statistics: Statistics) -> list[Pair]:
         return pairs(example)
     except TurnsError as fault:
         statistics.processed_files += 1
-        statistics.discard_document(fault.reason)
+        statistics.discard_document(fault.reason, shown=[of_example(example)])
         return []
 
 
@@ -146,12 +156,11 @@ class _Builder:
         every = prompt_prefix.size + bridge.size + completion_prefix.size
         self._frame = Frame(opening=begin.size, every=every, end=end.size)
 
-    def sequences(self, conversations: list[list[Pair]]) -> tuple[Ragged, Ragged]:
+    def sequences(self, conversations: list[_Conversation]) -> tuple[Ragged, Ragged]:
         """Returns the ids and loss masks of the conversations that are not discarded."""
-        prompts = self._tokenizer.encode_batch([prompt for listed in conversations for prompt, _ in listed])
-        completions = self._tokenizer.encode_batch([text for listed in conversations for _, text in listed])
-        counts = np.array([len(listed) for listed in conversations], np.int64)
-        taken = self._taken(self._spans(prompts), self._spans(completions), counts)
+        prompts = self._tokenizer.encode_batch([prompt for one in conversations for prompt, _ in one.pairs])
+        completions = self._tokenizer.encode_batch([text for one in conversations for _, text in one.pairs])
+        taken = self._taken(self._spans(prompts), self._spans(completions), conversations)
         return self._assembled(prompts.ids, completions.ids, taken)
 
     def _prefix(self, text: str | None) -> Ids:
@@ -171,8 +180,9 @@ class _Builder:
         start, stop = encoded.offsets[:-1], encoded.offsets[1:]
         return np.stack([np.minimum(start + self._skip, stop), stop], 1)
 
-    def _taken(self, prompts: Spans, completions: Spans, counts: NDArray[np.int64]) -> _Taken:
+    def _taken(self, prompts: Spans, completions: Spans, conversations: Sequence[_Conversation]) -> _Taken:
         """Returns what is kept of the conversations: long ones are cut or discarded, short ones discarded."""
+        counts = np.array([len(one.pairs) for one in conversations], np.int64)
         frame, bounds = self._frame, np.concatenate([[0], np.cumsum(counts)])
         firsts = np.zeros(len(prompts), np.bool_)
         firsts[bounds[:-1]] = True
@@ -180,7 +190,6 @@ class _Builder:
         pair_sizes = np.diff(prompts)[:, 0] + np.diff(completions)[:, 0] + frame.every + frame.end
         before = np.add.reduceat(pair_sizes, bounds[:-1]) + frame.opening if counts.size else counts
         self._statistics.add_lengths(before)
-        counts = counts.copy()
         for number in np.flatnonzero(before > self._capacity).tolist():
             pairs_ = slice(*bounds[number : number + 2].tolist())
             sizes = np.diff(prompts[pairs_])[:, 0], np.diff(completions[pairs_])[:, 0]
@@ -188,7 +197,7 @@ class _Builder:
             kept[pairs_] = firsts[pairs_] = False
             counts[number] = 0
             if cut is None:
-                self._discard("too_long", before[number : number + 1])
+                self._discard("too_long", before[number : number + 1], conversations[number : number + 1])
                 continue
             counts[number] = len(cut.ends)
             first = pairs_.start + cut.first
@@ -198,15 +207,15 @@ class _Builder:
             kept[pairs_], ends[pairs_], firsts[first] = True, cut.ends, True
             self._truncated(int(before[number]), prompts[pairs_], completions[pairs_], cut.ends)
         short = before < self._minimum
-        self._discard("below_minimum_length", before[short])
+        self._discard("below_minimum_length", before[short], compress(conversations, short))
         counts[short] = 0
         kept &= ~np.repeat(short, np.diff(bounds))
         return _Taken(prompts[kept], completions[kept], firsts[kept], ends[kept], counts[counts > 0])
 
-    def _discard(self, reason: str, sizes: NDArray[np.int64]) -> None:
+    def _discard(self, reason: str, sizes: NDArray[np.int64], discarded: Iterable[_Conversation]) -> None:
         """Count conversations of these sizes in ids as discarded; the first id of none would have been a label."""
         tokens = int(sizes.sum())
-        self._statistics.discard_document(reason, sizes.size)
+        self._statistics.discard_document(reason, sizes.size, (of_example(one.example) for one in discarded))
         self._statistics.document_tokens += tokens
         self._statistics.sequence_starts += sizes.size
         self._statistics.drop(reason, sizes.size, tokens - sizes.size)

@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, TemplateFault
+from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue, TemplateFault
 from resources.errors import ConfigError
-from resources.formats.examples import Messages
 from resources.limited_work import Answer, serve
 
 
@@ -35,7 +34,7 @@ class Answered(msgspec.Struct, omit_defaults=True):
     problem: str = ""
 
 
-_CONVERSATIONS = msgspec.json.Decoder(list[Messages])
+_DIALOGUES = msgspec.json.Decoder(list[Dialogue])
 
 
 def begin(line: bytes) -> tuple[bytes, Answer]:
@@ -47,15 +46,15 @@ def begin(line: bytes) -> tuple[bytes, Answer]:
         return msgspec.json.encode(str(fault)), lambda _: b""
 
     def answer(request: bytes) -> bytes:
-        answers = (_answer(template, messages, start.values) for messages in _CONVERSATIONS.decode(request))
+        answers = (_answer(template, dialogue, start.values) for dialogue in _DIALOGUES.decode(request))
         return b"[" + b",".join(answers) + b"]"
 
     return msgspec.json.encode(""), answer
 
 
-def _answer(template: ChatTemplate, messages: Messages, values: Mapping[str, Any]) -> bytes:
+def _answer(template: ChatTemplate, dialogue: Dialogue, values: Mapping[str, Any]) -> bytes:
     try:
-        rendered = template.render(messages, values)
+        rendered = template.render(dialogue, values)
         return msgspec.json.encode(Answered(rendered.text, rendered.generated))
     except TemplateFault as fault:
         return msgspec.json.encode(Answered(reason=fault.reason, problem=fault.problem))

@@ -23,12 +23,13 @@ T = TypeVar("T")
 class TurnsError(CorpusError):
     """An example that is no conversation of the kind that a mode takes. `reason` is a short name for counting."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, problem: str = "") -> None:
+        super().__init__(f"{reason}: {problem}" if problem else reason)
         self.reason = reason
+        self.problem = problem
 
-    def __reduce__(self) -> tuple[type["TurnsError"], tuple[str]]:
-        return (type(self), (self.reason,))
+    def __reduce__(self) -> tuple[type["TurnsError"], tuple[str, str]]:
+        return (type(self), (self.reason, self.problem))
 
 
 def pairs(example: Example) -> list[Pair]:

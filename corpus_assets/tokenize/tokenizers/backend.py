@@ -1,6 +1,6 @@
 """The backend of a tokenizer: texts to ids and back, before any choice of end, padding or options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +29,10 @@ class TokenizerBackend(Protocol):
         """Ids of the control tokens by content."""
 
     @property
+    def added_tokens(self) -> Mapping[str, int]:
+        """Ids of all tokens that are found as a whole before the model sees a text, control tokens among them."""
+
+    @property
     def around(self) -> Around:
         """Ids that are put before and after a text."""
 
@@ -49,6 +53,9 @@ class TokenizerBackend(Protocol):
 
     def with_added(self, tokens: Sequence[AddedToken]) -> "TokenizerBackend":
         """Returns this backend with more tokens, under the next free ids; a known one may become a control token."""
+
+    def with_control(self, tokens: Collection[str]) -> "TokenizerBackend":
+        """Returns this backend with tokens of its vocabulary as control tokens, under their ids."""
 
     def with_around(self, before: Sequence[str], after: Sequence[str]) -> "TokenizerBackend":
         """Returns this backend with other control tokens put around a text."""

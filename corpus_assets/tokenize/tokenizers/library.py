@@ -1,7 +1,7 @@
 """Tokenizers of the tokenizers library: everything that a `tokenizer.json` can describe."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -96,6 +96,11 @@ class LibraryBackend(TokenizerBackend):
 
     @cached_property
     @override
+    def added_tokens(self) -> dict[str, int]:
+        return {token.content: id_ for id_, token in sorted(self._naming.get_added_tokens_decoder().items())}
+
+    @cached_property
+    @override
     def around(self) -> Around:
         probe = self._plain.encode("a", add_special_tokens=True)
         inner = [index for index, mark in enumerate(probe.special_tokens_mask) if not mark]
@@ -154,6 +159,16 @@ class LibraryBackend(TokenizerBackend):
 
     def _lacks(self, token: AddedToken) -> bool:
         return token.content not in self.special_tokens if token.special else self.token_id(token.content) is None
+
+    @override
+    def with_control(self, tokens: Collection[str]) -> "LibraryBackend":
+        # Set in the object, since the library would change the other flags of a token that it has.
+        added = [
+            token | {"special": True} if token["content"] in tokens else token
+            for token in self.original.get("added_tokens") or []
+        ]
+        marked = LibraryBackend.of(self.original | {"added_tokens": added}, exact_scores=self.exact_scores)
+        return marked.with_added([AddedToken(token) for token in tokens])
 
     @override
     def with_around(self, before: Sequence[str], after: Sequence[str]) -> "LibraryBackend":

@@ -1,7 +1,7 @@
 """Tokenizers from the bytes of their files."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -59,6 +59,7 @@ class LoadedTokenizer:
     """`Tokenizer` of the protocol, over one of the backends. Results do not depend on a number of threads.
 
     template_values: contents of `bos_token`, `eos_token`, ... for chat templates. bos_by_setting: see the protocol.
+    control: control tokens by `with_control`, which its files do not make such.
     """
 
     backend: TokenizerBackend
@@ -72,6 +73,12 @@ class LoadedTokenizer:
     template_values: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "tokenizer_json"
     bos_by_setting: bool = False
+    control: tuple[str, ...] = ()
+
+    @property
+    def encoding_digest(self) -> str:
+        """32 hex digits; equal ones give equal ids of equal texts."""
+        return content_digest(self.digest.encode(), *map(str.encode, self.control)) if self.control else self.digest
 
     @property
     def vocab_size(self) -> int:
@@ -101,6 +108,11 @@ class LoadedTokenizer:
     def special_tokens(self) -> Mapping[str, int]:
         """Ids of the control tokens by content."""
         return self.backend.special_tokens
+
+    @property
+    def added_tokens(self) -> Mapping[str, int]:
+        """Ids of the tokens that are found as a whole in a text, control tokens among them."""
+        return self.backend.added_tokens
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
         """Returns the ids of every text and those around it; control tokens are matched if `match_special_tokens`."""
@@ -138,6 +150,15 @@ class LoadedTokenizer:
         digest = content_digest(self.digest.encode(), token.encode())
         return replace(self, backend=self.backend.with_added([AddedToken(token)]), digest=digest)
 
+    def with_control(self, tokens: Iterable[str]) -> "LoadedTokenizer":
+        """Returns this tokenizer with more tokens of its vocabulary as control tokens; it leaves out unknown ones."""
+        known = self.special_tokens
+        wanted = sorted({token for token in tokens if token not in known and self.token_id(token) is not None})
+        if not wanted:
+            return self
+        control = tuple(sorted({*self.control, *wanted}))
+        return replace(self, backend=self.backend.with_control(wanted), control=control)
+
     def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Returns UTF-8 bytes and code points (vocab_size,) of every id's text; see `token_sizes.text_sizes`."""
         return self.backend.text_sizes()
@@ -172,8 +193,20 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
         chat_template=chat_template(files, config),
         kind=spec.kind,
         bos_by_setting=spec.add_special_tokens and bos_setting(spec.kind, config),
-        template_values=({} if eos_id is None else {"eos_token": backend.tokens[eos_id]}) | tokens,
+        template_values=_named(backend, eos_token=eos_id, bos_token=_first_around(backend)) | tokens,
     )
+
+
+def _first_around(backend: TokenizerBackend) -> int | None:
+    """Returns the id that the tokenizer puts before a text, if it is one."""
+    before = backend.around[0]
+    return before[0] if len(before) == 1 else None
+
+
+def _named(backend: TokenizerBackend, **ids: int | None) -> dict[str, str]:
+    """Returns tokens by their roles, for those ids that there are."""
+    names = {role: backend.tokens[id_] for role, id_ in ids.items() if id_ is not None}
+    return {role: name for role, name in names.items() if name is not None}
 
 
 def _is_fast_t5(files: Mapping[str, bytes], spec: TokenizerSpec) -> bool:

@@ -42,7 +42,11 @@ class Tokenizer(Protocol):
 
     @property
     def digest(self) -> str:
-        """32 hex digits; equal digests give equal ids."""
+        """32 hex digits; equal digests give equal texts of equal ids."""
+
+    @property
+    def encoding_digest(self) -> str:
+        """32 hex digits; equal ones give equal ids of equal texts, too."""
 
     @property
     def chat_template(self) -> str | None:
@@ -51,6 +55,10 @@ class Tokenizer(Protocol):
     @property
     def special_tokens(self) -> Mapping[str, int]:
         """Ids of the control tokens by content: those that `encode_trusted` finds in a text."""
+
+    @property
+    def added_tokens(self) -> Mapping[str, int]:
+        """Ids of all tokens that are found as a whole in a text: the control tokens, and others such as `<think>`."""
 
     @property
     def template_values(self) -> Mapping[str, Any]:

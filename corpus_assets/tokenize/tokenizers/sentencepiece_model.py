@@ -1,7 +1,7 @@
 """SentencePiece models through their own library (Kudo and Richardson 2018), whose ids are the truth."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -93,6 +93,11 @@ class SentencePieceBackend(TokenizerBackend):
         }
 
     @property
+    @override
+    def added_tokens(self) -> dict[str, int]:
+        return self.special_tokens
+
+    @property
     def control_tokens(self) -> dict[str, str]:
         """Pieces of `bos_token`, `eos_token` and `pad_token`, as far as the model has them."""
         processor = self._processor
@@ -178,6 +183,10 @@ class SentencePieceBackend(TokenizerBackend):
     def with_added(self, tokens: Sequence[AddedToken]) -> "SentencePieceBackend":
         new = [token.content for token in tokens if token.content not in self._ids]
         return replace(self, added=(*self.added, *dict.fromkeys(new))) if new else self
+
+    @override
+    def with_control(self, tokens: Collection[str]) -> "SentencePieceBackend":
+        return self  # Added pieces are control tokens already, and the library finds its own in any text.
 
     @override
     def with_around(self, before: Sequence[str], after: Sequence[str]) -> "SentencePieceBackend":

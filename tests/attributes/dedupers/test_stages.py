@@ -106,6 +106,32 @@ def test_what_certain_sources_have(folder: Path, entry: dict[str, Any]) -> None:
     assert said in steps(corpus.settings.values)
 
 
+@pytest.mark.parametrize("more", [{}, {"against": ["web"]}, {"compat": "dolma"}], ids=str)
+@pytest.mark.parametrize("entry", [TEXT, PARAGRAPHS, NGRAMS], ids=lambda one: one["name"])
+def test_documents_of_some_sources_alone(folder: Path, entry: dict[str, Any], more: dict[str, Any]) -> None:
+    """They are marked as in a corpus without the others, of which nothing is said."""
+    entry = {key: value for key, value in {**entry, **more}.items() if key != "min_words"}
+    write(folder, "notes/again.jsonl", 0, 30)
+    write(folder, "books/later.jsonl", 10, 40)
+    narrow = {**entry, "sources": ["books", "notes"], "glob": ["**/p*.jsonl", "later.jsonl", "again.jsonl"]}
+    corpus, _ = built(folder, narrow)
+    asset = f"{entry['name']}_attributes"
+    given = {shard.key: list(attribute_rows(shard.lines())) for shard in partitions(corpus, asset)}
+    own = {"books--paragraphs", "books--later", "notes--again"}
+    marked = {key for key, found in given.items() if any(row.attributes for row in found)}
+    assert marked and marked <= own
+    assert " in files **/p*.jsonl, later.jsonl, again.jsonl of sources books, notes (" in " ".join(
+        steps(corpus.settings.values)
+    )
+    for file in (folder / "raw").rglob("*"):
+        other = file.is_file() and file.name not in ("paragraphs.jsonl", "later.jsonl", "again.jsonl")
+        if other and not ("against" in more and "web" in file.parts):
+            file.unlink()
+    alone, _ = built(folder, entry, storage__root="alone", sources__1__may_be_empty=True)
+    expected = {shard.key: list(attribute_rows(shard.lines())) for shard in partitions(alone, asset)}
+    assert {key: given[key] for key in own} == {key: expected[key] for key in own}
+
+
 def test_memory_changes_nothing_of_what_certain_sources_have(folder: Path) -> None:
     write_raw(folder, "web/empty.jsonl", [{"id": str(n), "text": "\n" * 3000 + prose(n, 900)} for n in range(5)])
     entry = {**NGRAMS, "skip_empty": False, "against": ["web"]}
@@ -240,6 +266,8 @@ KEYS: list[tuple[dict[str, Any], dict[str, Any], str, set[str]]] = [
     (NGRAMS, {"ngram": {**NGRAMS["ngram"], "threshold": 1.0}}, "ngram.threshold 0.5 -> 1.0", {"attributes"}),
     (NGRAMS, {"ngram": {**NGRAMS["ngram"], "skip_short": True}}, "ngram.skip_short False -> True", {"hashes"}),
     (TEXT, {"by": "url"}, "by text -> url", {"hashes", "attributes"}),
+    (TEXT, {"sources": ["web"]}, "sources (unset) -> ['web']", {"hashes", "attributes"}),
+    (TEXT, {"glob": "b*"}, "glob (unset) -> b*", {"hashes", "attributes"}),
     (TEXT, {"against": ["web"]}, "against (unset) -> ['web']", {"hashes", "seen"}),
 ]
 
@@ -313,6 +341,8 @@ def test_a_filter_that_is_too_small_for_what_comes_fails_with_its_key(folder: Pa
         ({"by": "metadata."}, "text, id, added, created, url, metadata.KEY, paragraphs or ngrams"),
         ({"against": ["book"]}, "dedupers.0.against: no source named 'book'; valid: books, web, notes"),
         ({"against": ["web", "web"]}, "against: a source is named twice in web, web"),
+        ({"sources": ["book"]}, "dedupers.0.sources: no source named 'book'; valid: books, web, notes"),
+        ({"sources": ["web", "web"]}, "sources: a source is named twice in web, web"),
         ({"against": ["web"], "bloom": {"items": 10}}, "against goes without bloom"),
         ({"ngram": {"length": 3}}, "ngram goes with `by: ngrams`; by is 'text'"),
         ({"separator": "\n"}, "separator goes with `by: paragraphs` or `by: ngrams`; by is 'text'"),
@@ -341,7 +371,7 @@ def test_the_page_says_what_works(tmp_path: Path) -> None:
     write_small(tmp_path)
     page = (FOLDER / "dedupers.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    for block, name in zip(blocks, ("overlap", "leaked", "overlap"), strict=True):
+    for block, name in zip(blocks, ("overlap", "leaked", "pages", "overlap"), strict=True):
         write_config(tmp_path, yaml.safe_load(block))
         assert f"{name}_attributes" in opened(tmp_path).graph.stages
 

@@ -4,9 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +154,7 @@ def test_a_worker_that_dies_otherwise_fails_its_job(tmp_path: Path) -> None:
     outcomes = list(engine.run(jobs(tmp_path, 2)))
     engine.close()
     assert sorted(str(outcome.partition) for outcome in outcomes) == ["chunk-0", "chunk-1"]
-    assert all("the worker process died" in str(outcome.error) for outcome in outcomes)
+    assert all("the worker process ended by itself with exit code" in str(outcome.error) for outcome in outcomes)
 
 
 def test_a_job_that_takes_too_long_fails_by_name_and_the_others_go_on(tmp_path: Path) -> None:
@@ -250,3 +253,61 @@ def test_a_queue_that_has_more_after_a_while_is_asked_again_while_a_long_job_run
     finally:
         engine.close()
     assert sorted((outcome.partition, outcome.error) for outcome in found) == [("chunk-0", None), ("chunk-1", None)]
+
+
+_LEFT: list[Any] = []
+
+
+def _leaves_its_engine(folder: Path, work: Callable[[Job], Outcome]) -> None:
+    """Computes, and leaves the workers that are alive to the end of the process, in the middle of a run."""
+    running = LocalEngine(2, work).run(jobs(folder, 3))
+    next(running)
+    _LEFT.append(running)
+
+
+def _dies_first(job: Job) -> Outcome:
+    """A job of which the first partition kills its worker, so that the others are given to a worker alone."""
+    if job.partition == "chunk-0":
+        os._exit(9)
+    return Outcome(job.name, job.stage.name, job.partition)
+
+
+@pytest.mark.parametrize("work", [_done, died, _dies_first])
+def test_a_process_of_multiprocessing_ends_though_nobody_closed_its_engine(
+    tmp_path: Path, work: Callable[[Job], Outcome]
+) -> None:
+    """It waits for its children before `atexit`; a run in the code server of Dagster is such a process."""
+    child = get_context("spawn").Process(target=_leaves_its_engine, args=(tmp_path, work))
+    child.start()
+    child.join(60)
+    ended = child.exitcode
+    child.kill()
+    child.join()
+    assert ended == 0
+
+
+class _InterruptedError(BaseException):
+    """What Dagster makes of an interrupt of a run."""
+
+
+def test_who_is_interrupted_waits_for_no_job_in_hand(tmp_path: Path) -> None:
+    """The second job never ends."""
+    engine = LocalEngine(1, _endless)
+    with pytest.raises(_InterruptedError):
+        list(engine.run(Queue(_until_interrupted(jobs(tmp_path, 2)), lambda: 0.01)))
+    closing = threading.Thread(target=engine.close, daemon=True)
+    closing.start()
+    closing.join(60)
+    assert not closing.is_alive()
+
+
+def _until_interrupted(given: list[Job]) -> Callable[[], Job | None]:
+    """Gives out jobs, then says once that there are none now, then interrupts."""
+    left = iter([*given, None])
+
+    def take() -> Job | None:
+        for job in left:
+            return job
+        raise _InterruptedError
+
+    return take

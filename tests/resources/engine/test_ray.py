@@ -23,7 +23,8 @@ from resources.engine.time_limit import within
 from resources.errors import ConfigError, EngineError
 from resources.stage.job import Job, Outcome
 from resources.storage.local import LocalStorage
-from resources.storage.ownership import OWNER, claim
+from resources.storage.owner_file import OWNER
+from resources.storage.ownership import Claimant, claim
 from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until
 from tests.resources.engine.test_local import _deaf, _done, _endless, _process_of, jobs
 
@@ -277,7 +278,7 @@ def test_a_machine_that_sees_another_store_is_refused(
     engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine._work = _done
-    claim(LocalStorage(tmp_path), "corpus", tmp_path / "corpus.yaml")
+    claim(LocalStorage(tmp_path), Claimant("corpus", tmp_path / "corpus.yaml"))
     assert [outcome.error for outcome in engine.run(jobs(tmp_path, 1))] == [None]
     monkeypatch.setattr(ray_task, "nonce_of", lambda _: "that of a folder of the same name elsewhere")
     with pytest.raises(EngineError, match=r"does not see the store .*; valid: a folder that all machines"):
@@ -294,7 +295,7 @@ def test_a_machine_that_sees_another_store_is_refused(
 def test_a_machine_that_gives_no_proof_in_time_is_said(
     engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim(LocalStorage(tmp_path), "corpus", tmp_path / "corpus.yaml")
+    claim(LocalStorage(tmp_path), Claimant("corpus", tmp_path / "corpus.yaml"))
     assert engine.unfit(LocalStorage(tmp_path)) == []
     monkeypatch.setattr(ray, "_LONGEST_PROOF", 0.0)
     with pytest.raises(EngineError, match="a machine of the Ray cluster does not answer"):

@@ -629,3 +629,16 @@ def test_renewals_go_over_requests_that_are_soon_given_up() -> None:
     with pytest.raises(StoreAccessError, match="no answer"):
         lease.renew()
     lease.require()
+
+
+@pytest.mark.parametrize(("owner", "said"), [(True, "others went on without it"), (False, "removed or emptied")])
+def test_a_store_that_was_deleted_is_told_from_a_builder_that_was_given_up(owner: bool, said: str) -> None:
+    objects = FakeObjects()
+    if owner:
+        objects.write("owner.json", b"{}")
+    builder = Builder(0, objects, 0.0)
+    builder.ask()
+    assert builder.lease is not None
+    objects.delete(name_of(builder.me))
+    with pytest.raises(BuilderLostError, match=said):
+        builder.lease.require()

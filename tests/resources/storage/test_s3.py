@@ -29,7 +29,7 @@ from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.leases import Held
 from resources.storage.object_builders import Written, name_of
-from resources.storage.ownership import claim, require_owner
+from resources.storage.ownership import Claimant, claim, require_owner
 from resources.storage.s3 import S3Storage
 from resources.storage.s3_address import Address, parse_address
 from resources.storage.s3_client import S3Settings, client, traffic, without_addresses
@@ -531,10 +531,10 @@ def test_a_store_that_holds_conditions_is_known(bucket: S3Storage) -> None:
 
 
 def test_a_store_belongs_to_one_corpus(bucket: S3Storage, tmp_path: Path) -> None:
-    claim(bucket, "mine", tmp_path / "corpus.yaml")
-    require_owner(bucket, "mine", Path("/elsewhere/corpus.yaml"))
+    claim(bucket, Claimant("mine", tmp_path / "corpus.yaml"))
+    require_owner(bucket, Claimant("mine", Path("/elsewhere/corpus.yaml")))
     with pytest.raises(StorageError, match="belongs to corpus 'mine'"):
-        require_owner(bucket, "other", tmp_path / "corpus.yaml")
+        require_owner(bucket, Claimant("other", tmp_path / "corpus.yaml"))
 
 
 @pytest.fixture

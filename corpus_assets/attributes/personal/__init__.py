@@ -1,0 +1,1 @@
+"""What names or reaches a person in running text: e-mail addresses, IP addresses, phone numbers."""

@@ -1,0 +1,84 @@
+"""E-mail addresses in running text.
+
+A rule for finding them, not for checking what is known to be one: near the "extended email autolink" of GitHub Flavored
+Markdown (spec 0.29, section 6.9), with letters beyond ASCII, apostrophes, and address literals (RFC 5321, 4.1.3).
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+LONGEST = 256
+"""Code points that are looked at on either side of an at sign."""
+
+_EDGES = "._+'-"
+# Variable envelope return paths: `list-return-7-jane=mail.example@lists.example` is one address.
+_RETURNED = re.compile(r"[A-Za-z0-9][\w.]*(?:\+|-[\w.-]*[0-9])[\w.+-]*=\Z")
+# Between letters of these scripts there are no spaces, or endings are joined to foreign words: an address ends there.
+_UNSPACED = "".join(
+    rf"\p{{scx={script}}}"
+    for script in ("Hani", "Hira", "Kana", "Hang", "Bopo", "Thai", "Laoo", "Khmr", "Mymr", "Tibt")
+)
+_LETTER, _ALNUM = r"\p{L}\p{M}", r"\p{L}\p{M}\p{N}"
+
+
+def emails(string: str) -> Iterator[tuple[int, int]]:
+    """Yields where each address begins and ends, in the order of the text.
+
+    The local part is letters, digits and `._+'-`, and begins with a letter or digit; the domain is two labels or more,
+    of which the last is letters only, or an IP address in brackets. `pkg@1.2.3` and `icon@2x.png` are none.
+    """
+    done, at = 0, string.find("@")
+    while at >= 0:
+        end = _domain_end(string, at + 1)
+        begin = _local_start(string, done, at) if end else at
+        if begin < at:
+            yield begin, end
+            done = end
+        at = string.find("@", max(at + 1, done))
+
+
+def _local_start(string: str, done: int, at: int) -> int:
+    """Returns where the local part begins that ends before an at sign; `at` if there is none."""
+    before = string[max(done, at - LONGEST) : at][::-1]
+    found = _patterns().local.match(before)
+    begin = at - len(found[0].rstrip(_EDGES)) if found else at
+    returned = _RETURNED.search(string, max(done, begin - LONGEST), begin) if string[begin - 1 : begin] == "=" else None
+    return returned.start() if returned else begin
+
+
+def _domain_end(string: str, start: int) -> int:
+    """Returns where the domain ends that begins at a place; 0 if there is none."""
+    patterns = _patterns()
+    if patterns.no_domain.match(string, start):
+        return 0
+    found = patterns.domain.match(string, start, start + LONGEST)
+    return int(found.end()) if found else 0
+
+
+class _Patterns:
+    """Compiled once: `regex` takes a while to load, and plans need none.
+
+    local: a local part, read backwards.
+    """
+
+    def __init__(self) -> None:
+        import regex
+
+        def either(pattern: str) -> str:
+            """A pattern over letters of spaced scripts, or over all where an unspaced one touches the at sign."""
+            spaced = pattern.replace("ALNUM", f"[[{_ALNUM}]--[{_UNSPACED}]]")
+            spaced = spaced.replace("LETTER", f"[[{_LETTER}]--[{_UNSPACED}]]").replace("BUT", f"--[{_UNSPACED}]")
+            every = pattern.replace("ALNUM", f"[{_ALNUM}]").replace("LETTER", f"[{_LETTER}]").replace("BUT", "")
+            return f"(?V1)(?![{_UNSPACED}])(?:{spaced})|(?=[{_UNSPACED}])(?:{every})"
+
+        self.local: Any = regex.compile(either(rf"\.?(?:[[{_ALNUM}_+'\-]BUT]++\.?)++"))
+        self.domain: Any = regex.compile(
+            either(r"(?:ALNUM(?:[ALNUM_\-]{0,61}ALNUM)?\.)+(?:xn--[A-Za-z0-9\-]{1,59}|LETTER{2,63}+)(?!LETTER)")
+            + r"|\[(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|IPv6:[0-9A-Fa-f:.]{2,45})\]"
+        )
+        self.no_domain: Any = regex.compile(r"v?[0-9]+\.(?:[0-9]|x\b)|[0-9]x\.(?:png|jpe?g|gif|webp|avif|svg|heic)\b")
+
+
+_patterns = cache(_Patterns)

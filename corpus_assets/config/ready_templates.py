@@ -1,0 +1,35 @@
+"""Chat templates by name: `chat_template: qwen3` is the template of that model family, written anew by us.
+
+They lie in `templates/`, a file for each. Each renders what the model's own renders, as far as docs/datasets.md says.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+READY: Final[Mapping[str, tuple[str, ...]]] = {
+    "alpaca": (),
+    "chatml": ("<|im_start|>", "<|im_end|>"),
+    "deepseek_v3": ("<｜User｜>", "<｜Assistant｜>", "<｜end▁of▁sentence｜>"),
+    "gemma3": ("<start_of_turn>", "<end_of_turn>"),
+    "gpt_oss": ("<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|return|>", "<|call|>"),
+    "llama3": ("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
+    "mistral": ("[INST]", "[/INST]"),
+    "qwen3": ("<|im_start|>", "<|im_end|>"),
+}
+"""The control tokens that every conversation needs, by the name of the template that writes them."""
+
+
+@cache
+def ready_template(name: str) -> str:
+    """Returns the template of a name of `READY`."""
+    folder = files("corpus_assets.config") / "templates"
+    return (folder / f"{name}.jinja").read_text(encoding="utf-8")
+
+
+def template_in_place(given: str) -> str | None:
+    """Returns the template that a configuration holds, as its text or by its name; None for the path of one."""
+    if given in READY:
+        return ready_template(given)
+    return given if "{{" in given or "{%" in given else None

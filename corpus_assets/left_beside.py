@@ -1,0 +1,71 @@
+"""Files that are no part of the corpus any more, in folders that are read as a whole.
+
+A trainer takes all files of a folder. The files of a partition that is gone, or that no record names, lie there until
+`corpus clean`, and it reads them beside those of now.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from corpus_assets.numbers import amount
+from resources.planning.planner import Planner
+
+READ_WHOLE = ("tokens/", "exports/", "streams/", "splits/")
+MOST_FOLDERS = 10
+
+
+def left_beside(planner: Planner) -> dict[str, list[str]]:
+    """Returns the files that lie beside those of partitions and are no part of any, by folder: `tokens/NAME`.
+
+    It is a folder in which an asset that there is now has files. Files that no record names count only while all
+    records can be read: one that cannot may name them.
+    """
+    named, gone, folders = set[str](), set[str](), set[str]()
+    for asset in planner.ledger.assets():
+        stage = planner.graph.stages.get(asset)
+        present = {*planner.partitions(stage)} if stage else set[str | None]()
+        for key, record in planner.records(asset).items():
+            paths = {file.path for file in record.files if file.path.startswith(READ_WHOLE)}
+            (named if key in present else gone).update(paths)
+            folders |= {_folder(path) for path in paths if stage}
+    left = {path for path in gone - named if _folder(path) in folders}
+    if not planner.ledger.unreadable:
+        left |= {path for path in _listed(planner, folders) if path not in named}
+    return _still_there(planner, left)
+
+
+def left_beside_note(planner: Planner) -> Iterator[str]:
+    """Yields a note that names the folders with such files, if there are any."""
+    if found := left_beside(planner):
+        shown = [_words(folder, files) for folder, files in list(found.items())[:MOST_FOLDERS]]
+        more = f", and {len(found) - len(shown):,} more folders" if len(found) > len(shown) else ""
+        yield (
+            "files that are no part of the corpus any more lie beside those that are, until `corpus clean`; whoever "
+            f"reads a whole folder, as trainers do, reads both: {', '.join(shown)}{more}"
+        )
+
+
+def _words(folder: str, files: Sequence[str]) -> str:
+    first = files[0].removeprefix(f"{folder}/")
+    return f"{folder} ({amount(len(files), 'files')}: {first}{', ...' if len(files) > 1 else ''})"
+
+
+def _folder(path: str) -> str:
+    """Returns the folder that is given to a reader: the first two names of a path, or the first alone."""
+    return "/".join(path.split("/")[:-1][:2])
+
+
+def _listed(planner: Planner, folders: set[str]) -> Iterator[str]:
+    """Yields the files that were there when the folders were looked at, without those that are hidden."""
+    for path in planner.stored_below({folder.partition("/")[0] for folder in folders}):
+        if _folder(path) in folders and "/." not in path:
+            yield path
+
+
+def _still_there(planner: Planner, paths: set[str]) -> dict[str, list[str]]:
+    """Returns the files, by folder, that a new listing has too: those of replaced records were removed since."""
+    by_folder = defaultdict[str, set[str]](set)
+    for path in paths:
+        by_folder[_folder(path)].add(path)
+    found = {folder: sorted(left.intersection(planner.storage.paths(folder))) for folder, left in by_folder.items()}
+    return {folder: found[folder] for folder in sorted(found) if found[folder]}

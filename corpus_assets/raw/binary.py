@@ -1,0 +1,182 @@
+"""Tells bytes that are no text: by the signatures of binary files, and by what text never holds much of.
+
+Signatures are those of the MIME Sniffing Standard of the WHATWG (sections 6 and 7), and those of further files that are
+found on the web under the name of a text.
+"""
+
+import re
+from typing import Final
+
+HEADER_BYTES: Final = 1445
+"""Bytes of a resource that the standard looks at."""
+
+_MOST_CONTROLS: Final = 0.05
+_MOST_REPLACED: Final = 0.2
+"""Shares of the characters of a text from which on it is none. Bytes at random have 11 % of control characters."""
+_FEW: Final = {True: 32, False: 4}
+"""How many such characters are never too many, by whether the bytes are sound UTF-8, as binary files seldom are."""
+
+_BINARY: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""The standard's binary data bytes."""
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]+")
+_PRINTABLE: Final = re.compile(rb"[\t\n\r -~]")
+_MOSTLY: Final = 0.8
+_ENOUGH: Final = 64
+"""Bytes of which chance gives a binary one: of 1,000 compressed contents of this size 999 have some."""
+_MARKS: Final = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\0\0\xfe\xff")
+
+_SURE: Final = (
+    # 6.1 images
+    ("image/x-icon", rb"\x00\x00[\x01\x02]\x00"),
+    ("image/png", rb"\x89PNG\r\n\x1a\n"),
+    ("image/jpeg", rb"\xff\xd8\xff"),
+    # 6.2 audio and video
+    ("application/ogg", rb"OggS\x00"),
+    ("audio/midi", rb"MThd\x00\x00\x00\x06"),
+    # 6.3 fonts
+    ("application/vnd.ms-fontobject", rb".{8}[\x00-\x02]\x00[\x01\x02]\x00.{22}LP"),
+    ("font/ttf", rb"\x00\x01\x00\x00"),
+    # 6.4 archives
+    ("application/gzip", rb"\x1f\x8b\x08"),
+    ("application/zip", rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"),
+    ("application/x-rar-compressed", rb"Rar!\x1a\x07"),
+    # 7.1 documents
+    ("application/pdf", rb"%PDF-"),
+    ("application/postscript", rb"%!PS-Adobe-"),
+    # further ones
+    ("application/x-executable", rb"\x7fELF"),
+    ("application/x-mach-binary", rb"(?:\xfe\xed\xfa[\xce\xcf]|[\xce\xcf]\xfa\xed\xfe)"),
+    ("application/java-vm", rb"\xca\xfe\xba\xbe"),
+    ("application/wasm", rb"\x00asm"),
+    ("application/x-7z-compressed", rb"7z\xbc\xaf\x27\x1c"),
+    ("application/x-xz", rb"\xfd7zXZ\x00"),
+    ("application/zstd", rb"(?:\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)"),
+    ("application/x-bzip2", rb"BZh[1-9]1AY&SY"),
+    ("application/x-compress", rb"\x1f[\x9d\xa0]"),
+    ("application/x-lz4", rb"\x04\x22\x4d\x18"),
+    ("application/vnd.ms-cab-compressed", rb"MSCF\x00"),
+    ("application/x-ole-storage", rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    ("application/vnd.sqlite3", rb"SQLite format 3\x00"),
+    ("application/x-hdf5", rb"\x89HDF\r\n\x1a\n"),
+    ("application/vnd.ms-htmlhelp", rb"ITSF\x03"),
+    ("image/vnd.adobe.photoshop", rb"8BPS\x00"),
+    ("image/tiff", rb"(?:II\x2a\x00|MM\x00\x2a)"),
+    ("image/jp2", rb"\x00\x00\x00\x0cjP  \r\n\x87\n"),
+    ("audio/basic", rb"\.snd\x00"),
+    ("video/x-flv", rb"FLV\x01"),
+    ("video/x-ms-asf", rb"\x30\x26\xb2\x75\x8e\x66\xcf\x11"),
+    ("video/mpeg", rb"\x00\x00\x01[\xb3\xba]"),
+)
+"""What files of a type begin with, and no text does."""
+
+_MAYBE: Final = (
+    ("image/bmp", rb"BM"),
+    ("image/gif", rb"GIF8[79]a"),
+    ("image/webp", rb"RIFF....WEBP"),
+    ("audio/aiff", rb"FORM....AIF[FC]"),
+    ("audio/mpeg", rb"ID3"),
+    ("video/avi", rb"RIFF....AVI "),
+    ("audio/wave", rb"RIFF....WAVE"),
+    ("font/otf", rb"OTTO"),
+    ("font/collection", rb"ttcf"),
+    ("font/woff", rb"wOFF"),
+    ("font/woff2", rb"wOF2"),
+    ("application/x-msdownload", rb"MZ"),
+    ("application/x-tar", rb".{257}ustar[\x00 ]"),
+    ("application/x-parquet", rb"PAR1"),
+    ("application/x-shockwave-flash", rb"[CFZ]WS"),
+    ("image/vnd.djvu", rb"AT&TFORM"),
+    ("audio/flac", rb"fLaC"),
+    ("audio/amr", rb"#!AMR"),
+)
+"""What files of a type begin with, and texts may: these are files only if a byte that text does not have is near."""
+
+
+def _compiled(table: tuple[tuple[str, bytes], ...]) -> list[tuple[str, re.Pattern[bytes]]]:
+    return [(kind, re.compile(pattern, re.DOTALL)) for kind, pattern in table]
+
+
+_SIGNATURES: Final = {True: _compiled(_SURE), False: _compiled(_SURE + _MAYBE)}
+"""Those of files that a content can be, by whether its beginning has no binary byte."""
+
+
+def binary_kind(content: bytes) -> str | None:
+    """Returns the type of a binary file by its first bytes; None if they are those of none."""
+    if content.startswith(_MARKS):
+        return None
+    head = content[:HEADER_BYTES]
+    for kind, pattern in _SIGNATURES[not _BINARY.search(head)]:
+        if pattern.match(head):
+            return kind
+    if is_mp4(content):
+        return "video/mp4"
+    if is_webm(head):
+        return "video/webm"
+    return "audio/mpeg" if is_mp3(content) else None
+
+
+def is_mp4(content: bytes) -> bool:
+    """Returns whether bytes are the beginning of an MP4 file (6.2.1): of any brand, not of those alone named `mp4`."""
+    size = int.from_bytes(content[:4], "big")
+    return len(content) >= 12 and 12 <= size <= HEADER_BYTES and not size % 4 and content[4:8] == b"ftyp"
+
+
+def is_webm(content: bytes) -> bool:
+    """Returns whether bytes are the beginning of a WebM file (6.2.2), or of another Matroska file."""
+    return content.startswith(b"\x1a\x45\xdf\xa3")
+
+
+_RATES: Final = {
+    3: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
+    **dict.fromkeys((0, 2), (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)),
+}
+_SAMPLES: Final = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
+
+
+def is_mp3(content: bytes) -> bool:
+    """Returns whether bytes begin with two frames of MP3 (6.2.3): audio that has no ID3 tag before it."""
+    size = _mp3_frame(content)
+    return size is not None and _mp3_frame(content[size : size + 4]) is not None
+
+
+def _mp3_frame(content: bytes) -> int | None:
+    """Returns the bytes of a frame by its header (ISO 11172-3, layer III); None if it is none."""
+    if len(content) < 4 or content[0] != 0xFF or content[1] & 0xE0 != 0xE0:
+        return None
+    version, layer = content[1] >> 3 & 3, content[1] >> 1 & 3
+    rate, sample, padded = content[2] >> 4, content[2] >> 2 & 3, content[2] >> 1 & 1
+    if version not in _RATES or layer != 1 or rate in (0, 15) or sample == 3:
+        return None
+    slots = 144 if version == 3 else 72
+    return slots * _RATES[version][rate] * 1000 // _SAMPLES[version][sample] + padded
+
+
+def controls(text: str, *, sound: bool = False) -> str | None:
+    """Returns in words the share of NUL and control characters in a text, if it is too large; ESC is none.
+
+    sound: whether the text was UTF-8 without a fault.
+    """
+    return _share(sum(len(run[0]) for run in _CONTROLS.finditer(text)), text, _MOST_CONTROLS, sound=sound)
+
+
+def replacements(text: str, *, sound: bool = False) -> str | None:
+    """Returns in words the share of U+FFFD in a text, its own and those that decoding made, if it is too large."""
+    return _share(text.count("\ufffd"), text, _MOST_REPLACED, sound=sound)
+
+
+def _share(count: int, text: str, most: float, *, sound: bool) -> str | None:
+    return f"{count / len(text):.0%}" if count > max(_FEW[sound], most * len(text)) else None
+
+
+def seems_text(content: bytes) -> bool:
+    """Returns whether bytes of which nothing is known are a text, not compressed: UTF-8, or free of binary bytes."""
+    try:
+        return controls(content.decode(), sound=True) is None
+    except UnicodeDecodeError:
+        is_likely = len(content) >= _ENOUGH or len(_PRINTABLE.findall(content)) > _MOSTLY * len(content)
+        return is_likely and not _BINARY.search(content)
+
+
+def has_many_binary(content: bytes) -> bool:
+    """Returns whether more bytes than a text may have are binary data bytes."""
+    return sum(1 for _ in _BINARY.finditer(content)) > _MOST_CONTROLS * len(content)

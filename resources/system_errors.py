@@ -1,0 +1,147 @@
+"""Errors of the system with their place: what was being done, and to which file or folder.
+
+The system names a file only where it was given a path. Reading, writing, syncing and listing go by descriptors, and
+their errors say `[Errno 5] Input/output error` and no more.
+"""
+
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from typing_extensions import override
+
+from resources.errors import CorpusError, is_full
+
+_WHILE = " while "
+
+
+def placed(error: OSError, doing: str, place: str | Path) -> OSError:
+    """Returns an error of the same class and number that says what was being done, and to which file or folder.
+
+    Errors that say so already, and those of libraries over content, which have no number, are returned as they are.
+    """
+    if error.errno is None or isinstance(error, CorpusError) or _WHILE in str(error.strerror):
+        return error
+    return type(error)(error.errno, f"{error.strerror}{_WHILE}{doing}", str(place))
+
+
+@contextmanager
+def at(doing: str, place: str | Path) -> Iterator[None]:
+    """Has errors of the system say what was being done, and to which file or folder."""
+    try:
+        yield
+    except OSError as error:
+        raise placed(error, doing, place) from None
+
+
+class PlacedFile(io.FileIO):
+    """An unbuffered file whose errors say which it is. shown: its place as errors name it, by default its path.
+
+    path: the path of the file, or a descriptor of it, which has to have a place to show.
+    """
+
+    def __init__(self, path: str | Path | int, mode: str, shown: str | Path | None = None) -> None:
+        self._shown = shown or str(path)
+        with at("opening", self._shown):
+            super().__init__(path, mode)
+
+    @override
+    def read(self, size: int | None = -1, /) -> Any:
+        with at("reading", self._shown):
+            return super().read(-1 if size is None else size)
+
+    @override
+    def readall(self) -> Any:
+        with at("reading", self._shown):
+            return super().readall()
+
+    @override
+    def readinto(self, buffer: Any, /) -> Any:
+        with at("reading", self._shown):
+            return super().readinto(buffer)
+
+    @override
+    def write(self, content: Any, /) -> Any:
+        with at("writing", self._shown):
+            return super().write(content)
+
+    @override
+    def truncate(self, size: int | None = None, /) -> int:
+        with at("cutting", self._shown):
+            return super().truncate(size)
+
+    @override
+    def close(self) -> None:
+        with at("closing", self._shown):
+            super().close()
+
+
+def open_placed(path: str | Path, shown: str | Path | None = None) -> BinaryIO:
+    """Opens a file for reading, with a buffer; its errors name it. shown: see `PlacedFile`."""
+    return cast(BinaryIO, io.BufferedReader(PlacedFile(path, "r", shown)))
+
+
+def new_placed(path: str | Path, shown: str | Path | None = None) -> BinaryIO:
+    """Makes an empty file for writing and reading, with a buffer; its errors name it. shown: see `PlacedFile`."""
+    return cast(BinaryIO, io.BufferedRandom(PlacedFile(path, "w+", shown)))
+
+
+def has_place(error: OSError) -> bool:
+    """Returns whether an error names the file or folder that it is of."""
+    return isinstance(error, CorpusError) or error.filename is not None
+
+
+def error_words(error: BaseException) -> str:
+    """Returns an error in words. One of the system begins with its place: `/data/a.gz: Input/output error`."""
+    if isinstance(error, OSError) and not isinstance(error, CorpusError) and has_place(error):
+        other = f" -> {error.filename2}" if error.filename2 is not None else ""
+        return f"{os.fsdecode(error.filename)}{other}: {error.strerror}"
+    return str(error)
+
+
+def advice(error: BaseException, *given: str) -> str:
+    """Returns what to do where there was no room for what was to be written, else nothing.
+
+    given: where files are written, beside the folder for temporary files. A file system that has bytes but no inodes
+    left refuses new files with the same number as one that is full.
+    """
+    if not is_full(error):
+        return ""
+    places = [*given, *_temporary()]
+    named = error.filename if isinstance(error, OSError) else None
+    kept = "and build again: what was committed is kept"
+    for place in dict.fromkeys(str(place) for place in (*([] if named is None else [os.fsdecode(named)]), *places)):
+        free, inodes = _room(Path(place))
+        if inodes == 0 and free:
+            lacks = f"no inodes are left on the file system of {place}, though it has {_size(free)} of free space"
+            return f"; {lacks}: remove files there, whatever their size, {kept}"
+    rooms = ", ".join(f"{place}: {_room_words(*_room(Path(place)))}" for place in places)
+    return f"; free space where files are written ({' and '.join(places)}) {kept} ({rooms})"
+
+
+def _temporary() -> Iterator[str]:
+    with suppress(OSError):  # Where nothing can be written, there is none.
+        yield tempfile.gettempdir()
+
+
+def _room(place: Path) -> tuple[int | None, int | None]:
+    """Returns the free bytes and inodes where a path is or would be; None for what the file system does not say."""
+    for folder in (place, *place.parents):
+        with suppress(OSError):
+            found = os.statvfs(folder)
+            return found.f_bavail * found.f_frsize, found.f_favail if found.f_files else None
+    return None, None
+
+
+def _room_words(free: int | None, inodes: int | None) -> str:
+    if free is None:
+        return "not to be looked at"
+    return f"{_size(free)}{'' if inodes is None else f' and {inodes:,} inodes'} free"
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"

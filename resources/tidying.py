@@ -1,0 +1,27 @@
+"""Faults while a build tidies up behind itself: they fail nothing, and are said at its end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from resources.errors import StorageError
+from resources.system_errors import error_words, placed
+
+_LEFT: list[str] = []
+
+
+@contextmanager
+def kept_if_not_removed(place: str | Path, why: str) -> Iterator[None]:
+    """Lets a file stay that nobody needs and that cannot be removed. why: whose it is, and who removes it."""
+    try:
+        yield
+    except (OSError, StorageError) as error:
+        words = error_words(placed(error, "removing", place) if isinstance(error, OSError) else error)
+        _LEFT.append(f"a file could not be removed ({why}): {words}")
+
+
+def left_behind() -> list[str]:
+    """Returns in words what could not be removed since this was last asked, each once."""
+    found = list(dict.fromkeys(_LEFT))
+    _LEFT.clear()
+    return found

@@ -1,0 +1,69 @@
+"""Web crawls through the product: what is no text, and what could not be decoded, is counted and told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus_assets.raw.losses import GUESSED, REPLACED
+from resources.stage.partition import Partition
+from tests.build.small import opened, prose
+from tests.build.test_input_formats import documents, normalized, write
+from tests.golden import shared
+from tests.raw.warc_files import conversion, response, zipped
+
+CRAWL = [
+    response(b"%PDF-1.7\n" + bytes(range(256)) * 9, url="https://e.org/pdf"),
+    response(b"Fu\xdfball und \xc4pfel, " * 20, url="https://e.org/guessed"),
+    response(b"one \xff bad byte", kind="text/plain; charset=utf-8"),
+    conversion(prose("good")),
+]
+
+
+def notes(corpus: Any) -> list[str]:
+    stage = corpus.graph["normalized_documents"]
+    shards = {shard.key: shard for shard in corpus.listing().shards}
+    records = corpus.ledger.records(stage.name)
+    partitions = [Partition(corpus.storage, record, shard=shards[key]) for key, record in records.items()]
+    return list(stage.notes(partitions, corpus.settings.values))
+
+
+def test_what_is_no_text_and_what_decoding_replaced_is_told(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        [{"name": "crawl"}, {"name": "lines"}],
+        {"crawl/a.warc.gz": zipped(CRAWL), "lines/b.jsonl": json.dumps({"text": "\ufffd"}).encode()},
+    )
+    corpus = opened(tmp_path)
+    assert normalized(corpus).failed == []
+    assert [row.text[:12] for row in documents(corpus, "crawl--a")] == [
+        "Fußball und ",
+        "one \ufffd bad by",
+        prose("good")[:12],
+    ]
+    numbers = corpus.ledger.records("normalized_documents")
+    assert (numbers["crawl--a"].statistics[REPLACED], numbers["crawl--a"].statistics[GUESSED]) == (1, 1)
+    assert REPLACED not in numbers["lines--b"].statistics
+    assert numbers["crawl--a"].statistics["dropped"] == {"binary_content": 1}
+    (example,) = numbers["crawl--a"].statistics["dropped_examples"]
+    assert example == (
+        "crawl/a.warc.gz record 1 at byte 0: binary_content: begins like application/pdf, and is called text/plain"
+    )
+    passed, decoded = notes(corpus)
+    assert passed.startswith("source crawl: 1 records without a document passed over (binary_content 1); for example ")
+    assert decoded.startswith("source crawl: 1 characters that could not be decoded are U+FFFD; of 1 documents")
+
+
+@pytest.mark.parametrize("report", ["binary-as-text-warc", "charset-labels"])
+def test_reported_crawls(tmp_path: Path, report: str) -> None:
+    folder = shared("data", "reports", report)
+    expected = json.loads((folder / "expected.json").read_text())
+    write(tmp_path, [{"name": "s"}], {"s/all.warc.gz": (folder / "raw" / "all.warc.gz").read_bytes()})
+    corpus = opened(tmp_path)
+    assert normalized(corpus).failed == []
+    found = {json.loads(bytes(row.metadata))["warc_url"]: row.text for row in documents(corpus, "s--all")}
+    if "kept_urls" in expected:
+        assert set(expected["kept_urls"]) <= set(found) <= {*expected["kept_urls"], *expected["may_keep"]}
+    for name, text in expected.get("must_contain", {}).items():
+        assert text in found[f"http://site.example/{name}"]
