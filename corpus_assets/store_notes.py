@@ -14,7 +14,7 @@ _SHOWN = 3
 def store_notes(corpus: Corpus, ledger: Ledger) -> Iterator[str]:
     """Yields notes on the store. ledger: that has read the records of all assets that are looked at."""
     try:
-        require_owner(corpus.storage, corpus.config.name, corpus.file)
+        require_owner(corpus.storage, corpus.claimant)
     except StorageError as error:
         yield str(error)
     for words in corpus.storage.at_work():

@@ -12,7 +12,7 @@ class ConfigError(CorpusError):
 
 
 class NotBuiltError(ConfigError):
-    """Something is asked of a partition that is not built. asset, partition: which; the asset as a whole if it is `*`."""
+    """Something is asked of a partition that is not built. asset, partition: which; `*` is the asset as a whole."""
 
     def __init__(self, asset: str, partition: str | None, message: str) -> None:
         super().__init__(message)

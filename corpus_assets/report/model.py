@@ -18,7 +18,7 @@ class Source(msgspec.Struct):
     """A source as it is configured, or a dataset's own files, and its raw files.
 
     dataset: the dataset that the files belong to; None for a source of the corpus. files: raw files, of which each is a
-    partition, as everywhere; listed: files besides, which lists of texts among them name. raw_bytes: as they are stored.
+    partition; listed: files besides, which lists of texts among them name. raw_bytes: as they are stored.
     licences: documents kept and their bytes by licence, as documents or the source state it; None if not counted.
     """
 

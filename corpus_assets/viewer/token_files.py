@@ -8,8 +8,8 @@ from corpus_assets.export.format import places_of
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.site import short
-from resources.formats.hdf5 import HDF5
 from resources.errors import NotBuiltError
+from resources.formats.hdf5 import HDF5
 from resources.records import ALL, Record
 from resources.stage.graph import did_you_mean
 
