@@ -4,21 +4,17 @@ Screenshots are kept in `$CORPUS_SCREENSHOTS`, else in pytest's own folder.
 """
 
 import os
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import uvicorn
 import yaml
 
 from corpus_assets.raw.sample import write_sample
-from corpus_assets.viewer.app import standing_alone
 from tests.build.small import drive, opened
-from tests.ports import free_ports
 from tests.viewer.browser import Browser, chromium, find_chromium
+from tests.viewer.served import served
 
 ROOT = Path(__file__).parents[2]
 WIDTHS = (1600, 400)
@@ -48,16 +44,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    (port,) = free_ports(1)
-    app = standing_alone(folder / "corpus.yaml", "127.0.0.1")
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}/corpus/"
-    server.should_exit = True
-    thread.join()
+    with served(folder) as base:
+        yield f"{base}/corpus/"
 
 
 @pytest.fixture

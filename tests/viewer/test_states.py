@@ -1,0 +1,159 @@
+"""Every page of the viewer and every command that only reads, in every state that a corpus may be in.
+
+The pages come from the table of addresses and the commands from the command line, so that a new one is looked at too.
+With `CORPUS_SCREENSHOTS` a folder, `test_pictures_of_all_pages` keeps a picture of each page in each state there.
+"""
+
+import html
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import typer.main
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from corpus_assets.cli.main import app
+from corpus_assets.corpus import Corpus
+from corpus_assets.viewer.app import PAGES, standing_alone
+from resources.errors import CorpusError
+from tests.build.small import opened
+from tests.viewer.browser import chromium, find_chromium
+from tests.viewer.served import served
+from tests.viewer.states import STATES
+
+LINKS = re.compile(r'href="([^"#]+)')
+WRITES = {"build", "clean", "copy", "sample", "import"}
+SERVES = {"view", "ui"}
+COMMANDS: dict[str, list[list[str]]] = {
+    "plan": [[], ["--all"], ["--json"]],
+    "estimate": [],  # It builds samples elsewhere, which takes seconds: see below.
+    "verify": [[], ["--deep"], ["--json"]],
+    "show": [["normalized_documents", "books--one"], ["train_tokens", "chunk-0000", "--row", "1"], ["tokenizer"]],
+    "packing": [["train"]],
+    "trace": [["train", "0", "3"]],
+    "why": [["books-one-0"]],
+    "diff": [[".", "."]],
+    "tokens": [[], ["--json"]],
+    "check-windows": [["corpus/nothing.jsonl"]],
+    "doctor": [[]],
+}
+
+
+@pytest.fixture(params=STATES)
+def state(request: pytest.FixtureRequest, built_once: Path, tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The name of a state, and a corpus that is in it."""
+    folder = tmp_path / "work"
+    shutil.copytree(built_once, folder)
+    with STATES[request.param].make(folder):
+        yield request.param, folder
+
+
+def client(folder: Path) -> TestClient:
+    return TestClient(standing_alone(folder / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+
+
+def addresses(corpus: Corpus) -> Iterator[str]:
+    """Yields an address of each page for each thing of the corpus that it may be asked of."""
+    planner = corpus.planner()
+    partitions = [(stage.name, key) for stage in corpus.graph for key in planner.decisions(stage) if key]
+    shards = [key for name, key in partitions if name == "duplicates"]
+    values = {
+        "{asset}/{partition:path}": [f"{name}/{quote(key)}" for name, key in partitions],
+        "{asset}": list(corpus.graph.stages),
+        "{shard:path}": [quote(shard) for shard in shards],
+        "{dataset}": [dataset.name for dataset in corpus.config.datasets],
+    }
+    for path, _ in PAGES:
+        holes = re.findall(r"\{.*\}", path)
+        for value in values[holes[0]] if holes else [""]:
+            yield f"/corpus{path.replace(holes[0], value) if holes else path}"
+
+
+def test_all_pages_are_there_in_each_state(state: tuple[str, Path]) -> None:
+    name, folder = state
+    pages, corpus = client(folder), opened(folder)
+    waiting, seen = [*addresses(corpus), "/corpus/search?q=books", "/corpus/why?q=books-one-0"], set[str]()
+    known = set(waiting)
+    while waiting and len(seen) < 600:
+        address = waiting.pop()
+        seen.add(address)
+        answer = pages.get(address)
+        said = address, answer.text[-600:]
+        assert answer.status_code == 200 or _names_nothing(address, answer.status_code, name), said
+        assert "Traceback" not in answer.text
+        if answer.headers["content-type"].startswith("text/html"):
+            found = {html.unescape(link) for link in LINKS.findall(answer.text)} - {"data:,"} - known
+            known |= found
+            waiting += sorted(found)
+    assert STATES[name].overview in pages.get("/corpus/").text
+
+
+def _names_nothing(address: str, status: int, state: str) -> bool:
+    """Returns whether an address asks for a row where are no documents, or for the way of one that is not known here."""
+    known = state not in ("damaged record", "of another")
+    rows = "/corpus/documents/", "/corpus/duplicates/", *(() if known else ("/corpus/why?",))
+    return status == 404 and address.startswith(rows)
+
+
+def test_the_commands_are_all_of_the_command_line() -> None:
+    group = typer.main.get_command(app)
+    assert set(group.commands) == {*COMMANDS, *WRITES, *SERVES}  # type: ignore[attr-defined]
+
+
+def test_all_commands_say_something_in_each_state(state: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    name, folder = state
+    monkeypatch.chdir(folder)
+    before = _stored(folder)
+    for command, variants in COMMANDS.items():
+        for arguments in variants:
+            done = CliRunner().invoke(app, [command, *arguments])
+            fault = None if isinstance(done.exception, SystemExit) else done.exception
+            assert fault is None or isinstance(fault, CorpusError | OSError), (command, arguments, fault)
+            assert done.output.strip() or str(fault or ""), (command, arguments)
+            assert "Traceback" not in done.output
+            if command == "plan" and not arguments:
+                assert STATES[name].plan in " ".join((done.output + str(fault or "")).split())
+    assert _stored(folder) == before
+
+
+@pytest.mark.slow
+def test_an_estimate_says_something_in_each_state(state: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    _, folder = state
+    monkeypatch.chdir(folder)
+    before = _stored(folder)
+    done = CliRunner().invoke(app, ["estimate", "--seconds", "5"])
+    assert isinstance(done.exception, CorpusError | SystemExit | None)
+    assert done.output.strip() or str(done.exception or "")
+    assert _stored(folder) == before
+
+
+def _stored(folder: Path) -> dict[str, int]:
+    """Returns the files of the store with their sizes; not what says who works on it."""
+    root = folder / "corpus"
+    files = (file for file in root.rglob("*") if file.is_file() and "ledger" in file.parts)
+    return {str(file.relative_to(root)): file.stat().st_size for file in files}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (Debian package: chromium)")
+def test_pictures_of_all_pages(state: tuple[str, Path], tmp_path: Path) -> None:
+    name, folder = state
+    corpus = opened(folder)
+    kept = Path(os.environ.get("CORPUS_SCREENSHOTS") or tmp_path / "pictures") / name.replace(" ", "-")
+    kept.mkdir(parents=True)
+    first: dict[str, str] = {}
+    for address in addresses(corpus):
+        parts = address.split("/")
+        first.setdefault("/".join(parts[:3]) + ("/x" if len(parts) > 4 else ""), address)
+    with served(folder) as base, chromium(tmp_path / "profile") as browser:
+        browser.resize(1400)
+        for number, address in enumerate(first.values()):
+            browser.open(f"{base}{address}")
+            browser.screenshot(kept / f"{number:02}-{address.strip('/').replace('/', '-')[:60]}.png")
+        assert len(list(kept.glob("*.png"))) == len(first) >= 10
+        assert [fault for fault in browser.faults if " 404 " not in f" {fault} "] == []
