@@ -94,7 +94,7 @@ def test_all_pages_are_there_in_each_state(state: tuple[str, Path]) -> None:
 
 
 def _names_nothing(address: str, status: int, state: str) -> bool:
-    """Returns whether an address asks for a row where are no documents, or for the way of one that is not known here."""
+    """Returns whether an address asks for a row where no documents are, or for the way of one not known here."""
     known = state not in ("damaged record", "of another")
     rows = "/corpus/documents/", "/corpus/duplicates/", *(() if known else ("/corpus/why?",))
     return status == 404 and address.startswith(rows)
