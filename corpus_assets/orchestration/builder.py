@@ -83,10 +83,9 @@ class Builder:
         try:
             for stage in self._stages:
                 restamp(self._planner, self._planner.decisions(stage).values(), self._corpus.builder)
-            if self._frontier.waits:
-                self._work = Work(self._planner, self._stages, self._corpus.engine.workers)
-                self._progress.begins(self._work)
+            self._tell_of_work()
             self._settle()
+            self._tell_of_work()  # What stands behind fresh stages alone is known once these are settled.
             while self._frontier.waits or len(self._elsewhere):
                 for outcome in self._corpus.engine.run(Queue(self._next, self._elsewhere.pause)):
                     self._take(outcome)
@@ -105,6 +104,12 @@ class Builder:
             words = f"the build was interrupted ({type(error).__name__}); what it had committed is kept"
             self._close(words, interrupted=True)
             raise
+
+    def _tell_of_work(self) -> None:
+        """Says once how much there is to compute, as soon as there is something."""
+        if self._work is None and self._frontier.waits:
+            self._work = Work(self._planner, self._stages, self._corpus.engine.workers)
+            self._progress.begins(self._work)
 
     def _wait(self) -> None:
         """Waits for other builders, and says once for which partition."""

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from typing_extensions import override
 
+from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_log import KEPT, BuildLog
 from corpus_assets.orchestration.build_report import Progress, Report, Several
 from corpus_assets.orchestration.work import Work, dropped_words, rest_words, speed_words
@@ -15,6 +18,7 @@ from resources.stage.job import Outcome
 from tests.build.conftest import built_once, work
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened
+from tests.orchestration.silent import Silent
 
 __all__ = ["built_once", "work"]
 
@@ -179,3 +183,33 @@ def test_a_log_that_cannot_be_written_stops_no_build(
     log.begins(of_two(nothing_built, Clock()))
     log.ends(Report())
     assert log.path is None
+
+
+class Told(Silent):
+    """Keeps what a build said that it has to do."""
+
+    def __init__(self) -> None:
+        self.due: list[dict[str, int]] = []
+
+    @override
+    def begins(self, work: Work) -> None:
+        self.due.append({name: stage.due for name, stage in work.stages.items()})
+
+
+@pytest.mark.parametrize("first", ["the first stage", "a later stage"])
+def test_a_build_says_once_how_much_it_has_to_do(built_once: Path, tmp_path: Path, first: str) -> None:
+    folder = tmp_path / "work"
+    shutil.copytree(built_once, folder)
+    if first == "the first stage":
+        (folder / "raw/books/one.jsonl").write_text('{"id": "a", "text": "Something else that is long enough."}\n')
+    else:
+        config = yaml.safe_load((folder / "corpus.yaml").read_text())
+        (folder / "corpus.yaml").write_text(yaml.safe_dump({**config, "short_documents": {"threshold": 61}}))
+    told = Told()
+    corpus = opened(folder)
+    report = build(corpus, list(corpus.graph), told)
+    assert report.recomputed
+    (due,) = told.due
+    assert sum(due.values()) >= report.recomputed
+    build(opened(folder), list(opened(folder).graph), told)
+    assert len(told.due) == 1
