@@ -149,7 +149,7 @@ def test_pictures_of_all_pages(state: tuple[str, Path], tmp_path: Path) -> None:
     first: dict[str, str] = {}
     for address in addresses(corpus):
         parts = address.split("/")
-        first.setdefault("/".join(parts[:3]) + ("/x" if len(parts) > 4 else ""), address)
+        first.setdefault(f"{parts[2]} {min(len(parts), 5)}", address)
     with served(folder) as base, chromium(tmp_path / "profile") as browser:
         browser.resize(1400)
         for number, address in enumerate(first.values()):
