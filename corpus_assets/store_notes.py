@@ -1,5 +1,4 @@
-"""What a person must know of a store before they trust what is read from it: whose it is, who works on it, what is
-damaged."""
+"""What a person must know of a store before they trust it: whose it is, who builds on it, which records are damaged."""
 
 from collections.abc import Iterator
 

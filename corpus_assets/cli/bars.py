@@ -141,9 +141,5 @@ def whole_words(work: Work) -> str:
 
     A narrow console cuts the end. What is not known yet is left out.
     """
-    parts = [
-        *rest_words(work.left()),
-        f"{work.running} running",
-        *speed_words(work.bytes_per_second()),
-    ]
+    parts = [*rest_words(work.left()), f"{work.running} running", *speed_words(work.bytes_per_second())]
     return ", ".join([*parts, f"{size(resident())} of memory"])

@@ -29,10 +29,11 @@ def run(
     if not select:  # As with orphans, it takes the records of all assets.
         found.notes += left_beside_note(planner)
     why = causes(planner, chosen)
+    of_store = list(store_notes(corpus, planner.ledger))
     if as_json:
-        print_json(_as_json(found, why))
+        print_json(_as_json(found, why, of_store))
     else:
-        print_notes(output(), list(store_notes(corpus, planner.ledger)))
+        print_notes(output(), of_store)
         _show(output(), found, why, every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)
     if why.gates and any(planner.foreseen(stage) for stage in planner.graph):
@@ -40,7 +41,7 @@ def run(
     return NOT_FRESH if (check or as_json) and stale else 0
 
 
-def _as_json(found: Plan, why: Causes) -> dict[str, Any]:
+def _as_json(found: Plan, why: Causes, of_store: list[str]) -> dict[str, Any]:
     rows = [
         {"asset": d.asset, "partition": d.partition, "status": str(d.status), "reason": d.reason}
         for d in found.decisions
@@ -51,7 +52,7 @@ def _as_json(found: Plan, why: Causes) -> dict[str, Any]:
         "partitions": rows,
         "counts": found.counts(),
         "orphans": orphans,
-        "notes": found.notes,
+        "notes": [*of_store, *found.notes],
         "held_back": why.gates,
         "failed_before": why.failed,
         "outlook": outlook,

@@ -37,7 +37,7 @@ class Asked:
     """Which rows are shown: the first `rows`, only those that are `wanted`, or instead the `given` ones, in order.
 
     wanted: chooses among the rows of files with JSON lines; other files are then left out. given: counted from 0.
-    record: whether the commit record is printed: None unless rows are chosen, before the first ones; True at the end.
+    record: whether the commit record is printed, after the rows. None: before them, unless rows are chosen.
     """
 
     rows: int = 3
@@ -73,11 +73,13 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
     chosen = asked.given is not None or asked.wanted is not None
     if not chosen and asked.record is None:
         yield from _record(record)
-    for place, file in enumerate(files):
+    apart = "" if chosen else "\n"
+    for file in files:
         if asked.wanted is not None and not file.path.endswith(_LINES):
             continue
-        yield f"{'' if place == 0 and chosen else chr(10)}{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
+        yield f"{apart}{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
         yield from _rows(corpus, record, file, asked)
+        apart = "\n"
     if asked.record:
         yield ""
         yield from _record(record)

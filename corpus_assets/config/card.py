@@ -6,18 +6,15 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from corpus_assets.config.naming import SOURCE
-from corpus_assets.config.section import Name, Section
+from corpus_assets.config.section import Name, Section, written_day
 
 Text = Annotated[str, Field(min_length=1)]
 Url = Annotated[str, Field(pattern=r"^https?://\S+$")]
 
 
 def _day(value: object) -> object:
-    if isinstance(value, date):  # YAML reads an unquoted day as one.
-        return value.isoformat()
-    if isinstance(value, str):
-        return date.fromisoformat(value).isoformat()
-    return value
+    written = written_day(value)
+    return date.fromisoformat(written).isoformat() if isinstance(written, str) else written
 
 
 Day = Annotated[str, BeforeValidator(_day)]

@@ -17,7 +17,7 @@ from corpus_assets.config.dataset_files import Files
 from corpus_assets.config.dataset_options import DatasetSection, Packed, Templated, Texts, Turns, Windows
 from corpus_assets.config.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
 from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
-from corpus_assets.config.section import Share
+from corpus_assets.config.section import Share, written_day
 
 __all__ = ["SECTIONS", "Dataset", "DatasetSection", "Files", "dataset_section", "default_datasets"]
 
@@ -122,10 +122,6 @@ class SummarizationVSLDataset(Turns, Packed):
     eos_after_prompt: bool = Field(False, description="end-of-text also after every prompt, before the separator")
 
 
-def _written_day(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value  # YAML reads an unquoted day as a date.
-
-
 def _some_role(value: list[str] | None) -> list[str] | None:
     if value == []:
         raise ValueError("at least one role; or null, for what the template's `{% generation %}` marks")
@@ -146,7 +142,7 @@ class ChatDataset(Packed, Templated):
     template_values: Annotated[dict[str, JsonValue], TEMPLATE_VALUE] = Field(
         default={}, description="what the template may name beside the messages, such as `tools`"
     )
-    day: Annotated[str | None, BeforeValidator(_written_day)] = Field(
+    day: Annotated[str | None, BeforeValidator(written_day)] = Field(
         None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="what a template is told that asks for the day, as 2024-12-31"
     )
     loss_roles: Annotated[list[str] | None, AfterValidator(_some_role), ROLE] = Field(

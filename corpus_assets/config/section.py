@@ -3,6 +3,7 @@
 import os
 import re
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,6 +45,11 @@ def _share(value: Any) -> Any:
     if match is None:
         raise ValueError("a share such as 0.02 or 2%")
     return float(Decimal(match[1]) / 100)
+
+
+def written_day(value: Any) -> Any:
+    """Returns a day as its text, since YAML reads an unquoted one as a date, and anything else unchanged."""
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def local_path(value: str) -> str:

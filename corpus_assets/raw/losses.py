@@ -35,6 +35,7 @@ PREFERENCE_ROLES = "preference_roles"
 MANY_ROLES = 1000
 """Roles of which no more are counted: then they are no roles, but names or texts."""
 _MOST = 0.5
+_NEARLY_ALL = 0.9
 _READS = ", and a `format` reads files of any name"
 _ROLES_SHOWN = 5
 _SHOWN = 300
@@ -181,11 +182,13 @@ def lost_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
 def unread_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
     """Yields why a source has too many files of no known suffix, by their number and by their bytes.
 
-    So neither many small files beside the data count, nor one large one. values: `max_bad_rows` of the source.
+    So neither small files beside the data (a checksum and an index for each) count, nor one large one; where they are
+    `_NEARLY_ALL`, their number alone does. values: `max_bad_rows` of the source.
     """
     most, unread = values["max_bad_rows"], found.unread
     files, size = found.files + unread.files, found.bytes + unread.bytes
-    if found.files and unread.files > most * files and unread.bytes > most * size:
+    are_much = unread.bytes > most * size or unread.files > _NEARLY_ALL * files
+    if found.files and unread.files > most * files and are_much:
         yield (
             f"{unread.files:,} of {files:,} files passed over, more than max_bad_rows {most:g} allows; for example "
             f"{unread.example} (a `glob` leaves them out{_READS})"

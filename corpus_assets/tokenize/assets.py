@@ -203,7 +203,7 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         unit_in=_unit(dataset.shard_set),
         unit_out=ROWS,
         reasons=mode.reasons,
-        notes=partial(tokens.unread_notes, dataset=dataset.name),
+        notes=partial(tokens.row_notes, dataset=dataset.name),
         gate_all=partial(conversation_losses, dataset=dataset.name) if _may_lose(dataset) else None,
     )
 

@@ -327,7 +327,7 @@ def params(task: Task, build: DatasetBuild, counted: str, written: str, read: st
         task.count(packing=table)
 
 
-def unread_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
+def row_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
     """Yields sentences on keys of rows that nothing read, and on a fast library that gave other ids."""
     keys = Counter[str]()
     for partition in partitions:

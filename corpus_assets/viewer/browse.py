@@ -12,9 +12,9 @@ from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import array_rows, first_rows, is_array, is_lines, lines_at
 from corpus_assets.viewer.site import Asked, link, page, seen, short
-from corpus_assets.viewer.states import UNREADABLE, state_of
+from corpus_assets.viewer.states import UNREADABLE, said_of, state_of
 from corpus_assets.viewer.token_files import files_of
-from resources.errors import CorpusError, NotBuiltError
+from resources.errors import NotBuiltError
 from resources.planning.planner import Status
 from resources.records import FileRecord, Record, partition_name
 from resources.stage.declaration import Partitioning, Stage
@@ -275,10 +275,8 @@ def _readable_rows(view: View, stage: Stage, record: Record, number: int, start:
     try:
         return {**_rows(view, stage, record, number, start), "damaged": ""}
     except UNREADABLE as error:
-        path = record.files[number].path
-        said = str(error) if isinstance(error, CorpusError | OSError) else f"{type(error).__name__}: {error}"
-        blank = {"path": path, "total": 0, "note": "", "lines": [], "text": "", "tokens": ""}
-        return {**blank, "damaged": seen(said[:1000])}
+        blank = {"path": record.files[number].path, "total": 0, "note": "", "lines": [], "text": "", "tokens": ""}
+        return {**blank, "damaged": said_of(error)}
 
 
 def _rows(view: View, stage: Stage, record: Record, number: int, start: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from resources.records import ALL, partition_name
 UNREADABLE = (CorpusError, OSError, EOFError, ValueError, LookupError, zlib.error, msgspec.MsgspecError)
 """What readers raise for stored bytes that are not what a record says: pages do not compare whole files with it."""
 
+_MOST_SAID = 2000
 _LOG = logging.getLogger("corpus.viewer")
 
 
@@ -67,5 +68,10 @@ def state_of(view: View, asset: str, key: str | None) -> tuple[str, str]:
 def damaged(asked: Asked, error: Exception) -> str:
     """Returns the page that says what cannot be read."""
     _LOG.warning("%s: %s", type(error).__name__, error, exc_info=not isinstance(error, CorpusError | OSError))
-    what = str(error) if isinstance(error, CorpusError | OSError) else f"{type(error).__name__}: {error}"
-    return page(asked, "damaged.html", "This cannot be read", message=seen(what[:2000]))
+    return page(asked, "damaged.html", "This cannot be read", message=said_of(error))
+
+
+def said_of(error: Exception) -> str:
+    """Returns what an error of `UNREADABLE` says, for a page; one of a library with its kind."""
+    said = str(error) if isinstance(error, CorpusError | OSError) else f"{type(error).__name__}: {error}"
+    return seen(said[:_MOST_SAID])

@@ -285,6 +285,10 @@ class S3Storage(Storage):
         with self._builders.join(builder, alone=False) as others:
             yield others
 
+    @override
+    def at_work(self) -> list[str]:
+        return [f"{one.words.rstrip(',')}, unless it was killed," for one in self._builders.written_down()]
+
     @property
     def _builders(self) -> ObjectBuilders:
         return ObjectBuilders(self._objects, self.place, self.lease_expiry, self.shares, self._quick)

@@ -114,7 +114,10 @@ def test_datasets_and_benchmarks_are_held_back_too_and_cerebras_is_as_it_was(fol
 
 @pytest.mark.parametrize(
     ("unread", "is_held"),
-    [(Unread(3, 300, "b"), True), (Unread(3, 90, "b"), False), (Unread(2, 300, "b"), False), (Unread(), False)],
+    [
+        *[(Unread(3, 300, "b"), True), (Unread(3, 90, "b"), False), (Unread(2, 300, "b"), False), (Unread(), False)],
+        *[(Unread(18, 18, "b"), False), (Unread(19, 19, "b"), True)],
+    ],
 )
 def test_the_limit_is_of_files_and_of_bytes(unread: Unread, is_held: bool) -> None:
     read = Read(files=2, bytes=100, unread=unread)

@@ -15,7 +15,7 @@ from corpus_assets.viewer.site import seen, short
 from tests.data.building import build, open_corpus, write_rows
 
 NASTY = {
-    "script": "<script>alert(1)</script><img src=x onerror=alert(2)>\"'`{{7*7}}{% raw %}&lt;",
+    "script": "<script>alert(1)</script><img src=x onerror=alert(2)>\"'`{{1009*1013}}{% raw %}&lt;",
     "bidi": "user\u202e\u2066// admin\u2069\u200b\ufeff end",
     "nul": "a\u0000b\u001b[31mred\u0007\u0085",
     "line": "x" * 300_000,
@@ -78,7 +78,7 @@ def test_no_text_becomes_markup(hostile: TestClient) -> None:
         assert tags.tags <= ALLOWED_TAGS, address
         assert not {name for name in tags.attributes if name.startswith("on")}
         assert answer.text.count("<script") == 1
-        assert "49" not in answer.text or "{{7*7}}" in answer.text
+        assert "1022117" not in answer.text
         for hidden in "\u202e\u2066\u200b\ufeff\x00\x1b\x07\x85":
             assert hidden not in answer.text
 

@@ -84,9 +84,9 @@ class RowBuilder:
         *,
         decode: Decode | None = None,
     ) -> None:
-        self._decode = decode
         self.section = section
         self.statistics = statistics
+        self._decode = decode
         self._length = section.sequence_length
         self._block_rows = block_rows or max(1, BLOCK_TOKENS // self._length)
         self._end = np.array([] if eos_id is None else [eos_id], np.int32)

@@ -55,9 +55,9 @@ class VSLBuilder:
         *,
         decode: Decode | None = None,
     ) -> None:
-        self._decode = decode
         self.section = section
         self.statistics = statistics
+        self._decode = decode
         self._length = section.sequence_length
         self._eos_id = eos_id
         self._packer = VSLPacker(section, pad_id, statistics)

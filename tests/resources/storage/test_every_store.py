@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from resources.errors import StorageError
+from resources.storage.holders import this_process
 from resources.storage.interface import Storage
 
 LARGE = random.Random(7).randbytes(21 << 20)
@@ -43,6 +44,14 @@ def test_files_appear_with_their_content(storage: Storage) -> None:
         assert entry is not None and entry.bytes == len(content)
         with open(storage.fetch(stored[path]), "rb") as file:  # noqa: PTH123
             assert file.read() == content
+
+
+def test_who_builds_is_seen_by_who_only_looks(storage: Storage) -> None:
+    assert storage.at_work() == []
+    with storage.shared(this_process()):
+        (words,) = storage.at_work()
+        assert words.startswith(this_process().words.rstrip(","))
+    assert storage.at_work() == []
 
 
 def test_what_is_discarded_was_never_there(storage: Storage) -> None:
