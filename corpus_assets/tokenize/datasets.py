@@ -11,6 +11,7 @@ from corpus_assets.tokenize import tokenizer, tokens
 from corpus_assets.tokenize.encode.attempts import BACKEND
 from corpus_assets.tokenize.modes.dpo import before_answer
 from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.template_files import template_source
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
 from resources.hashing import content_digest
@@ -92,7 +93,7 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
 
 
 def _template(given: str, dataset: str) -> bytes:
-    return tokens.template_source(given, f"datasets.{dataset}.chat_template")
+    return template_source(given, f"datasets.{dataset}.chat_template")
 
 
 def dataset_files(settings: Settings, name: str) -> dict[str, bytes]:

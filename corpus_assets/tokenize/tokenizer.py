@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.config.ready_templates import READY, template_in_place
+from corpus_assets.config.ready_templates import READY
 from corpus_assets.tokenize.modes.chat_template import names_read
 from corpus_assets.tokenize.modes.limited_template import try_template
+from corpus_assets.tokenize.template_files import template_source
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
     FOLDER_FILES,
@@ -87,10 +88,9 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
                 yield document.text
 
 
-def _content(key: str, path: str) -> bytes:
+def _content(place: str, key: str, path: str) -> bytes:
     """Returns the content of a file, or a chat template that stands in the configuration itself."""
-    template = template_in_place(path)
-    return template.encode() if template else read_outside(key, path, MAX_FILE_BYTES)
+    return template_source(path, place) if key == "chat_template" else read_outside(place, path, MAX_FILE_BYTES)
 
 
 def _files(settings: Settings) -> dict[str, tuple[str, str]]:
@@ -141,7 +141,7 @@ def _reading(settings: Settings, files: Mapping[str, bytes]) -> dict[str, str]:
 
 def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str, bytes]:
     """Returns the contents of a tokenizer's files, by the names the loader knows. section: as above."""
-    return {name: _content(f"{section}.{key}", path) for name, (key, path) in _files(settings).items()}
+    return {name: _content(f"{section}.{key}", key, path) for name, (key, path) in _files(settings).items()}
 
 
 def check_tokenizer(settings: Settings, section: str = "tokenizer") -> LoadedTokenizer | None:

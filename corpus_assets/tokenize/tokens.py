@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets import DatasetSection, dataset_section
-from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.by_source import of_one_source
 from corpus_assets.tokenize.data_params import data_params, encode_data_params
@@ -26,8 +25,6 @@ from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.config_files import read_outside
-from resources.errors import ConfigError
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
 from resources.formats.hdf5_writer import write_hdf5
 from resources.raw_files import printable
@@ -36,7 +33,6 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 FIRST_TEXTS = 64
-MAX_TEMPLATE_BYTES = 1 << 20
 _MOST_KEYS, _SHOWN_KEYS = 100, 8
 MUCH = 0.1  # share of discarded documents that is worth a word
 TEMPLATE = "chat_template"
@@ -56,18 +52,6 @@ class _Text(msgspec.Struct):
 
 
 _TEXT = msgspec.json.Decoder(_Text)
-
-
-def template_source(given: str, key: str) -> bytes:
-    """Returns a chat template as UTF-8: text or a ready one's name in the configuration, else the content of a file."""
-    if template := template_in_place(given):
-        return template.encode()
-    content = read_outside(key, given, MAX_TEMPLATE_BYTES)
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{key}: {given!r} is not UTF-8: {error}") from None
-    return content
 
 
 @dataclass(frozen=True)

@@ -107,3 +107,16 @@ def test_missing_control_tokens_are_told_before_anything_is_built(name: str, tmp
     with pytest.raises(ConfigError, match=told):
         build(corpus, list(corpus.graph), Silent())
     assert not corpus.ledger.records("inventory")
+
+
+@pytest.mark.parametrize("where", ["dataset", "tokenizer"])
+def test_a_name_that_is_none_is_told_those_that_are(where: str, tmp_path: Path) -> None:
+    folder = write(tmp_path, "chatml", list(READY["chatml"]))
+    config = yaml.safe_load((folder / "corpus.yaml").read_text())
+    (config["datasets"][0] if where == "dataset" else config["tokenizer"])["chat_template"] = "qwen4"
+    (folder / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    corpus = opened(folder)
+    with pytest.raises(
+        ConfigError, match=r"chat_template: .*qwen4' cannot be read: .*; ready templates are alpaca, .*qwen3"
+    ):
+        build(corpus, list(corpus.graph), Silent())
