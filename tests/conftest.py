@@ -1,11 +1,14 @@
 """Settings of all tests."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from corpus_assets.config import sections
+from corpus_assets.corpus import CONFIG_VARIABLE
+from corpus_assets.orchestration.home import HOME_VARIABLE
 
 pytest_plugins = ["tests.object_store_fixtures"]
 
@@ -20,6 +23,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("project")
+
+
+# Whoever runs the tests may use the project too: their corpus and their runs are no part of any test.
+for _name in (CONFIG_VARIABLE, HOME_VARIABLE):
+    os.environ.pop(_name, None)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment() -> Iterator[None]:
+    """Puts the environment back after each test: a build names its DAGSTER_HOME there, for its children."""
+    before = dict(os.environ)
+    yield
+    if os.environ != before:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -22,7 +22,7 @@ from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.dagster_yaml import NAME, require_variables, write_settings
 from corpus_assets.orchestration.fresh_checks import tell
 from corpus_assets.orchestration.freshness import freshness
-from corpus_assets.orchestration.home import dagster_home
+from corpus_assets.orchestration.home import dagster_home, tell_children
 from corpus_assets.orchestration.home_faults import LOCK, home_fault, require_absolute
 from corpus_assets.orchestration.lost_events import mark
 from corpus_assets.orchestration.postgres import unreachable
@@ -49,7 +49,7 @@ def prepare(folder: Path) -> Path:
     home = dagster_home(folder)
     with usable(home), _alone_in(home):
         write_settings(home, folder)
-    os.environ["DAGSTER_HOME"] = str(home)
+    tell_children(home)
     return home
 
 
