@@ -26,18 +26,17 @@ settings.load_profile("project")
 
 
 # Whoever runs the tests may use the project too: their corpus and their runs are no part of any test.
-for _name in (CONFIG_VARIABLE, HOME_VARIABLE):
+OWN = (CONFIG_VARIABLE, HOME_VARIABLE)
+for _name in OWN:
     os.environ.pop(_name, None)
 
 
 @pytest.fixture(autouse=True)
 def _own_environment() -> Iterator[None]:
-    """Puts the environment back after each test: a build names its DAGSTER_HOME there, for its children."""
-    before = dict(os.environ)
+    """Takes back what a test's builds named to their children: the corpus and the DAGSTER_HOME."""
     yield
-    if os.environ != before:
-        os.environ.clear()
-        os.environ.update(before)
+    for name in OWN:
+        os.environ.pop(name, None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
