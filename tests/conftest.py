@@ -1,7 +1,6 @@
 """Settings of all tests."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,17 +25,8 @@ settings.load_profile("project")
 
 
 # Whoever runs the tests may use the project too: their corpus and their runs are no part of any test.
-OWN = (CONFIG_VARIABLE, HOME_VARIABLE)
-for _name in OWN:
+for _name in (CONFIG_VARIABLE, HOME_VARIABLE):
     os.environ.pop(_name, None)
-
-
-@pytest.fixture(autouse=True)
-def _own_environment() -> Iterator[None]:
-    """Takes back what a test's builds named to their children: the corpus and the DAGSTER_HOME."""
-    yield
-    for name in OWN:
-        os.environ.pop(name, None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -18,7 +18,7 @@ from corpus_assets.config.storage import StorageSection
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Progress, Report
-from corpus_assets.orchestration.home import FOLDER
+from corpus_assets.orchestration.home import FOLDER, HOME_VARIABLE
 from corpus_assets.orchestration.postgres import VARIABLE as POSTGRES
 from corpus_assets.orchestration.summary import Summary, summary
 from corpus_assets.raw.losses import NOT_SAMPLED
@@ -172,12 +172,12 @@ def _first(files: Sequence[Shard], most: float, seed: int) -> Iterator[Shard]:
 @contextmanager
 def own_home(folder: Path) -> Iterator[None]:
     """Keeps Dagster's runs in a folder, whatever the environment says: elsewhere they would mix with the whole's."""
-    before = {name: os.environ.pop(name) for name in ("DAGSTER_HOME", POSTGRES) if name in os.environ}
-    os.environ["DAGSTER_HOME"] = str(folder / FOLDER)
+    before = {name: os.environ.pop(name) for name in (HOME_VARIABLE, POSTGRES) if name in os.environ}
+    os.environ[HOME_VARIABLE] = str(folder / FOLDER)
     try:
         yield
     finally:
-        del os.environ["DAGSTER_HOME"]
+        del os.environ[HOME_VARIABLE]
         os.environ.update(before)
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from corpus_assets.orchestration.dagster_yaml import NAME, require_settings
-from corpus_assets.orchestration.home import dagster_home, named_home
+from corpus_assets.orchestration.home import HOME_VARIABLE, dagster_home
 from resources.errors import ConfigError, StorageError
 
 LOCK = ".lock"
@@ -42,7 +42,7 @@ def require_home(folder: Path) -> None:
 
 def require_absolute() -> None:
     """Raises `ConfigError` for a variable that names no absolute path."""
-    named = named_home()
+    named = os.environ.get(HOME_VARIABLE, "")
     if named and not Path(named).is_absolute():
         valid = Path(named).expanduser() if named.startswith("~/") else Path(named).absolute()
         raise ConfigError(

@@ -22,7 +22,7 @@ from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.dagster_yaml import NAME, require_variables, write_settings
 from corpus_assets.orchestration.fresh_checks import tell
 from corpus_assets.orchestration.freshness import freshness
-from corpus_assets.orchestration.home import dagster_home, tell_children
+from corpus_assets.orchestration.home import HOME_VARIABLE, dagster_home
 from corpus_assets.orchestration.home_faults import LOCK, home_fault, require_absolute
 from corpus_assets.orchestration.lost_events import mark
 from corpus_assets.orchestration.postgres import unreachable
@@ -49,7 +49,6 @@ def prepare(folder: Path) -> Path:
     home = dagster_home(folder)
     with usable(home), _alone_in(home):
         write_settings(home, folder)
-    tell_children(home)
     return home
 
 
@@ -105,7 +104,8 @@ def project_instance(folder: Path) -> dg.DagsterInstance:
 
 def _opened(home: Path) -> dg.DagsterInstance:
     try:
-        return dg.DagsterInstance.get()
+        # Not by the variable: another corpus of this process would be given the same instance.
+        return dg.DagsterInstance.from_config(str(home))
     except dg.DagsterInvalidConfigError as error:
         require_variables(home / NAME)
         faults = "; ".join(" ".join(one.message.split())[:_LONGEST] for one in error.errors)
@@ -177,6 +177,8 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
     _say_where(host, port)
     chosen = config or Path(os.environ.get(CONFIG_VARIABLE) or "corpus.yaml")
     os.environ[CONFIG_VARIABLE] = str(chosen.absolute())
+    home = dagster_home(corpus.home)
+    os.environ[HOME_VARIABLE] = str(home)  # For the services: all of them ask Dagster for its instance.
     with project_instance(corpus.home) as found:
         planner = corpus.planner()
         register_shards(planner, found)
@@ -186,7 +188,7 @@ def serve(corpus: Corpus, config: Path | None, host: str, port: int) -> None:
         "location_name": "corpus",
         "working_directory": str(corpus.folder),
     }
-    workspace = Path(os.environ["DAGSTER_HOME"]) / "workspace.yaml"
+    workspace = home / "workspace.yaml"
     workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}), encoding="utf-8")
     os.chdir(workspace.parent)
     os.environ[HOST_VARIABLE] = host

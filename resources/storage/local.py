@@ -4,11 +4,7 @@ Files are written under `.tmp/`, synced, and renamed into place when all files o
 """
 
 import os
-import re
-import secrets
 import shutil
-import socket
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,18 +14,15 @@ from typing import Any, BinaryIO, NamedTuple
 from typing_extensions import override
 
 from resources.errors import ConfigError, StorageError
-from resources.processes import Birth, birth, has_ended, start_time
 from resources.storage import local_locks
 from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
+from resources.storage.local_writers import alive, new_name
 from resources.stored_digest import WrittenFile
 from resources.system_errors import at, new_placed, open_placed, placed
 
 TEMPORARY = ".tmp"
-_DAY = 24 * 60 * 60
-_CLOCK_STEP = 60 * 60  # A clock set by more than this, while a partition is written, is not thought of.
-_OWNER = re.compile(r"(?P<host>[^@]+)(@(?P<place>.+)-(?P<ticks>\d+))?\.(?P<pid>\d+)\.[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -153,7 +146,7 @@ class LocalStorage(Storage):
     def take_away(self, path: str, content: bytes, version: str) -> bool:
         """Moves the file aside and looks at it there; what came meanwhile goes back, unless there is a newer one."""
         del content
-        target, aside = self.resolve(path), self.root / TEMPORARY / f"{_owner()}.{secrets.token_hex(8)}"
+        target, aside = self.resolve(path), self.root / TEMPORARY / new_name()
         try:
             with at("removing", target):
                 aside.mkdir(parents=True)
@@ -222,7 +215,7 @@ class LocalStorage(Storage):
     def abandoned(self) -> list[str]:
         folder = self.root / TEMPORARY
         alone = local_locks.is_alone(self.root)
-        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not _alive(item, alone=alone))
+        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not alive(item, alone=alone))
 
     @override
     def remove_abandoned(self) -> int:
@@ -260,7 +253,7 @@ class LocalUnpublished(Unpublished):
 
     def __init__(self, storage: LocalStorage) -> None:
         self._storage = storage
-        self._folder = storage.root / TEMPORARY / f"{_owner()}.{secrets.token_hex(8)}"
+        self._folder = storage.root / TEMPORARY / new_name()
         self._files: list[_Created] = []
         self._digests: dict[str, str] = {}
         self._scratch: list[BinaryIO] = []
@@ -363,55 +356,6 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _owner() -> str:
-    return f"{_host()}.{os.getpid()}"
-
-
-def _host() -> str:
-    """Returns what names this machine in a temporary folder, and this process beside its number.
-
-    Programs that know only names without a place take this for another host, and leave it alone for a day.
-    """
-    host, born = socket.gethostname(), birth(os.getpid())
-    return f"{host}@{born.place}-{born.ticks}" if born.place else host
-
-
-def _alive(folder: Path, *, alone: bool) -> bool:
-    """Returns whether the writer of a temporary folder still runs.
-
-    That of another host, start of the machine or namespace of process numbers counts as running for a day after it last
-    wrote: nobody here can tell. alone: the store is held alone, so nobody builds on a machine of this name; then one
-    of another start of it has ended.
-    """
-    owner = _OWNER.fullmatch(folder.name)
-    if owner is None:
-        return False
-    if owner["place"] == birth(os.getpid()).place:
-        return not has_ended(int(owner["pid"]), Birth(owner["place"], int(owner["ticks"])))
-    is_here = owner["host"] == socket.gethostname()
-    if is_here and owner["place"] is None:
-        return _has_process(folder, int(owner["pid"]))
-    if is_here and alone and Birth(owner["place"]).boot != birth(os.getpid()).boot:
-        return False
-    return _wrote_lately(folder)
-
-
-def _wrote_lately(folder: Path) -> bool:
-    with suppress(FileNotFoundError):
-        return time.time() - max(item.stat().st_mtime for item in (folder, *folder.iterdir())) < _DAY
-    return False
-
-
-def _has_process(folder: Path, pid: int) -> bool:
-    """Returns whether the writer of a folder that names no place still runs; it counts as one of this place."""
-    started = start_time(pid)
-    try:
-        # A process that began later than the folder was last written to was given the number of the one that wrote.
-        return started is not None and started < folder.stat().st_mtime + _CLOCK_STEP
-    except FileNotFoundError:
-        return False
 
 
 def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStorage:

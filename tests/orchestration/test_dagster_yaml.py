@@ -20,8 +20,7 @@ OWN = "# Ours.\ntelemetry:\n  enabled: false   # nothing is sent\nretention:\n  
 def _package(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if dagster-postgres were installed: the file alone is looked at while the variable is set."""
     monkeypatch.setattr("corpus_assets.orchestration.postgres.find_spec", lambda name: name)
-    for name in ("DAGSTER_HOME", VARIABLE):
-        monkeypatch.setenv(name, "")  # `prepare` sets the first: so it is put back.
+    monkeypatch.delenv(VARIABLE, raising=False)
 
 
 @pytest.fixture(params=["defaults", "beside corpus.yaml", "in a home elsewhere"])

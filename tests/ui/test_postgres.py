@@ -55,7 +55,6 @@ def url(server: Any, request: pytest.FixtureRequest) -> str:
 def home(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A corpus whose Dagster keeps its runs in the database; with the dagster.yaml of the project."""
     monkeypatch.setenv(VARIABLE, url)
-    monkeypatch.setenv("DAGSTER_HOME", "")  # `prepare` sets it: so it is put back.
     folder = write_small(tmp_path / "corpus")
     shutil.copyfile(ROOT / "dagster.yaml", folder / "dagster.yaml")
     return folder

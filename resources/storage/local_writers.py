@@ -1,0 +1,65 @@
+"""Names of the temporary folders of a store on this machine: who writes in one, and whether that process still runs."""
+
+import os
+import re
+import secrets
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from resources.processes import Birth, birth, has_ended, start_time
+
+_DAY = 24 * 60 * 60
+_CLOCK_STEP = 60 * 60  # A clock set by more than this, while a partition is written, is not thought of.
+_OWNER = re.compile(r"(?P<host>[^@]+)(@(?P<place>.+)-(?P<ticks>\d+))?\.(?P<pid>\d+)\.[0-9a-f]+")
+
+
+def new_name() -> str:
+    """Returns a name that tells who writes in the folder; no other has it."""
+    return f"{_host()}.{os.getpid()}.{secrets.token_hex(8)}"
+
+
+def _host() -> str:
+    """Returns what names this machine in a temporary folder, and this process beside its number.
+
+    Programs that know only names without a place take this for another host, and leave it alone for a day.
+    """
+    host, born = socket.gethostname(), birth(os.getpid())
+    return f"{host}@{born.place}-{born.ticks}" if born.place else host
+
+
+def alive(folder: Path, *, alone: bool) -> bool:
+    """Returns whether the writer of a temporary folder still runs.
+
+    That of another host, start of the machine or namespace of process numbers counts as running for a day after it last
+    wrote: nobody here can tell. alone: the store is held alone, so nobody builds on a machine of this name; then one
+    of another start of it has ended.
+    """
+    owner = _OWNER.fullmatch(folder.name)
+    if owner is None:
+        return False
+    if owner["place"] == birth(os.getpid()).place:
+        return not has_ended(int(owner["pid"]), Birth(owner["place"], int(owner["ticks"])))
+    is_here = owner["host"] == socket.gethostname()
+    if is_here and owner["place"] is None:
+        return _has_process(folder, int(owner["pid"]))
+    if is_here and alone and Birth(owner["place"]).boot != birth(os.getpid()).boot:
+        return False
+    return _wrote_lately(folder)
+
+
+def _wrote_lately(folder: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return time.time() - max(item.stat().st_mtime for item in (folder, *folder.iterdir())) < _DAY
+    return False
+
+
+def _has_process(folder: Path, pid: int) -> bool:
+    """Returns whether the writer of a folder that names no place still runs; it counts as one of this place."""
+    started = start_time(pid)
+    try:
+        # A process that began later than the folder was last written to was given the number of the one that wrote.
+        return started is not None and started < folder.stat().st_mtime + _CLOCK_STEP
+    except FileNotFoundError:
+        return False
