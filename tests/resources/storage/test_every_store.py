@@ -48,9 +48,10 @@ def test_files_appear_with_their_content(storage: Storage) -> None:
 
 def test_who_builds_is_seen_by_who_only_looks(storage: Storage) -> None:
     assert storage.at_work() == []
-    with storage.shared(this_process()):
+    builder = this_process()
+    with storage.shared(builder):
         (words,) = storage.at_work()
-        assert words.startswith(this_process().words.rstrip(","))
+        assert words.startswith(builder.words.rstrip(","))
     assert storage.at_work() == []
 
 
