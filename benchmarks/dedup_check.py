@@ -28,6 +28,7 @@ from benchmarks.dedup_pairs import LABELLED
 from benchmarks.dedup_real import QUICK_SOURCES, SOURCES, write_config
 from benchmarks.peers.own import build
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.collector import calm_collector
 from resources.compiling import compile_now
 from resources.errors import CorpusError
@@ -126,7 +127,7 @@ def run_check(config: Path, check: str) -> Cost:
     config.write_text(yaml.safe_dump({**values, "dedup": {"verify": check}}), encoding="utf-8")
     corpus = Corpus.open(config)
     compile_now(kernels_of([corpus.graph[STAGE]], corpus.settings.values))
-    step = corpus.step(corpus.graph[STAGE], force=True)
+    step = Step(corpus, corpus.graph[STAGE], force=True)
     started = time.process_time()
     step.run()
     cpu_s = time.process_time() - started

@@ -17,6 +17,7 @@ import yaml
 
 from benchmarks.corpora import write_corpus
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.errors import CorpusError
 
 MEGABYTES, QUICK_MEGABYTES = 64, 8
@@ -40,7 +41,7 @@ def opened(folder: Path, megabytes: int) -> tuple[Corpus, str]:
 
 def run_stage(corpus: Corpus, name: str) -> dict[str, float]:
     """Computes a stage in this process; returns its numbers, added up over all partitions."""
-    step = corpus.step(corpus.graph[name])
+    step = Step(corpus, corpus.graph[name])
     step.run()
     if failures := step.failures():
         raise CorpusError("\n".join(failures))

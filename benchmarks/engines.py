@@ -30,6 +30,7 @@ import yaml
 from benchmarks.driver import write_corpus
 from benchmarks.empty_jobs import nothing, returned
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.engine.interface import Engine
 from resources.engine.local import LocalEngine
 from resources.engine.ray import RayEngine
@@ -124,7 +125,7 @@ def build(folder: Path, engine: Engine, store: str) -> _Build:
 
 
 def _step(corpus: Corpus, stage: Stage) -> float:
-    step = corpus.step(stage)
+    step = Step(corpus, stage)
     started = time.monotonic()
     step.run()
     assert not step.failures(), step.failures()[0]

@@ -39,6 +39,7 @@ from corpus_assets.config.exports import EXPORTS
 from corpus_assets.corpus import Corpus
 from corpus_assets.export.registry import FORMATS
 from corpus_assets.reading import TokenStream, WindowDataset
+from corpus_assets.step import Step
 from resources.errors import CorpusError
 
 MEGABYTES, QUICK_MEGABYTES = (32, 256), (4, 24)
@@ -70,7 +71,7 @@ def opened(folder: Path, megabytes: int) -> Corpus:
 
 def run(corpus: Corpus, name: str) -> dict[str, float]:
     """Computes a stage in this process, even if it is fresh; returns its numbers, added up over all partitions."""
-    step = corpus.step(corpus.graph[name], force=True)
+    step = Step(corpus, corpus.graph[name], force=True)
     step.run()
     if failures := step.failures():
         raise CorpusError("\n".join(failures))

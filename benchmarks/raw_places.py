@@ -23,6 +23,7 @@ import yaml
 
 from benchmarks.corpora import write_raw
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.storage.s3_client import client, traffic
 from tests.object_store import ENVIRONMENT, Server, seaweedfs, weed
 
@@ -67,10 +68,10 @@ def _built(folder: Path, sources: list[dict[str, Any]]) -> tuple[float, float, i
     values = {"sources": sources, "storage": {"sync": False}, "engine": {"workers": 0, "memory": "1 GiB"}}
     (folder / "corpus.yaml").write_text(yaml.safe_dump(values))
     corpus = Corpus.open(folder / "corpus.yaml")
-    corpus.step(corpus.graph["inventory"]).run()
+    Step(corpus, corpus.graph["inventory"]).run()
     started, outcomes = time.process_time(), []
     for stage in STAGES:
-        step = corpus.step(corpus.graph[stage])
+        step = Step(corpus, corpus.graph[stage])
         outcomes += step.run()
         assert not step.failures(), step.failures()
     seconds = time.process_time() - started

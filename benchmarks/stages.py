@@ -23,6 +23,7 @@ from typing import Any
 
 from benchmarks.corpora import write_corpus
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.compiling import compile_now
 from resources.errors import CorpusError
 from resources.stage.declaration import kernels_of
@@ -57,7 +58,7 @@ def run_stage(config: Path, name: str, *, force: bool = False) -> dict[str, Any]
     """Compute one stage in this process and say what it cost. force: even what is fresh."""
     corpus = Corpus.open(config)
     compiling = sum(compile_now(kernels_of([corpus.graph[name]], corpus.settings.values)).values()) + _loading(name)
-    step = corpus.step(corpus.graph[name], force=force)
+    step = Step(corpus, corpus.graph[name], force=force)
     step.run()
     if failures := step.failures():
         raise CorpusError("\n".join(failures))

@@ -8,6 +8,7 @@ import yaml
 
 from benchmarks.peers.exchange import Result, serve
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.errors import CorpusError
 from resources.formats.attributes import DUPLICATE, AttributeRow, attribute_rows
 
@@ -29,7 +30,7 @@ def run(raw: Path, work: Path) -> Result:
 def build(corpus: Corpus) -> None:
     """Everything up to the duplicates of each shard, stage by stage."""
     for stage in corpus.graph.select(["+duplicates"]):
-        step = corpus.step(stage)
+        step = Step(corpus, stage)
         step.run()
         if failures := step.failures():
             raise CorpusError("\n".join(failures))

@@ -1,18 +1,20 @@
 """Makes one Dagster asset from one stage; it computes through the engine, and reports events, metadata and lineage."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
 import dagster as dg
+from typing_extensions import override
 
 from corpus_assets.checking import asset_key
-from corpus_assets.corpus import Corpus, Step
+from corpus_assets.corpus import Corpus
+from corpus_assets.loop import Follower
 from corpus_assets.numbers import duration
 from corpus_assets.orchestration.definition import definition_metadata, description
 from corpus_assets.orchestration.drop_reasons import drop_reasons
-from corpus_assets.orchestration.failures import note_outcomes
+from corpus_assets.orchestration.failures import KeptFailures
 from corpus_assets.orchestration.figures import summary_line
 from corpus_assets.orchestration.fresh_checks import fresh_check, fresh_result, tell
 from corpus_assets.orchestration.freshness import freshness
@@ -26,6 +28,7 @@ from corpus_assets.orchestration.partition_events import (
 from corpus_assets.orchestration.provenance import Provenance
 from corpus_assets.orchestration.totals import told_apart, totals
 from corpus_assets.orchestration.waiting import store_of_ones_own
+from corpus_assets.step import Step
 from partitions.definitions import shards, static
 from partitions.mappings import mapping
 from partitions.shards import register_shards
@@ -126,23 +129,44 @@ def _step(
     )
     keys: list[str | None] = [*sorted(context.partition_keys)] if has_keys else [None]
     yield from _look_outside(corpus, stage, keys, context)
-    tags = Provenance(context.instance).tags(stage)
-    step = corpus.step(stage, keys, force=config.force)
-    step.run(lambda outcome: _note(corpus, context, outcome))
-    note_outcomes(corpus, stage, step.outcomes)
+    step = Step(corpus, stage, keys, force=config.force)
+    step.run(_Told(corpus, step, context.log))
     context.log.info(_in_short(step, len(keys)))
     yield from (failure(outcome) for outcome in step.outcomes if outcome.error is not None)
+    yield from _mended(corpus, step, context)
     failures = step.failures()
     if goes_on := not failures and _is_read(context):
         yield dg.Output(step, output_name="result")
-    known = last_reasons(stage, [decision.partition for decision in step.fresh], context.instance)
-    yield from _events(corpus, step, tags, fresh_too=goes_on or not told, known=known)
+    yield from _events(corpus, step, stage, context, fresh_too=goes_on or not told)
     planner = corpus.planner()
     if goes_on or not told or step.outcomes:
         yield from _totals(planner, stage, context)
     yield from _freshness(corpus, stage, planner, context)
     if failures:
         raise _failure(stage, step, failures, len(keys))
+
+
+class _Told(Follower):
+    """Tells the log of a run what becomes of the partitions of a step, and keeps the failures."""
+
+    def __init__(self, corpus: Corpus, step: Step, log: dg.DagsterLogManager) -> None:
+        self._corpus = corpus
+        self._planner = step.planner
+        self._log = log
+        self._failures = KeptFailures(corpus.storage)
+
+    @override
+    def done(self, outcome: Outcome, why: str) -> None:
+        self._failures.note(self._planner, outcome)
+        if outcome.record is None:
+            self._log.error(f"{outcome.name}: {outcome.error}")
+        else:
+            numbers = summary_line(self._corpus.graph[outcome.asset], outcome.record.numbers)
+            self._log.info(f"{outcome.name}: {numbers}, {duration(outcome.record.statistics.get('seconds'))}")
+
+    @override
+    def waits(self, words: str) -> None:
+        self._log.info(words)
 
 
 def _freshness(
@@ -158,9 +182,11 @@ def _freshness(
 
 def _in_short(step: Step, asked: int) -> str:
     """Returns what became of the partitions that were asked for: `asked for 22: computed 1, fresh 21`."""
-    failed = len(step.failures())
-    computed = sum(outcome.asset == step.stage.name and outcome.error is None for outcome in step.outcomes)
-    return f"asked for {asked}: computed {computed}, fresh {len(step.fresh)}" + (f", failed {failed}" if failed else "")
+    own = [outcome for outcome in step.outcomes if outcome.asset == step.stage.name and outcome.error is None]
+    elsewhere = sum(outcome.elsewhere for outcome in own)
+    counts = {"built by others": elsewhere, "failed": len(step.failures())}
+    more = "".join(f", {what} {count}" for what, count in counts.items() if count)
+    return f"asked for {asked}: computed {len(own) - elsewhere}, fresh {len(step.fresh)}{more}"
 
 
 def _is_read(context: dg.AssetExecutionContext) -> bool:
@@ -180,20 +206,28 @@ def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Fa
 
 def _look_outside(
     corpus: Corpus, stage: Stage, keys: Sequence[str | None], context: dg.AssetExecutionContext
-) -> Iterator[dg.AssetMaterialization]:
+) -> Iterator[dg.AssetMaterialization | dg.AssetObservation]:
     """Brings stages that scan the raw files up to date first, so that any asset can be materialized alone."""
     for upstream in (corpus.graph[edge.asset] for edge in stage.inputs):
         if not upstream.looks_outside:
             continue
         yield from _look_outside(corpus, upstream, keys, context)
         wanted = [None] if upstream.partitioning is Partitioning.NONE else keys
-        step = corpus.step(upstream, wanted)
+        step = Step(corpus, upstream, wanted)
         if step.due:
-            tags = Provenance(context.instance).tags(upstream)
-            step.run(lambda outcome: _note(corpus, context, outcome))
-            note_outcomes(corpus, upstream, step.outcomes)
-            yield from _events(corpus, step, tags, fresh_too=False)
+            step.run(_Told(corpus, step, context.log))
+            yield from (failure(outcome) for outcome in step.outcomes if outcome.error is not None)
+            yield from _mended(corpus, step, context)
+            yield from _events(corpus, step, upstream, context, fresh_too=False)
             yield from _totals(corpus.planner(), upstream, context)
+
+
+def _mended(corpus: Corpus, step: Step, context: dg.AssetExecutionContext) -> Iterator[dg.AssetMaterialization]:
+    """Yields the events of damaged inputs that were made again on the way, before those of what reads them."""
+    for stage in corpus.graph:
+        if stage is not step.stage and step.computed(stage):
+            yield from _events(corpus, step, stage, context, fresh_too=False)
+            yield from _totals(step.planner, stage, context)
 
 
 def _totals(planner: Planner, stage: Stage, context: dg.AssetExecutionContext) -> Iterator[dg.AssetMaterialization]:
@@ -202,32 +236,18 @@ def _totals(planner: Planner, stage: Stage, context: dg.AssetExecutionContext) -
         yield from found
 
 
-def _note(corpus: Corpus, context: dg.AssetExecutionContext, outcome: Outcome) -> None:
-    if outcome.error is not None:
-        context.log.error(f"{outcome.name}: {outcome.error}")
-    else:
-        assert outcome.record is not None
-        stage = corpus.graph[outcome.asset]
-        seconds = duration(outcome.record.statistics.get("seconds"))
-        context.log.info(f"{outcome.name}: {summary_line(stage, outcome.record.numbers)}, {seconds}")
-
-
 def _events(
-    corpus: Corpus,
-    step: Step,
-    provenance: Mapping[str, str],
-    *,
-    fresh_too: bool,
-    known: Mapping[str | None, str] | None = None,
+    corpus: Corpus, step: Step, stage: Stage, context: dg.AssetExecutionContext, *, fresh_too: bool
 ) -> Iterator[dg.AssetMaterialization]:
-    """Yields one event per partition with its own data version; its metadata has the plan's reason.
+    """Yields one event per partition of a stage with its own data version; its metadata has the plan's reason.
 
-    known: the reasons for which fresh partitions were computed the last time.
+    fresh_too: whether those that were found fresh are told too, with the reason for which they were last computed.
     """
-    why = {**(known or {})} | {decision.partition: decision.reason for decision in step.due}
-    new = {outcome.partition for outcome in step.outcomes}
-    reasons = drop_reasons(step.stage, corpus.settings.values, corpus.ledger.records(step.stage.name).values())
-    events = Materializations(corpus, step.stage, reasons, provenance)
-    for key, record in sorted(step.records().items(), key=lambda item: item[0] or ""):
-        if key in new or fresh_too:
-            yield events.of(record, why.get(key, ""), new=key in new)
+    new = step.computed(stage)
+    found = step.records() if fresh_too else new
+    known = last_reasons(stage, found.keys() - new.keys(), context.instance)
+    reasons = drop_reasons(stage, corpus.settings.values, corpus.ledger.records(stage.name).values())
+    events = Materializations(corpus, stage, reasons, Provenance(context.instance).tags(stage))
+    for key, record in sorted(found.items(), key=lambda item: item[0] or ""):
+        why = step.why.get((stage.name, key), "") if key in new else known.get(key, "")
+        yield events.of(record, why, new=key in new)

@@ -62,7 +62,6 @@ def build(
             progress.alone(corpus.storage.place)
         if others:
             progress.shares([other.words.rstrip(",") for other in others])
-        corpus.storage.remove_abandoned()
         planner = corpus.planner()
         planner.look()
         due = _due(corpus, planner, stages)

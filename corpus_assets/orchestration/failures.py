@@ -3,13 +3,12 @@
 A failure is a small JSON file in `ledger/.failures`. It is no part of the ledger's truth: without it nothing is lost.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
 
-from corpus_assets.corpus import Corpus
 from resources.errors import CorpusError
 from resources.hashing import content_digest
 from resources.ledger import FOLDER, partition_name, recipe_digest
@@ -80,15 +79,6 @@ class KeptFailures:
         if path in self._paths:
             self._storage.delete(path)
             self._paths.discard(path)
-
-
-def note_outcomes(corpus: Corpus, stage: Stage, outcomes: Sequence[Outcome]) -> None:
-    """Notes the outcomes of a stage, and none of other stages."""
-    kept = KeptFailures(corpus.storage)
-    planner = corpus.planner()
-    for outcome in outcomes:
-        if outcome.asset == stage.name:
-            kept.note(planner, outcome)
 
 
 def any_failure(storage: Storage) -> bool:

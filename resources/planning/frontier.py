@@ -17,10 +17,11 @@ class Frontier:
     machine, starts only when nothing else runs, and nothing starts while it runs, unless there are other machines.
 
     planner: the state before the build; its decisions are made again as partitions are committed. stages: those to
-    bring up to date, in the order the data flows.
+    bring up to date, in the order the data flows. asked: partitions of these to hand out, and no others, whatever the
+    plan says of them; by default all that the plan wants.
     """
 
-    def __init__(self, planner: Planner, stages: Sequence[Stage]) -> None:
+    def __init__(self, planner: Planner, stages: Sequence[Stage], asked: Iterable[Decision] | None = None) -> None:
         self._planner = planner
         self._stages = list(stages)
         self._unsettled = {stage.name for stage in stages}
@@ -30,7 +31,12 @@ class Frontier:
         self._whole = [stage.name for stage in stages if stage.partitioning is Partitioning.NONE]
         self._may_settle = True
         self._tried: set[tuple[str, str | None]] = set()
-        self._readers = {stage.name: planner.graph.readers(stage.name) for stage in planner.graph}
+        if asked is not None:
+            self._readers: dict[str, list[Stage]] = {stage.name: [] for stage in planner.graph}
+            for decision in asked:
+                self._ready[decision.asset].append(decision)
+            return
+        self._readers = {stage.name: list(planner.graph.readers(stage.name)) for stage in planner.graph}
         for stage in self._stages:
             if self._may_start(stage):
                 for decision in list(planner.decisions(stage).values()):
@@ -94,10 +100,11 @@ class Frontier:
         self._running[asset] -= 1
         self._aside[asset] += 1
 
-    def again(self, asset: str, key: str | None) -> None:
-        """Puts a partition that was set aside back, to be handed out once more."""
-        self._aside[asset] -= 1
-        self._ready[asset].append(self._planner.decisions(self._planner.graph[asset])[key])
+    def again(self, decision: Decision) -> None:
+        """Puts a partition that was set aside back, to be handed out once more, with the reason that holds now."""
+        now = self._planner.decisions(self._planner.graph[decision.asset])[decision.partition]
+        self._aside[decision.asset] -= 1
+        self._ready[decision.asset].append(decision if now.status is Status.FRESH else now)
 
     def settle(self) -> Iterator[Stage]:
         """Yields the stages of which nothing will be computed any more, each once.

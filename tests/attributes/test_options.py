@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.attributes import registry
+from corpus_assets.step import Step
 from resources import wheels
 from resources.errors import ConfigError
 from tests.attributes.test_stage import built, documents, rows
@@ -59,7 +60,7 @@ def test_a_list_that_grows_computes_its_entry_alone(listed: Path) -> None:
 def test_a_list_that_changes_while_a_build_runs_fails_the_shard(listed: Path) -> None:
     corpus, _ = built(listed, WEB)
     (listed / "lists" / "one.txt").write_text("other.example.com\n")
-    step = opened(listed).step(corpus.graph["web_attributes"])
+    step = Step(opened(listed), corpus.graph["web_attributes"])
     (listed / "lists" / "one.txt").write_text("third.example.com\n")
     assert [str(outcome.error) for outcome in step.run()] != []
     for outcome in step.outcomes:

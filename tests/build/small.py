@@ -18,6 +18,7 @@ import zstandard
 from corpus_assets.config.loading import parse_config
 from corpus_assets.corpus import Corpus
 from corpus_assets.report.assets import NAME as REPORT
+from corpus_assets.step import Step
 from resources.formats.hdf5 import read_hdf5
 from resources.formats.members import TABLE
 from resources.hashing import content_digest
@@ -154,7 +155,7 @@ def drive(corpus: Corpus, stages: Sequence[Stage] | None = None) -> Built:
         decisions = corpus.planner().decisions(stage).values()
         built.waiting += [f"{d.asset}/{d.partition}: {d.blocked}" for d in decisions if d.blocked]
         due = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.rewritten]
-        for outcome in corpus.step(stage, due).run() if due else []:
+        for outcome in Step(corpus, stage, due).run() if due else []:
             if outcome.error is None:
                 built.recomputed.add((outcome.asset, outcome.partition))
             else:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from tests.build.small import Work, opened
 
 A, B = ("{{ messages[0].content }} " + word for word in "ab")
@@ -19,13 +20,13 @@ def test_what_was_planned_with_one_file_is_never_made_of_another(work: Work) -> 
     file.write_text(A, encoding="utf-8")
     work.config(tokenizer__chat_template="chat.jinja")
     corpus = opened(work.folder)
-    step = corpus.step(corpus.graph["tokenizer"])
+    step = Step(corpus, corpus.graph["tokenizer"])
     file.write_text(B, encoding="utf-8")
     step.run()
     failures = step.failures()
     file.write_text(A, encoding="utf-8")
     corpus = opened(work.folder)
-    corpus.step(corpus.graph["tokenizer"]).run()
+    Step(corpus, corpus.graph["tokenizer"]).run()
     assert template(corpus) == A
     (failed,) = failures
     assert failed.endswith(": a file that this follows from changed since the build began; build again")

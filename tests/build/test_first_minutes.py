@@ -11,6 +11,7 @@ from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
 from corpus_assets.orchestration.dagster_yaml import DEFAULTS
 from corpus_assets.orchestration.instance import prepare, serve
 from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.step import Step
 from resources.errors import ConfigError
 from resources.stage.run_job import run_job
 from tests.build.small import Work, drive, opened
@@ -46,8 +47,9 @@ def test_a_missing_tokenizer_file_stops_the_plan_of_a_new_corpus(work: Work) -> 
 
 def test_an_undeclared_parameter_is_named(work: Work) -> None:
     corpus = opened(work.folder)
-    step = corpus.step(corpus.graph["short_documents"], ["books--one"], force=True)
-    (job,) = step._jobs(step.due)
+    step = Step(corpus, corpus.graph["short_documents"], ["books--one"], force=True)
+    (decision,) = step.due
+    job = corpus.jobs(step.planner).job(step.stage, decision.partition)
     outcome = run_job(type(job)(**{**job.__dict__, "parameters": {}}))
     assert outcome.error is not None
     assert "reads 'short_documents.threshold' but does not list it" in outcome.error

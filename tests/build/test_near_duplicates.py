@@ -13,6 +13,7 @@ import yaml
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration import build as building
 from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.step import Step
 from resources.formats.attributes import AttributeRow, attribute_rows
 from resources.planning.planner import Status
 from resources.slimpajama_cleaning import clean
@@ -246,7 +247,7 @@ def test_a_source_that_all_but_vanishes_holds_the_build_back(tmp_path: Path) -> 
     decisions = opened(folder).planner().plan().decisions
     assert {d.status for d in decisions if d.asset == "duplicates"} == {Status.MISSING}
     assert all("held back" in d.blocked for d in decisions if d.asset == "duplicates")
-    step = opened(folder).step(opened(folder).graph["duplicates"])
+    step = Step(opened(folder), opened(folder).graph["duplicates"])
     assert "held back" in step.failures()[0]
     write_config(folder, CLEAR | {"dedup.max_loss": 0.95})
     after = drive(opened(folder))
@@ -298,7 +299,7 @@ def test_clusters_of_an_older_version_are_made_anew(work: Work) -> None:
     assert record is not None
     corpus.ledger.write(msgspec.structs.replace(record, code_version="1", statistics={}))
     assert work.plan()["components", None] == ("stale", "code version 1 -> 2")
-    assert opened(work.folder).step(opened(work.folder).graph["duplicates"]).failures() == []
+    assert Step(opened(work.folder), opened(work.folder).graph["duplicates"]).failures() == []
     assert drive(opened(work.folder)).of("components") == {None}
 
 

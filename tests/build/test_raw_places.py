@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.errors import StorageError
 from resources.raw_places import connection, hub, remote
 from resources.storage.s3_client import client, traffic
@@ -203,8 +204,8 @@ def test_a_server_that_fails_fails_its_shard_and_nothing_is_lost(
         (tmp_path / "other/corpus.yaml").write_text(yaml.safe_dump(config))
         corpus, site = opened(tmp_path / "other"), elsewhere.site
         assert site is not None
-        corpus.step(corpus.graph["inventory"]).run()
-        step = corpus.step(corpus.graph["raw_source"])
+        Step(corpus, corpus.graph["inventory"]).run()
+        step = Step(corpus, corpus.graph["raw_source"])
         site.fault = lambda path, number: 503 if path.endswith((".zst", ".gz", ".parquet")) else None
         failed = {one.partition: str(one.error) for one in step.run() if one.error}
         assert set(failed) == {"books--two", "web--b", "web--deep--a"}
@@ -229,9 +230,9 @@ def test_a_place_that_breaks_off_for_good_makes_no_empty_shard(
         (tmp_path / "other/corpus.yaml").write_text(yaml.safe_dump(config))
         corpus, site = opened(tmp_path / "other"), elsewhere.site
         assert site is not None
-        corpus.step(corpus.graph["inventory"]).run()
-        corpus.step(corpus.graph["raw_source"]).run()
-        step = corpus.step(corpus.graph["normalized_documents"])
+        Step(corpus, corpus.graph["inventory"]).run()
+        Step(corpus, corpus.graph["raw_source"]).run()
+        step = Step(corpus, corpus.graph["normalized_documents"])
         site.fault = lambda path, number: BREAKS + 40 if path.endswith(name) else None
         (failed,) = (str(one.error) for one in step.run() if one.error)
         assert f"{source}/{name}: cannot be read now: broke off at byte" in failed

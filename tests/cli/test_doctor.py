@@ -18,6 +18,7 @@ from corpus_assets.cli.finding import Finding
 from corpus_assets.cli.health import findings
 from corpus_assets.estimate.known import Cost, keep_estimate, known_cost, recorded
 from corpus_assets.numbers import duration, size
+from corpus_assets.step import Step
 from corpus_assets.tokenize.encode.fast_libraries import encoded_by
 from resources import user_cache
 from tests.build.small import CONFIG, Work, opened, write_config
@@ -160,7 +161,7 @@ def test_records_say_nothing_of_a_source_that_is_not_built(work: Work) -> None:
     assert cost_of(work) is None
     corpus = opened(work.folder)
     with corpus.building():
-        corpus.step(corpus.graph["raw_source"]).run()
+        Step(corpus, corpus.graph["raw_source"]).run()
     assert cost_of(work) is None, "its texts are not known"
 
 

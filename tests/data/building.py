@@ -11,6 +11,7 @@ import yaml
 
 from corpus_assets.config.dataset_options import DatasetSection
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.formats.documents import Document
 from resources.formats.hdf5 import read_hdf5
 from resources.ledger import Record
@@ -37,7 +38,7 @@ def build(corpus: Corpus, stages: Iterable[str] | None = None) -> Counter[str]:
     """Build the stages (all by default) in order; partitions computed, by asset. No failure is let pass."""
     done: Counter[str] = Counter()
     for stage in corpus.graph if stages is None else corpus.graph.select(list(stages)):
-        step = corpus.step(stage)
+        step = Step(corpus, stage)
         done[stage.name] = len(step.run())
         failures = step.failures()
         assert failures == [], "\n".join(failures)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.ledger import Record
 from resources.shards import Shard
 from tests.data.building import assert_conserved, build, documents, open_corpus, partitions, rows_of, token_rows
@@ -26,6 +27,7 @@ import re, sys
 from pathlib import Path
 from tests.data.building import build
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 build(Corpus.open(sys.argv[1]), sys.argv[2:])
 print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 """
@@ -88,7 +90,7 @@ def test_names_give_unique_keys_and_outputs(skipping: Corpus) -> None:
 def test_bad_files_fail_alone_and_say_so(tmp_path: Path) -> None:
     corpus = hostile(tmp_path, shared("data", "hostile"), "fail")
     build(corpus, ["+raw_source"])
-    step = corpus.step(corpus.graph["normalized_documents"])
+    step = Step(corpus, corpus.graph["normalized_documents"])
     step.run()
     failed = {outcome.partition: outcome.error for outcome in step.outcomes if outcome.error}
     found = by_path(corpus)
@@ -96,7 +98,7 @@ def test_bad_files_fail_alone_and_say_so(tmp_path: Path) -> None:
     assert all(name in str(failed[found[name][0].key]) for name in BAD_FILES)
     assert not any("Traceback" in str(error) or "Error:" in str(error) for error in failed.values())
     assert {path for path, (_, record) in found.items() if record is None} == BAD_FILES
-    waiting = corpus.step(corpus.graph["mixed_pass2"])
+    waiting = Step(corpus, corpus.graph["mixed_pass2"])
     assert waiting.run() == []
     assert all("does not exist yet" in why for why in waiting.failures())
 
@@ -175,7 +177,7 @@ def test_odd_names_and_things_that_are_no_files(made: Path, tmp_path: Path) -> N
 def test_things_that_are_no_files_fail_alone(made: Path, tmp_path: Path) -> None:
     corpus = hostile(tmp_path, made, "fail")
     build(corpus, ["+raw_source"])
-    step = corpus.step(corpus.graph["normalized_documents"])
+    step = Step(corpus, corpus.graph["normalized_documents"])
     step.run()
     errors = [outcome.error for outcome in step.outcomes if outcome.error]
     assert len(errors) == len(UNREADABLE)

@@ -14,6 +14,7 @@ import pytest
 
 from corpus_assets.cli.verify import verify
 from corpus_assets.elsewhere import Elsewhere
+from corpus_assets.step import Step
 from resources.errors import BuilderLostError, LeaseLostError
 from resources.stage import run_job
 from tests.build.small import contents, digests, opened, write_small
@@ -150,7 +151,7 @@ def test_the_work_of_a_builder_that_is_stopped_for_too_long_is_done_by_others_an
 def test_a_builder_that_was_given_up_computes_no_more_and_ends(tmp_path: Path, store: Server) -> None:
     write_small(tmp_path, {"engine.workers": 0, "storage": in_store(store, tmp_path)})
     corpus = opened(tmp_path)
-    step = corpus.step(corpus.graph["inventory"])
+    step = Step(corpus, corpus.graph["inventory"])
     with corpus.building():
         (sign,) = names(tmp_path, ".builders")
         corpus.storage.delete(sign)

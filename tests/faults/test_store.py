@@ -16,6 +16,7 @@ import pytest
 
 from corpus_assets.cli.verify import verify
 from corpus_assets.config.loading import parse_config
+from corpus_assets.step import Step
 from resources import system_errors
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.formats.segments import SegmentWriter, segment_lines
@@ -151,12 +152,12 @@ def test_a_band_needs_few_open_files(work: Work) -> None:
         shutil.copy(work.folder / "raw/books/one.jsonl", work.folder / f"raw/books/copy{number:02d}.jsonl")
     corpus = opened(work.folder)
     for name in (*CHAIN, "band_keys", "exact_duplicates"):
-        assert corpus.step(corpus.graph[name]).run() is not None
+        assert Step(corpus, corpus.graph[name]).run() is not None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = len(list(Path("/proc/self/fd").iterdir()))
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + 20, hard))
     try:
-        outcomes = corpus.step(corpus.graph["duplicate_pairs"]).run()
+        outcomes = Step(corpus, corpus.graph["duplicate_pairs"]).run()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert outcomes and not [outcome.error for outcome in outcomes if outcome.error]

@@ -13,6 +13,7 @@ import yaml
 from corpus_assets.attributes.assets import asset_name
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of
+from corpus_assets.step import Step
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document
 from tests.build.small import drive, opened
@@ -100,7 +101,7 @@ def test_files(tmp_path: Path) -> None:
     for name, taggers in entries.items():
         golden = root / "attributes" / name
         files = [file.relative_to(golden) for file in golden.rglob("*.jsonl.gz")]
-        step = corpus.step(corpus.graph[asset_name(name)], [shards[file].key for file in files])
+        step = Step(corpus, corpus.graph[asset_name(name)], [shards[file].key for file in files])
         assert [outcome.error for outcome in step.run()] == [None] * len(files) != []
         for file in files:
             ours = tmp_path / "corpus" / "attributes" / name / "all" / f"{shards[file].name}.jsonl.gz"

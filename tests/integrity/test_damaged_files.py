@@ -12,10 +12,10 @@ import pytest
 from corpus_assets.cli.console import FAILED
 from corpus_assets.cli.verify import mended, run, verify
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from corpus_assets.tokenize.tokenizer import _LOADED
 from resources.errors import DamagedFileError
 from resources.ledger import recipe_digest, record_path
-from resources.stage.job import Outcome
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 from tests.build.small import Work, contents, digests, drive, opened
@@ -74,13 +74,11 @@ def test_every_kind_of_file_is_checked_as_it_is_read(work: Work, asset: str, suf
     key = next(iter(corpus.ledger.records(asset)))
     flip(corpus, path_of(corpus, asset, key, suffix), random.Random(suffix))
     corpus = opened(work.folder)
-    step = corpus.step(corpus.graph[reader], force=True)
-    told: list[Outcome] = []
-    step.run(told.append)
+    step = Step(corpus, corpus.graph[reader], force=True)
+    step.run()
     assert step.failures() == []
-    assert step.damaged == [(asset, key)]
-    assert asset in {outcome.asset for outcome in told}
-    assert len(told) == len(step.outcomes) + 1
+    assert step.damaged == {(asset, key)}
+    assert [outcome.partition for outcome in step.outcomes if outcome.asset == asset] == [key]
     assert digests(opened(work.folder)) == before
     assert verify(opened(work.folder), deep=True).bad == []
 
@@ -91,16 +89,8 @@ def test_a_damaged_input_that_cannot_be_made_again_fails_its_readers_by_name(
     corpus = opened(work.folder)
     path = path_of(corpus, "minhashes", ONE, ".signatures.npy")
     flip(corpus, path, random.Random(2))
-    make = Corpus.step
-
-    def broken(self: Corpus, stage: object, *args: object, **named: object) -> object:
-        step = make(self, stage, *args, **named)  # type: ignore[arg-type]
-        if getattr(stage, "name", "") == "minhashes":
-            step.due = []
-        return step
-
-    monkeypatch.setattr(Corpus, "step", broken)
-    step = corpus.step(corpus.graph["band_keys"], [ONE], force=True)
+    monkeypatch.setattr("corpus_assets.loop.missing_input", lambda *_: "its input does not exist")
+    step = Step(corpus, corpus.graph["band_keys"], [ONE], force=True)
     (outcome,) = step.run()
     assert outcome.damaged == ("minhashes", ONE)
     assert outcome.error is not None and outcome.error.startswith(f"minhashes/{ONE}: {path}: content digest is ")
@@ -113,7 +103,7 @@ def test_many_damaged_inputs_of_one_partition_are_all_made_again(work: Work) -> 
     for number, key in enumerate(shards):
         flip(corpus, path_of(corpus, "band_keys", key, ".digests.npy"), random.Random(number))
     corpus = opened(work.folder)
-    step = corpus.step(corpus.graph["exact_duplicates"], force=True)
+    step = Step(corpus, corpus.graph["exact_duplicates"], force=True)
     step.run()
     assert step.failures() == []
     assert {key for _, key in step.damaged} == set(shards)

@@ -12,6 +12,7 @@ import pytest
 
 from corpus_assets.cli.verify import mended, run, verify
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.formats.known import FORMATS, fault_of
 from resources.ledger import record_path
 from tests.build.small import Key, contents, digests, drive, live_records, opened, write_small
@@ -111,7 +112,7 @@ def test_a_flipped_bit_in_shuffled_sequences_is_never_read(folder: Path, seed: i
         content = bytearray(Path(corpus.storage.fetch(file.path)).read_bytes())
         content[chance.randrange(min(len(content), 4000))] ^= 1 << chance.randrange(8)
         Path(corpus.storage.fetch(file.path)).write_bytes(content)
-    step = corpus.step(corpus.graph["mixed_tokens"], force=True)
+    step = Step(corpus, corpus.graph["mixed_tokens"], force=True)
     step.run()
     assert step.failures() == []
     assert {asset for asset, _ in step.damaged} == {"mixed_sequences"}

@@ -14,6 +14,7 @@ import yaml
 from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.cli.verify import verify
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from resources.errors import StorageError
 from resources.ledger import Ledger
 from resources.stage.declaration import Partitioning, Stage, same
@@ -119,11 +120,12 @@ def test_a_full_disk_costs_nothing_that_was_there(work: Work, monkeypatch: pytes
         raise OSError(errno.ENOSPC, "No space left on device")
 
     corpus = opened(work.folder)
-    step = corpus.step(corpus.graph["short_documents"])
+    step = Step(corpus, corpus.graph["short_documents"])
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with corpus.storage.exclusive():
-            outcomes = list(corpus.engine.run(step._jobs(step.due)))
+            jobs = corpus.jobs(step.planner)
+            outcomes = list(corpus.engine.run(jobs.job(step.stage, one.partition) for one in step.due))
     advice = f"; free space where files are written ({corpus.storage.place} and "
     assert outcomes
     for outcome in outcomes:

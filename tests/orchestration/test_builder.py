@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import cast
 from unittest.mock import MagicMock
 
@@ -72,7 +73,9 @@ def builder(corpus: Corpus, follows: Progress) -> Builder:
     return Builder(corpus, planner, stages, follows, lambda _: cast(Runner, MagicMock()), checks=False)
 
 
-def test_a_partition_of_the_whole_corpus_starts_while_another_builder_holds_something_else(joined: Corpus) -> None:
+def test_a_partition_of_the_whole_corpus_starts_while_another_builder_holds_something_else(
+    joined: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held, alone = (HELD, forgotten(joined, HELD)), (ALONE, forgotten(joined, ALONE))
     follows, pauses = Built(), list[list[Key]]()
     with ExitStack() as lease:
@@ -83,7 +86,7 @@ def test_a_partition_of_the_whole_corpus_starts_while_another_builder_holds_some
             pauses.append(list(follows.names))
             lease.close()
 
-        build._elsewhere = Elsewhere(build._planner, sleep=sleep)
+        monkeypatch.setattr("corpus_assets.loop.Elsewhere", partial(Elsewhere, sleep=sleep))
         build.run()
         build.finish()
     assert pauses[:1] == [[alone]]
@@ -92,7 +95,7 @@ def test_a_partition_of_the_whole_corpus_starts_while_another_builder_holds_some
 
 
 def test_nothing_starts_beside_a_partition_of_the_whole_corpus(joined: Corpus) -> None:
-    held = (HELD, forgotten(joined, HELD))
+    forgotten(joined, HELD)
     forgotten(joined, ALONE)
     planner = joined.planner()
     frontier = Frontier(planner, reported_on(joined.graph))
@@ -101,7 +104,7 @@ def test_nothing_starts_beside_a_partition_of_the_whole_corpus(joined: Corpus) -
     frontier.set_aside(first.asset)
     whole = frontier.next()
     assert (first.asset, whole and whole.asset) == (HELD, ALONE)
-    frontier.again(*held)
+    frontier.again(first)
     assert frontier.next() is None
     frontier.failed(ALONE, None, None)
     assert frontier.next() == first

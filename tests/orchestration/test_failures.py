@@ -21,10 +21,11 @@ from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.build import build
 from corpus_assets.orchestration.build_report import Report
 from corpus_assets.orchestration.causes import causes
-from corpus_assets.orchestration.failures import FAILURES, ago, failures, note_outcomes
+from corpus_assets.orchestration.failures import FAILURES, KeptFailures, ago, failures
 from corpus_assets.orchestration.instance import project_instance, usable
 from corpus_assets.orchestration.runner import in_words
 from corpus_assets.orchestration.waiting import store_of_ones_own
+from corpus_assets.step import Step
 from resources.errors import ConfigError, StorageError
 from resources.stage.job import Outcome
 from resources.stage.run_job import run_job
@@ -41,7 +42,7 @@ def outcome(error: str | None) -> Outcome:
 def test_a_failure_is_kept_until_it_succeeds_or_its_parameters_change(built: Runs) -> None:
     corpus = built.corpus
     stage = corpus.graph[ASSET]
-    note_outcomes(corpus, stage, [outcome("the gzip stream is cut [/red]")])
+    KeptFailures(corpus.storage).note(corpus.planner(), outcome("the gzip stream is cut [/red]"))
     found = failures(built.corpus.planner(), stage)
     assert {key: failure.error for key, failure in found.items()} == {KEY: "the gzip stream is cut [/red]"}
     assert not [name for name in corpus.ledger.assets() if "failures" in name]
@@ -49,14 +50,14 @@ def test_a_failure_is_kept_until_it_succeeds_or_its_parameters_change(built: Run
     other = built.corpus
     other.settings.values["short_documents"]["threshold"] += 1
     assert failures(other.planner(), stage) == {}
-    note_outcomes(corpus, stage, [outcome(None)])
+    KeptFailures(corpus.storage).note(corpus.planner(), outcome(None))
     assert failures(built.corpus.planner(), stage) == {}
 
 
 def test_a_kept_failure_that_cannot_be_read_is_forgiven(built: Runs) -> None:
     corpus = built.corpus
     stage = corpus.graph[ASSET]
-    note_outcomes(corpus, stage, [outcome("x")])
+    KeptFailures(corpus.storage).note(corpus.planner(), outcome("x"))
     (entry,) = corpus.storage.entries(FAILURES)
     corpus.storage.write(entry.path, b"\xff{")
     assert failures(corpus.planner(), stage) == {}
@@ -65,7 +66,7 @@ def test_a_kept_failure_that_cannot_be_read_is_forgiven(built: Runs) -> None:
 def test_a_failure_is_a_cause_of_the_plan(built: Runs) -> None:
     corpus = built.corpus
     corpus.ledger.forget(ASSET, KEY)
-    note_outcomes(corpus, corpus.graph[ASSET], [outcome("the stream is cut")])
+    KeptFailures(corpus.storage).note(corpus.planner(), outcome("the stream is cut"))
     now = datetime.now(UTC) + timedelta(hours=3, minutes=5)
     found = causes(built.corpus.planner(), built.corpus.graph, now)
     assert found.failed == {f"{ASSET}/{KEY}": "failed 3 hours ago: the stream is cut"}
@@ -95,7 +96,7 @@ def test_a_partition_whose_failure_was_taken_back_is_green_again(runs: Runs, wit
         corpus = runs.corpus
         with corpus.building():
             for name in ("inventory", "raw_source"):
-                corpus.step(corpus.graph[name]).run()
+                Step(corpus, corpus.graph[name]).run()
     report = build_again(runs)
     assert report.ok
     assert bool(report.recomputed) is with_work
@@ -170,8 +171,9 @@ def leave(job: Any, *_: Any) -> None:
 
 def test_what_is_no_exception_fails_its_own_partition_by_name(built: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = built.corpus
-    step = corpus.step(corpus.graph[ASSET], [KEY], force=True)
-    (job,) = step._jobs(step.due)
+    step = Step(corpus, corpus.graph[ASSET], [KEY], force=True)
+    (decision,) = step.due
+    job = corpus.jobs(step.planner).job(step.stage, decision.partition)
     monkeypatch.setattr("resources.stage.run_job._compute", leave)
     found = run_job(job)
     assert found.error is not None

@@ -5,6 +5,7 @@ from typing import BinaryIO
 
 import pytest
 
+from corpus_assets.step import Step
 from resources.raw_files import FoundFile
 from resources.raw_places.local import LocalFolder
 from tests.build.small import Work, drive, opened, write_small
@@ -30,7 +31,7 @@ def test_it_fails_the_shard_although_bad_files_are_skipped(
     corpus = opened(folder)
     upto = [corpus.graph[name] for name in ("inventory", "raw_source")]
     assert not drive(corpus, upto).failed
-    step = opened(folder).step(corpus.graph["normalized_documents"], [TWO])
+    step = Step(opened(folder), corpus.graph["normalized_documents"], [TWO])
     monkeypatch.setattr(LocalFolder, "open", replaced)
     step.run()
     monkeypatch.undo()

@@ -18,6 +18,7 @@ from corpus_assets.report.model import VERSION, Model, Source, decode
 from corpus_assets.report.report import MODEL, PAGE
 from corpus_assets.report.sections.blocks import Tiles
 from corpus_assets.report.sections.summary import summary
+from corpus_assets.step import Step
 from resources.planning.planner import Status
 from tests.build.small import digests, opened, write_config, write_raw
 from tests.report.conftest import HOSTILE, build
@@ -104,7 +105,7 @@ def test_the_same_input_gives_the_same_content(folder: Path, tmp_path: Path) -> 
 def test_other_times_leave_it_fresh(folder: Path) -> None:
     corpus = opened(folder)
     before = digests(corpus)
-    assert not corpus.step(corpus.graph["components"], force=True).run()[0].error
+    assert not Step(corpus, corpus.graph["components"], force=True).run()[0].error
     assert digests(opened(folder)) == before
     assert decision(opened(folder)) == (Status.FRESH, "")
 
@@ -113,7 +114,7 @@ def test_other_content_makes_it_stale_and_says_whose(folder: Path) -> None:
     write_raw(folder, "books/three.jsonl", [{"id": "new", "text": "word " * 50}])
     corpus = opened(folder)
     for name in ("raw_source", "normalized_documents"):
-        corpus.step(corpus.graph[name]).run()
+        Step(corpus, corpus.graph[name]).run()
     assert decision(opened(folder))[0] is Status.WAITING
     build(folder)
     assert decision(opened(folder)) == (Status.FRESH, "")
@@ -225,8 +226,8 @@ def test_records_of_older_versions_are_told_from_nothing(folder: Path) -> None:
             statistics = {name: value for name, value in record.statistics.items() if name in known}
             corpus.ledger.write(msgspec.structs.replace(record, statistics=statistics))
     corpus = opened(folder)
-    assert not corpus.step(corpus.graph[NAME], force=True).failures()
-    assert not opened(folder).step(corpus.graph[NAME], force=True).run()[0].error
+    assert not Step(corpus, corpus.graph[NAME], force=True).failures()
+    assert not Step(opened(folder), corpus.graph[NAME], force=True).run()[0].error
     steps = {step.name: step for step in model(folder).steps}
     assert steps["train"].by_source is None
     assert steps["kept"].by_source is not None

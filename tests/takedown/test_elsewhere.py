@@ -10,6 +10,7 @@ import pytest
 from corpus_assets.cli.absent import run
 from corpus_assets.cli.console import FAILED
 from corpus_assets.corpus import Corpus
+from corpus_assets.step import Step
 from corpus_assets.takedown.assets import lists_of
 from resources.errors import ConfigError, StorageError
 from resources.raw_places import connection, hub, remote
@@ -155,8 +156,8 @@ def test_a_place_that_does_not_answer_is_a_fault_of_the_place(tmp_path: Path, mo
 def test_a_list_that_changes_during_a_build_is_not_taken_for_that_of_the_plan(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, {"location": "legal.txt"})
     (tmp_path / "legal.txt").write_text("one\n")
-    step = corpus.step(corpus.graph["takedown_list"])
+    step = Step(corpus, corpus.graph["takedown_list"])
     (tmp_path / "legal.txt").write_text("two\n")
     (failed,) = step.run()
     assert "remove.lists: a file that this follows from changed since the build began" in str(failed.error)
-    assert corpus.step(corpus.graph["takedown_list"]).failures() == []
+    assert Step(corpus, corpus.graph["takedown_list"]).failures() == []
