@@ -192,7 +192,7 @@ class Loop:
         """Makes the damaged partitions again over which others failed, and lets these start once more."""
         held, self._held = self._held, {}
         damaged = dict.fromkeys(outcome.damaged for outcome in held.values() if outcome.damaged)
-        self.damaged |= damaged.keys()
+        self.damaged.update(damaged)
         # Not before: other jobs would only be told that their input does not exist.
         for key in damaged:
             self._corpus.ledger.forget_damaged(*key, self._corpus.builder)
