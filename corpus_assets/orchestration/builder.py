@@ -24,6 +24,7 @@ from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
 from resources.records import Record
 from resources.stage.declaration import Partitioning, Stage
+from resources.stage.hooks import Hooks, gives
 from resources.stage.job import Job, Outcome
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ class Builder:
             if computed:
                 self._corpus.ledger.save(stage.name, len(computed))
                 self._settled.append(stage)
-            if self._checks and stage.gate is not None and (computed or self._is_used(stage)):
+            if self._checks and gives(stage.hooks, Hooks.gate) and (computed or self._is_used(stage)):
                 self._check([stage])
 
     def _lose(self) -> None:
@@ -347,7 +348,7 @@ class Builder:
 
         The checks of a stage with a gate run before any stage reads it.
         """
-        return stage.gate is None and self._planner.all_fresh(stage)
+        return not gives(stage.hooks, Hooks.gate) and self._planner.all_fresh(stage)
 
     def _is_used(self, stage: Stage) -> bool:
         """Returns whether a fresh stage is about to be read by one that is not, so that its gate must be checked."""
