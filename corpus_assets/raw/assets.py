@@ -213,23 +213,31 @@ class ExamplesHooks(ReadingHooks):
         yield from absent_roles(self._entry(settings), partitions)
 
 
+def with_content_versions(reads: Stage, owner: str) -> Iterator[Stage]:
+    """Yields the stage with the content versions of files of their owner's own, and then the stage that reads them.
+
+    owner: in words, such as `dataset NAME`.
+    """
+    (raw,) = (stage for stage in STAGES if stage.partitioning is Partitioning.SHARD)
+    name = dataset_names.raw_source(reads.shard_set or "")
+    yield replace(
+        raw,
+        name=name,
+        group=reads.group,
+        description=f"Content version of one raw file of {owner}: a digest of its bytes.",
+        shard_set=reads.shard_set,
+        formerly=reads.formerly and f"raw_{reads.formerly}",
+        former_group=reads.former_group,
+    )
+    yield replace(reads, inputs=(same(name), *reads.inputs))
+
+
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
     """Yields two stages for each dataset with its own files: their content versions, and their examples."""
-    (raw,) = (stage for stage in STAGES if stage.partitioning is Partitioning.SHARD)
     for name in (dataset["name"] for dataset in datasets if isinstance(dataset["input"], Mapping)):
-        own = dataset_names.group(name)
-        yield replace(
-            raw,
-            name=dataset_names.raw_source(name),
-            group=own,
-            description=f"Content version of one raw file of dataset {name}: a digest of its bytes.",
-            shard_set=name,
-            formerly=f"raw_examples/{name}",
-            former_group="raw",
-        )
-        yield Stage(
+        examples_of_files = Stage(
             name=dataset_names.examples(name),
-            group=own,
+            group=dataset_names.group(name),
             unit_in="raw rows",
             unit_out="examples",
             description=f"Examples of one file of dataset {name}: texts, pairs, conversations or preferences.",
@@ -237,7 +245,6 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             compute=examples,
             code_version="1",
             io="documents",
-            inputs=(same(dataset_names.raw_source(name)),),
             hooks=ExamplesHooks(name),
             shard_set=name,
             formerly=f"examples/{name}",
@@ -251,6 +258,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             },
             kinds=("jsonl",),
         )
+        yield from with_content_versions(examples_of_files, f"dataset {name}")
 
 
 STAGES = [

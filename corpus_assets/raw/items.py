@@ -1,7 +1,7 @@
 """Stages that read the user's evaluation files: the content version of each, and the items in it."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from corpus_assets import dataset_names
 from corpus_assets.config.dataset_files import Files
-from corpus_assets.raw.assets import STAGES as RAW
+from corpus_assets.raw.assets import with_content_versions
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
 from corpus_assets.raw.format_options import format_options, format_parameters
@@ -18,7 +18,7 @@ from corpus_assets.raw.reasons import item_reasons
 from corpus_assets.raw.seen import of_benchmark
 from resources.formats.examples import Example, encode_example, example_bytes
 from resources.shards import Listing
-from resources.stage.declaration import Partitioning, Stage, same
+from resources.stage.declaration import Partitioning, Stage
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -115,16 +115,8 @@ class ItemsHooks(Hooks):
 
 def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
     """Yields two stages for each benchmark: the content versions of its files, and their items."""
-    (raw,) = (stage for stage in RAW if stage.partitioning is Partitioning.SHARD)
     for name in (entry["name"] for entry in benchmarks):
-        yield replace(
-            raw,
-            name=dataset_names.raw_source(name),
-            group=GROUP,
-            description=f"Content version of one file of benchmark {name}: a digest of its bytes.",
-            shard_set=name,
-        )
-        yield Stage(
+        items_of_files = Stage(
             name=dataset_names.items(name),
             group=GROUP,
             unit_in="raw rows",
@@ -134,7 +126,6 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             compute=items,
             code_version="1",
             io="documents",
-            inputs=(same(dataset_names.raw_source(name)),),
             hooks=ItemsHooks(name),
             shard_set=name,
             columns={
@@ -144,3 +135,4 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             },
             kinds=("jsonl",),
         )
+        yield from with_content_versions(items_of_files, f"benchmark {name}")
