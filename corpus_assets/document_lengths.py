@@ -18,7 +18,7 @@ from corpus_assets.export.format import Build
 from corpus_assets.export.mixture import Mix, mix_of
 from corpus_assets.export.token_stream import LENGTHS
 from corpus_assets.packing.histogram import LongDocuments
-from corpus_assets.tokenize.datasets import Dataset, dataset_files
+from corpus_assets.tokenize.datasets import Dataset, DatasetHooks
 from corpus_assets.tokenize.lengths import depth_of, long_rule, saved_lengths
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.modes.registry import mode_of
@@ -194,7 +194,7 @@ def _stored(corpus: Corpus, asset: str) -> Partition:
 
 def _build(corpus: Corpus, dataset: Dataset) -> DatasetBuild:
     section = dataset_section(dataset.values)
-    template = dataset_files(corpus.settings.values, dataset.name).get(TEMPLATE)
+    template = DatasetHooks(dataset).local_files(corpus.settings.values).get(TEMPLATE)
     return DatasetBuild(
         name=dataset.name,
         options=dataset.values,

@@ -11,6 +11,7 @@ from resources.errors import CorpusError
 from resources.planning.planner import Planner
 from resources.shards import Shard
 from resources.stage.declaration import Input, Partitioning, Stage
+from resources.stage.hooks import NO_HOOKS
 from resources.stage.job import Job
 from resources.stage.keys import Keys
 from resources.stage.task import Task
@@ -80,17 +81,10 @@ class Jobs:
 
     def _share(self, stage: Stage, key: str | None) -> _Shared:
         values = self._planner.settings.values
-        # A worker needs none of the functions that only the driver calls.
-        bare = replace(stage, derived_parameters=None, local_files=None, run_options=None, gate=None, notes=None)
-        bare = replace(bare, source_parameters=None)
-        local_files = stage.local_files(values) if stage.local_files else {}
+        bare, local_files = replace(stage, hooks=NO_HOOKS), stage.hooks.local_files(values)
         if local_files and (changed := self._changed(stage, key)):
             bare = replace(bare, compute=partial(_refuse, changed))
-        return _Shared(
-            replace(bare, gate_all=None, gate_listing=None, check_before=None, kernels=None),
-            local_files,
-            stage.run_options(values) if stage.run_options else {},
-        )
+        return _Shared(bare, local_files, stage.hooks.run_options(values))
 
     def _changed(self, stage: Stage, key: str | None) -> list[str]:
         """Returns the parameters that are not those of the plan, since the files that they follow from are others."""

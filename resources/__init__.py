@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from resources.outside_files import OutsideFile
     from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
+    from resources.stage.hooks import Hooks
     from resources.stage.job import Job, Outcome
     from resources.stage.partition import Partition
     from resources.stage.run_job import run_job
@@ -33,6 +34,7 @@ _PLACES = {
     "resources.outside_files": ("OutsideFile",),
     "resources.row_rule": ("Discard", "Drop", "Replace", "Replacement", "Row", "RowRule", "RuleSet", "Verdict"),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
+    "resources.stage.hooks": ("Hooks",),
     "resources.stage.job": ("Job", "Outcome"),
     "resources.stage.run_job": ("run_job",),
     "resources.stage.partition": ("Partition",),
@@ -52,6 +54,7 @@ __all__ = [
     "Drop",
     "Engine",
     "Entry",
+    "Hooks",
     "Input",
     "Job",
     "LedgerError",

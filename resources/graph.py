@@ -1,9 +1,14 @@
 """Declarations by the names of version 0.1, for stages that were written for it. New ones import from `resources`."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+from typing_extensions import override
 
 from resources.stage import declaration
 from resources.stage.declaration import Input, Partitioning
+from resources.stage.hooks import NO_HOOKS, Hooks, Values
 
 __all__ = ["Input", "Partitioning", "Stage", "every", "same", "segment"]
 
@@ -11,14 +16,23 @@ _FIELDS = {
     "kind": "io",
     "tools": "kinds",
     "source": "shard_set",
-    "extra_parameters": "derived_parameters",
     "observed": "looks_outside",
 }
 
 
-def Stage(**fields: Any) -> declaration.Stage:  # noqa: N802
+@dataclass(frozen=True)
+class _Hooks(Hooks):
+    parameters: Callable[[Values], Values]
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return self.parameters(settings)
+
+
+def Stage(extra_parameters: Callable[[Values], Values] | None = None, **fields: Any) -> declaration.Stage:  # noqa: N802
     """Returns a stage, declared with the field names of version 0.1."""
-    return declaration.Stage(**{_FIELDS.get(name, name): value for name, value in fields.items()})
+    hooks = _Hooks(extra_parameters) if extra_parameters else NO_HOOKS
+    return declaration.Stage(**{_FIELDS.get(name, name): value for name, value in fields.items()}, hooks=hooks)
 
 
 def same(asset: str, *, part: str | None = None) -> Input:

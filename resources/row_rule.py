@@ -7,7 +7,8 @@ from typing import NamedTuple
 from resources.formats.attributes import Span
 from resources.formats.documents import Document, decode_document
 from resources.looked_for import LookedFor
-from resources.stage.declaration import Input, Values
+from resources.stage.declaration import Input
+from resources.stage.hooks import NO_HOOKS, Hooks
 from resources.stage.task import Task
 
 Attributes = Mapping[str, Sequence[Span]]
@@ -105,7 +106,8 @@ class RuleSet:
     inputs: further edges: `same`, `every`, `own_segment`.
     drops: names of the rules that may drop a document.
     replaced: replaces pieces of a text in another way than by uniting those that overlap; for all rules of the filter.
-    parameters, derived_parameters, local_files, check_before, kernels: as of a `Stage`.
+    parameters: as of a `Stage`. hooks: what a build asks of the filter for these rules: `derived_parameters`,
+        `local_files`, `check_before` and `kernels`.
 
         def too_loud(task: Task) -> list[RowRule]:
             most = task["own.shouting.most"]
@@ -125,8 +127,5 @@ class RuleSet:
     inputs: tuple[Input, ...] = ()
     drops: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    derived_parameters: Callable[[Values], Values] | None = None
-    local_files: Callable[[Values], Mapping[str, bytes]] | None = None
-    check_before: Callable[[Values], None] | None = None
-    kernels: Callable[[Values], Sequence[str]] | None = None
+    hooks: Hooks = NO_HOOKS
     replaced: Callable[[str, Sequence[Replacement]], str] | None = None

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import named_tagger
@@ -18,6 +19,8 @@ from resources.looked_for import LookedFor, absent_names, numbers_of
 from resources.outside_files import OutsideFile, outside_digest, require_digest
 from resources.score_histograms import ScoreHistograms
 from resources.stage.declaration import Partitioning, Stage, same
+from resources.stage.hooks import Hooks, Values
+from resources.stage.partition import Partition
 from resources.stage.task import Task
 from resources.tagger import Load, Tagger
 from resources.wheels import wheel_version
@@ -172,6 +175,47 @@ def _require_options(entry: Entry, options: Mapping[str, Mapping[str, Any]]) -> 
             raise ConfigError(f"{key}: missing, but {tagger.name} needs it: the path of a local file")
 
 
+@dataclass(frozen=True)
+class EntryHooks(Hooks):
+    """What a build asks of the stage of an entry."""
+
+    entry: Entry
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns what rows depend on: versions of taggers and libraries, digests of files, and whose values they have.
+
+        `ConfigError` says which library is not installed, or which file cannot be read.
+        """
+        entry, key, files = self.entry, f"attributes.{self.entry.name}", self.run_options(settings)
+        found: dict[str, Any] = {
+            f"{key}.taggers.{tagger.name}": tagger.version_of(entry.compat) for tagger in entry.taggers
+        }
+        for tagger in entry.taggers:
+            what = f"{entry.place}.taggers: {tagger.name}"
+            found |= {f"{key}.wheels.{wheel}": wheel_version(wheel, tagger.extra, what) for wheel in tagger.wheels}
+            for option, paths in files.get(tagger.name, {}).items():
+                found[f"{key}.{option}.{tagger.name}"] = outside_digest(entry.option_key(tagger, option), paths)
+        return {**found, f"{key}.compat": entry.compat}
+
+    @override
+    def run_options(self, settings: Values) -> Values:
+        """Returns the paths of the files that its taggers read, by tagger and option."""
+        (values,) = (values for values in settings["attributes"] if values["name"] == self.entry.name)
+        return {
+            name: {option: paths if isinstance(paths, list) else [paths] for option, paths in options.items() if paths}
+            for name, options in values["options"].items()
+        }
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return of_taggers((tagger.name for tagger in self.entry.taggers), self.entry.compat)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
+        return absent_names(partitions, settings)
+
+
 def _stage(entry: Entry) -> Stage:
     return Stage(
         name=asset_name(entry.name),
@@ -184,40 +228,7 @@ def _stage(entry: Entry) -> Stage:
         code_version="1",
         io="documents",
         inputs=(same("normalized_documents"),),
-        derived_parameters=partial(entry_parameters, entry=entry),
-        run_options=partial(entry_files, entry=entry),
-        kernels=partial(_kernels, entry=entry),
-        notes=absent_names,
+        hooks=EntryHooks(entry),
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
-
-
-def _kernels(_settings: Mapping[str, Any], entry: Entry) -> tuple[str, ...]:
-    return of_taggers((tagger.name for tagger in entry.taggers), entry.compat)
-
-
-def entry_parameters(settings: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
-    """Returns what rows depend on: versions of taggers and libraries, digests of files, and whose values they have.
-
-    `ConfigError` says which library is not installed, or which file cannot be read.
-    """
-    key = f"attributes.{entry.name}"
-    found: dict[str, Any] = {
-        f"{key}.taggers.{tagger.name}": tagger.version_of(entry.compat) for tagger in entry.taggers
-    }
-    for tagger in entry.taggers:
-        what = f"{entry.place}.taggers: {tagger.name}"
-        found |= {f"{key}.wheels.{wheel}": wheel_version(wheel, tagger.extra, what) for wheel in tagger.wheels}
-        for option, paths in entry_files(settings, entry).get(tagger.name, {}).items():
-            found[f"{key}.{option}.{tagger.name}"] = outside_digest(entry.option_key(tagger, option), paths)
-    return {**found, f"{key}.compat": entry.compat}
-
-
-def entry_files(settings: Mapping[str, Any], entry: Entry) -> dict[str, dict[str, list[str]]]:
-    """Returns the paths of the files that its taggers read, by tagger and option."""
-    (values,) = (values for values in settings["attributes"] if values["name"] == entry.name)
-    return {
-        name: {option: paths if isinstance(paths, list) else [paths] for option, paths in options.items() if paths}
-        for name, options in values["options"].items()
-    }

@@ -1,8 +1,10 @@
 """The stage of the papers: present if corpus.yaml has a section `card`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
+
+from typing_extensions import override
 
 from corpus_assets import dataset_names as names
 from corpus_assets.card.counting import CARD, GRAPH, PASS_1, SPLITS, STEPS, facts_of
@@ -12,7 +14,8 @@ from corpus_assets.card.facts import Written
 from corpus_assets.card.spdx import spdx
 from corpus_assets.card.steps import steps
 from corpus_assets.card.training_summary import training_summary
-from resources.stage.declaration import Partitioning, Stage, Values, every
+from resources.stage.declaration import Partitioning, Stage, every
+from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -40,8 +43,7 @@ def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
             code_version="1",
             io="records",
             inputs=tuple(every(name, folded=True) for name in graph["reads"]),
-            derived_parameters=partial(_parameters, graph=graph),
-            notes=_notes,
+            hooks=CardHooks(graph),
             kinds=("json", "markdown"),
         )
     ]
@@ -64,8 +66,24 @@ def _first(keys: Sequence[str]) -> str:
     return ", ".join(keys[:_MOST]) + more
 
 
-def _parameters(settings: Values, graph: Mapping[str, Any]) -> dict[str, Any]:
-    return {CARD: settings["card"], GRAPH: graph, STEPS: steps(settings)}
+@dataclass(frozen=True)
+class CardHooks(Hooks):
+    """What a build asks of the papers. graph: what they need to know of it."""
+
+    graph: Values
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {CARD: settings["card"], GRAPH: self.graph, STEPS: steps(settings)}
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
+        for numbers in (one.record.statistics for one in partitions):
+            if numbers.get("to_be_written"):
+                yield (
+                    f"data card: people still have to write {numbers['to_be_written']} things, which {FOLDER}/ marks: "
+                    f"{numbers['still_missing']}"
+                )
 
 
 def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
@@ -113,14 +131,3 @@ def _counted(dataset: str, known: set[str]) -> str:
 def _of_files(files: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for one in files:
         yield from (one["examples"], one["tokens"])
-
-
-def _notes(built: Sequence[Partition], settings: Values) -> Iterator[str]:
-    del settings
-    for one in built:
-        numbers = one.record.statistics
-        if numbers.get("to_be_written"):
-            yield (
-                f"data card: people still have to write {numbers['to_be_written']} things, which {FOLDER}/ marks: "
-                f"{numbers['still_missing']}"
-            )

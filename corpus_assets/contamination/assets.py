@@ -1,8 +1,10 @@
 """Stages of contamination: an index of benchmark items, the documents that share n-grams with them, and a report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
+
+from typing_extensions import override
 
 from corpus_assets import dataset_names
 from corpus_assets.config.contamination import Contamination
@@ -14,6 +16,8 @@ from corpus_assets.contamination.folding import FOLDING
 from corpus_assets.contamination.report import contamination_report, report_notes
 from resources.formats.row_tables import NAMES, TEXTS
 from resources.stage.declaration import Partitioning, Stage, every, same
+from resources.stage.hooks import Hooks, Values
+from resources.stage.partition import Partition
 
 GROUP = "contamination"
 ATTRIBUTE_COLUMNS = {
@@ -24,23 +28,49 @@ ATTRIBUTE_COLUMNS = {
 }
 
 
-def index_rules(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what n-grams are, levels as numbers, and the version of what a word is."""
-    rules = Contamination.model_construct(None, **settings["contamination"])
-    return {
-        "contamination.words": rules.ngram,
-        "contamination.shortest_item": rules.shortest,
-        "contamination.punctuation": rules.punctuation,
-        "contamination.item_limit": rules.item_limit,
-        "contamination.item_share": rules.item_share,
-        "folding": FOLDING,
-        **set_names(settings),
-    }
+class SearchedHooks(Hooks):
+    """What a build asks of a stage that looks at all benchmarks: in which order they are configured."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {SETS: [entry["name"] for entry in settings["benchmarks"]]}
 
 
-def set_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the benchmarks in configured order."""
-    return {SETS: [entry["name"] for entry in settings["benchmarks"]]}
+class IndexHooks(SearchedHooks):
+    """What it asks of the index: what n-grams are, levels as numbers, and the version of what a word is."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        rules = Contamination.model_construct(None, **settings["contamination"])
+        return {
+            "contamination.words": rules.ngram,
+            "contamination.shortest_item": rules.shortest,
+            "contamination.punctuation": rules.punctuation,
+            "contamination.item_limit": rules.item_limit,
+            "contamination.item_share": rules.item_share,
+            "folding": FOLDING,
+            **super().derived_parameters(settings),
+        }
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_index(settings)
+
+
+class HitsHooks(Hooks):
+    """What it asks of the search."""
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_search(settings)
+
+
+class ReportHooks(SearchedHooks):
+    """What it asks of the report."""
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
+        return report_notes(partitions, settings)
 
 
 def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
@@ -57,8 +87,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
         compute=benchmark_ngrams,
         io="arrays",
         inputs=tuple(every(dataset_names.items(entry["name"])) for entry in benchmarks),
-        derived_parameters=index_rules,
-        kernels=compiled.of_index,
+        hooks=IndexHooks(),
         columns={
             "key": "uint64: hash of the words of the n-gram",
             "length": "uint8: how many words it has",
@@ -75,7 +104,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
         compute=benchmark_hits,
         io="arrays",
         inputs=(same("normalized_documents", segment=TEXTS), same("benchmark_ngrams", segment=NGRAMS)),
-        kernels=compiled.of_search,
+        hooks=HitsHooks(),
         columns={
             "row": "uint32: row of the document",
             "start": "uint32: where the n-gram begins, in code points",
@@ -111,7 +140,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
             same("benchmark_ngrams"),
             same("boilerplate_ngrams"),
         ),
-        derived_parameters=set_names,
+        hooks=SearchedHooks(),
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
@@ -126,8 +155,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
         io="records",
         inputs=(every("contamination_attributes"), same("benchmark_ngrams"), same("boilerplate_ngrams")),
         parameters=("contamination.share",),
-        derived_parameters=set_names,
-        notes=report_notes,
+        hooks=ReportHooks(),
         columns={
             "benchmark": "string: its name",
             "items": "int: items looked for",

@@ -1,106 +1,26 @@
 """Near-duplicates: signatures, band keys, candidate pairs per band, components, and the duplicates of each shard."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import isinf
-from typing import Any
-
-from corpus_assets.dedup import compiled
 from corpus_assets.dedup.band_keys import band_keys
 from corpus_assets.dedup.candidate_pairs import candidate_pairs
-from corpus_assets.dedup.clusters.worst import MIN_JUDGED, broken_floors
 from corpus_assets.dedup.components import components
 from corpus_assets.dedup.duplicate_pairs import duplicate_pairs
 from corpus_assets.dedup.duplicates import duplicates
 from corpus_assets.dedup.exact_duplicates import exact_duplicates
+from corpus_assets.dedup.hooks import (
+    BandKeysHooks,
+    CandidatesHooks,
+    ComponentsHooks,
+    MinhashesHooks,
+    OrderedHooks,
+    PairsHooks,
+    VerifiedHooks,
+)
 from corpus_assets.dedup.minhashes import minhashes
-from corpus_assets.dedup.shared import FEATURELESS, LOSSES, NEIGHBOURS, ORDER, PAIR_THRESHOLD, SCHEME, SKETCHED, SURE
-from corpus_assets.dedup.signatures.scheme import CLEANING
-from corpus_assets.dedup.similarity.check import surely_above
+from corpus_assets.dedup.shared import SCHEME
 from corpus_assets.dedup.verified_pairs import verified_pairs
 from resources.formats.attributes import FLAGS
 from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
-from resources.stage.partition import Partition
-
-
-def cleaning_version(_: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the version of the cleaning: signatures of differently cleaned texts must not be compared."""
-    return {"cleaning": CLEANING}
-
-
-def source_order(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the order of sources, which decides which document of a cluster comes first."""
-    return {ORDER: [source["name"] for source in settings["sources"]]}
-
-
-def pairing_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the order of sources, and whether neighbours in a bucket are paired too.
-
-    They are if pairs are checked, since the first document of a bucket may turn out unlike a later one.
-    """
-    return source_order(settings) | {NEIGHBOURS: settings["dedup"]["verify"] != "none"}
-
-
-def sketched_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns whether candidates are checked, for which they carry a sketch."""
-    return {SKETCHED: settings["dedup"]["verify"] != "none"}
-
-
-def checking_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns whether candidates carry a sketch; and that no sketch says that a pair counts, where none can."""
-    by_texts = settings["dedup"]["verify"] == "two_sided" and _sketches_cannot_say(settings)
-    return sketched_rule(settings) | ({SURE: False} if by_texts else {})
-
-
-def guard_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the order of sources, and the threshold of pairs if the guard holds documents to it."""
-    dedup = settings["dedup"]
-    if dedup["guard"]["resemblance"] is not None:
-        return source_order(settings)
-    held_to = {PAIR_THRESHOLD: dedup["threshold"]} | ({SURE: False} if _sketches_cannot_say(settings) else {})
-    return source_order(settings) | held_to
-
-
-def _sketches_cannot_say(settings: Mapping[str, Any]) -> bool:
-    return isinf(surely_above(settings["dedup"]["threshold"], settings["minhash"]["sketch"]))
-
-
-def featureless_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns whether documents without a shingle may pair.
-
-    They do in the reference; but a check would find nothing to compare.
-    """
-    dedup = settings["dedup"]
-    return {FEATURELESS: dedup["short_documents"] == "include" and dedup["verify"] == "none"}
-
-
-def retention(counters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
-    """Returns the sources that lose more than `dedup.max_loss` allows, and how many clusters could not be examined."""
-    losses = losses_of(counters)
-    faults = broken_floors(losses["sources"], settings["dedup"]["max_loss"])
-    if count := losses["unexamined_clusters"]:
-        faults.append(
-            f"{count:,} clusters hold documents unlike the one that is kept and have more than "
-            f"dedup.guard.max_examined ({settings['dedup']['guard']['max_examined']:,}) documents"
-        )
-    return faults
-
-
-def losses_of(counters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the counters of `components`; version 0.1 wrote them among the statistics."""
-    found: Mapping[str, Any] = counters.get(LOSSES, counters)
-    return found
-
-
-def loss_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the sources that lose more than allowed but have too few documents to stop a build."""
-    allowed = settings["dedup"]["max_loss"]
-    for partition in partitions:
-        for source, loss in losses_of(partition.record.numbers)["sources"].items():
-            if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]:
-                removed, documents = f"{loss['removed']:,}", f"{loss['documents']:,}"
-                yield f"source {source}: {removed} of {documents} documents are duplicates of others"
-
 
 PAIRS = {"first": "uint32: number of the earlier document", "later": "uint32: number of the other"}
 
@@ -118,8 +38,7 @@ STAGES = [
         io="arrays",
         inputs=(same("normalized_documents", segment=TEXTS),),
         parameters=(*SCHEME, "minhash.sketch"),
-        derived_parameters=cleaning_version,
-        kernels=compiled.of_minhashes,
+        hooks=MinhashesHooks(),
         columns={
             "signature": "uint32[permutations]: smallest hash of its shingles under each permutation",
             "sketch": "uint8[bits / 8]: one bit per bin of its shingles",
@@ -143,7 +62,7 @@ STAGES = [
             same("normalized_documents", segment=TEXTS),
         ),
         parameters=("minhash.bands", "minhash.rows", "dedup.short_documents", "dedup.ranges"),
-        derived_parameters=featureless_rule,
+        hooks=BandKeysHooks(),
         columns={
             "key": "uint64[bands]: hash of the rows of each band of the signature",
             "digest": "uint8[32]: SHA-256 of a text; texts lie by range of digest",
@@ -163,7 +82,7 @@ STAGES = [
         io="arrays",
         inputs=(own_segment("band_keys", folded=True), every("short_documents", segment=FLAGS, folded=True)),
         parameters=("dedup.exact_first", "dedup.ranges"),
-        derived_parameters=source_order,
+        hooks=OrderedHooks(),
         columns=PAIRS,
         kinds=("numpy",),
     ),
@@ -180,7 +99,7 @@ STAGES = [
         io="arrays",
         inputs=(own_segment("band_keys"), every("exact_duplicates")),
         parameters=("dedup.ranges",),
-        derived_parameters=pairing_rule,
+        hooks=PairsHooks(),
         columns=PAIRS,
         kinds=("numba",),
     ),
@@ -197,7 +116,7 @@ STAGES = [
         io="arrays",
         inputs=(own_segment("duplicate_pairs"), every("minhashes", segment=SKETCH, folded=True)),
         parameters=("dedup.ranges",),
-        derived_parameters=sketched_rule,
+        hooks=CandidatesHooks(),
         columns={
             "pair": "uint32[2]: numbers of the earlier and the later document",
             "sketch": "uint64[bits / 64]: of the later document",
@@ -220,8 +139,7 @@ STAGES = [
             every("normalized_documents", segment=TEXTS, folded=True),
         ),
         parameters=("dedup.verify", "dedup.threshold", "dedup.ranges"),
-        derived_parameters=checking_rule,
-        kernels=compiled.of_verified_pairs,
+        hooks=VerifiedHooks(),
         columns=PAIRS,
         kinds=("numba",),
     ),
@@ -251,10 +169,7 @@ STAGES = [
             "dedup.guard.max_examined",
             "dedup.short_documents",
         ),
-        derived_parameters=guard_rule,
-        gate=retention,
-        notes=loss_notes,
-        kernels=compiled.of_components,
+        hooks=ComponentsHooks(),
         columns={
             "member": "uint32: number of a document of the cluster",
             "kept": "uint32: number of the document kept in its stead",

@@ -6,8 +6,8 @@ from itertools import islice
 import dagster as dg
 
 from corpus_assets.checking import Built, asset_key, current_partitions, mixed_documents, result
-from corpus_assets.dedup.assets import retention
 from corpus_assets.dedup.clusters.worst import render, sampled
+from corpus_assets.dedup.hooks import retention
 from corpus_assets.faults import UNREADABLE
 from resources.stage.partition import Partition
 

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.hooks import BandKeysHooks
+from corpus_assets.dedup.shared import LEFT_OUT
 from resources.errors import LedgerError
 from resources.formats.attributes import FLAGS
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.task import Task
 
-LEFT_OUT = "left out of the mix"
 _BY_DEDUP = {"short_documents", "duplicates"}
 
 
@@ -55,13 +54,4 @@ def _read_for(name: str, known: Mapping[str, Stage]) -> set[str]:
 
 def _asking(stage: Stage, names: Sequence[str]) -> Stage:
     edges = (same(name, segment=FLAGS) for name in names)
-    derived = partial(_with_names, stage.derived_parameters or _nothing, list(names))
-    return replace(stage, inputs=(*stage.inputs, *edges), derived_parameters=derived)
-
-
-def _with_names(derived: Any, names: list[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {**derived(settings), LEFT_OUT: names}
-
-
-def _nothing(_: Mapping[str, Any]) -> dict[str, Any]:
-    return {}
+    return replace(stage, inputs=(*stage.inputs, *edges), hooks=BandKeysHooks(tuple(names)))

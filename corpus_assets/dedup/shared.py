@@ -28,6 +28,7 @@ LOSSES = "losses"
 """Counters of `components`: what each source loses, and how many clusters could not be examined."""
 
 FEATURELESS = "featureless documents take part"
+LEFT_OUT = "left out of the mix"
 SCHEME = ("minhash.family", "minhash.permutations", "minhash.seed", "minhash.width", "minhash.unit")
 DEFAULT_BITS = 1024
 DIGESTS = ".digests.npy"

@@ -1,10 +1,11 @@
 """The stage of the filter: present if any set of row rules is configured."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+
+from typing_extensions import override
 
 from corpus_assets.filter.filtered_documents import attributes_of, filtered_documents
 from corpus_assets.filter.losses import filter_notes, filtered_losses
@@ -12,7 +13,10 @@ from corpus_assets.normalize.compiled import of_short_documents
 from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.row_rule import RuleSet
-from resources.stage.declaration import Partitioning, Stage, Values, reading_instead, same
+from resources.shards import Listing
+from resources.stage.declaration import Partitioning, Stage, reading_instead, same
+from resources.stage.hooks import NO_HOOKS, Hooks, Records, Values
+from resources.stage.partition import Partition
 
 READ, FILTERED = "normalized_documents", "filtered_documents"
 
@@ -64,20 +68,65 @@ def require_after_filter(leave_out: Sequence[str], stages: Iterable[Stage]) -> N
             )
 
 
+@dataclass(frozen=True)
+class RuledHooks(Hooks):
+    """What a build asks of a stage that asks row rules: all that it asks for each set of them."""
+
+    of_rules: tuple[Hooks, ...]
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return dict(chain.from_iterable(hooks.derived_parameters(settings).items() for hooks in self.of_rules))
+
+    @override
+    def local_files(self, settings: Values) -> Mapping[str, bytes]:
+        return dict(chain.from_iterable(hooks.local_files(settings).items() for hooks in self.of_rules))
+
+    @override
+    def check_before(self, settings: Values) -> None:
+        for hooks in self.of_rules:
+            hooks.check_before(settings)
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return list(chain.from_iterable(hooks.kernels(settings) for hooks in self.of_rules))
+
+
+class FilterHooks(RuledHooks):
+    """What it asks of the filter."""
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return [*of_short_documents(settings), *super().kernels(settings)]
+
+    @override
+    def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:
+        return filtered_losses(records, settings, listing)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
+        return filter_notes(partitions, settings)
+
+
+def hooks_of(sets: Iterable[RuleSet]) -> tuple[Hooks, ...]:
+    """Returns what a build asks for each set of rules."""
+    return tuple(chosen.hooks for chosen in sets)
+
+
+def without_hooks(sets: Iterable[RuleSet]) -> tuple[RuleSet, ...]:
+    """Returns sets of rules as workers get them."""
+    return tuple(replace(chosen, hooks=NO_HOOKS) for chosen in sets)
+
+
 def with_rules(stage: Stage, sets: Sequence[RuleSet]) -> Stage:
-    """Returns a stage with all that sets of rules declare, besides what is its own."""
+    """Returns a stage that reads what sets of rules declare, besides what is its own; its hooks are its own."""
     edges = (*stage.inputs, *map(same, attributes_of(sets)), *(edge for chosen in sets for edge in chosen.inputs))
     parameters = (*stage.parameters, *(name for chosen in sets for name in chosen.parameters))
-    derived = _given((stage.derived_parameters, *(chosen.derived_parameters for chosen in sets)))
     return replace(
         stage,
         inputs=tuple(dict.fromkeys(edges)),
         parameters=tuple(dict.fromkeys(parameters)),
-        derived_parameters=partial(_merged, functions=derived),
-        local_files=partial(_merged, functions=_given(chosen.local_files for chosen in sets)),
-        check_before=partial(_check_all, functions=_given(chosen.check_before for chosen in sets)),
         reasons=tuple(name for chosen in sets for name in chosen.drops),
-        kernels=partial(_kernels, functions=_given((stage.kernels, *(chosen.kernels for chosen in sets)))),
     )
 
 
@@ -90,31 +139,12 @@ def _stage(sets: tuple[RuleSet, ...]) -> Stage:
         description="Documents that no row rule drops, as row rules leave them: "
         f"{', '.join(chosen.name for chosen in sets)}.",
         partitioning=Partitioning.SHARD,
-        compute=partial(filtered_documents, sets=sets),
+        compute=partial(filtered_documents, sets=without_hooks(sets)),
         code_version="1",
         io="documents",
         inputs=(same(READ),),
-        kernels=of_short_documents,
-        gate_all=filtered_losses,
-        notes=filter_notes,
+        hooks=FilterHooks(hooks_of(sets)),
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
     return with_rules(stage, sets)
-
-
-def _given(functions: Iterable[Callable[[Values], Any] | None]) -> tuple[Callable[[Values], Any], ...]:
-    return tuple(function for function in functions if function is not None)
-
-
-def _merged(settings: Values, functions: Sequence[Callable[[Values], Mapping[str, Any]]]) -> dict[str, Any]:
-    return dict(chain.from_iterable(function(settings).items() for function in functions))
-
-
-def _check_all(settings: Values, functions: Sequence[Callable[[Values], None]]) -> None:
-    for function in functions:
-        function(settings)
-
-
-def _kernels(settings: Values, functions: Sequence[Callable[[Values], Sequence[str]]]) -> tuple[str, ...]:
-    return tuple(chain.from_iterable(function(settings) for function in functions))

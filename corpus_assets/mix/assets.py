@@ -1,11 +1,12 @@
 """Stages of mixing: pass 1 scatters each shard over the chunks, pass 2 shuffles each chunk."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from corpus_assets.licences.documents import NONE, Count, Licences, metadata_of, names_of
 from corpus_assets.mix.cuts import cuts_of, lines_of, lines_part, rows_of
@@ -19,7 +20,9 @@ from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack
 from resources.hashing import content_digest
 from resources.looked_for import LookedFor, absent_names, numbers_of
 from resources.row_counts import SourcesOfRows
+from resources.shards import Listing
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
+from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task, dropped_row
@@ -149,7 +152,7 @@ def mixed_pass2(task: Task) -> None:
 
 def mix_stages(leave_out: Sequence[str]) -> list[Stage]:
     """Returns the stages of the two passes. leave_out: attributes whose flagged documents stay out of the mix."""
-    return [replace(PASS_1, inputs=_pass1_inputs(leave_out), derived_parameters=left_out), PASS_2]
+    return [replace(PASS_1, inputs=_pass1_inputs(leave_out)), PASS_2]
 
 
 def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> None:
@@ -171,27 +174,37 @@ def _pass1_inputs(leave_out: Sequence[str]) -> tuple[Input, ...]:
     return (same("normalized_documents"), *edges)
 
 
-def left_out(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the attributes that pass 1 reads as a parameter; none for those of version 0.1, whose recipes stay."""
-    chosen = settings["mix"]["leave_out"]
-    return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
+class Pass1Hooks(Hooks):
+    """What a build asks of pass 1."""
 
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns the attributes that it reads as a parameter; none for those of version 0.1, whose recipes stay."""
+        chosen = settings["mix"]["leave_out"]
+        return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
 
-def licence_key(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the key under which documents of a source state their licence; nothing if they do not."""
-    key = source.get("licence_key")
-    return {LICENCE_KEY: key} if key else {}
+    @override
+    def source_parameters(self, source: Values) -> Values:
+        """Returns the key under which documents of a source state their licence; nothing if they do not."""
+        key = source.get("licence_key")
+        return {LICENCE_KEY: key} if key else {}
 
+    @override
+    def reasons(self, settings: Values) -> Sequence[str]:
+        return [*(REASONS.get(name, name) for name in settings["mix"]["leave_out"]), NOT_USED]
 
-def left_out_reasons(settings: Mapping[str, Any]) -> list[str]:
-    """Returns the reasons for which pass 1 leaves documents out."""
-    return [*(REASONS.get(name, name) for name in settings["mix"]["leave_out"]), NOT_USED]
+    @override
+    def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:
+        return mixed_losses(records, settings, listing)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
+        return absent_names(partitions, settings)
 
 
 PASS_1 = Stage(
     name="mixed_pass1",
     group="mix",
-    reasons=left_out_reasons,
     unit_in="documents",
     unit_out="documents",
     description="A shard's kept documents scattered over the chunks by keyed hash, as often as its epochs say.",
@@ -200,9 +213,7 @@ PASS_1 = Stage(
     code_version="1",
     io="documents",
     parameters=("mix.chunks", "mix.seed", "source.epochs"),
-    source_parameters=licence_key,
-    notes=absent_names,
-    gate_all=mixed_losses,
+    hooks=Pass1Hooks(),
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "zstandard"),
 )

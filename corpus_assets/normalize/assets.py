@@ -1,26 +1,27 @@
 """Stages that write normalized documents, and the list of those that are too short to train on."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 import numpy as np
+from typing_extensions import override
 
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.dates import Dates, undated_notes
 from corpus_assets.normalize.lengths import cleaned_length
-from corpus_assets.normalize.reading import READING, documents_of, normalizer_of, source_parameters, text_parameters
+from corpus_assets.normalize.reading import READING, DocumentHooks, documents_of, normalizer_of
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
 from corpus_assets.raw.identities import Identities
 from corpus_assets.raw.losses import listed_losses, source_losses
-from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
 from resources.formats.documents import DOCUMENT_COLUMNS, Document
 from resources.formats.row_tables import LENGTHS, TEXT, identifiers
+from resources.shards import Listing
 from resources.stage.declaration import Partitioning, Stage, same
+from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -66,13 +67,6 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
     identities.count(task)
 
 
-def document_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yields what was dropped of sources, and names in the configuration that nothing in them has."""
-    yield from dropped_notes(partitions, settings)
-    if "newest" in settings["dedup"]["keep"]:
-        yield from undated_notes(partitions)
-
-
 def short_documents(task: Task) -> None:
     """Marks the documents whose cleaned text is shorter than the threshold, as a row-aligned Dolma attribute."""
     threshold = task["short_documents.threshold"]
@@ -106,12 +100,42 @@ def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, i
         yield _Named(identifier, source), *lengths
 
 
+class NormalizedHooks(DocumentHooks):
+    """What a build asks of normalized documents."""
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_documents(settings)
+
+    @override
+    def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:
+        return source_losses(records, settings, listing)
+
+    @override
+    def gate_listing(self, settings: Values, listing: Listing) -> Sequence[str]:
+        return listed_losses(settings, listing)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
+        """Yields what was dropped of sources, and names in the configuration that nothing in them has."""
+        yield from dropped_notes(partitions, settings)
+        if "newest" in settings["dedup"]["keep"]:
+            yield from undated_notes(partitions)
+
+
+class ShortHooks(Hooks):
+    """What it asks of the list of short documents."""
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_short_documents(settings)
+
+
 NORMALIZED_DOCUMENTS = Stage(
     name="normalized_documents",
     group="normalize",
     unit_in="raw rows",
     unit_out="documents",
-    reasons=document_reasons,
     description="Documents of one raw file in the Dolma schema: texts normalized, order and metadata kept.",
     partitioning=Partitioning.SHARD,
     compute=normalized_documents,
@@ -119,14 +143,9 @@ NORMALIZED_DOCUMENTS = Stage(
     io="documents",
     inputs=(same("raw_source"),),
     parameters=READING,
-    source_parameters=source_parameters,
-    derived_parameters=text_parameters,
+    hooks=NormalizedHooks(),
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "dolma"),
-    gate_all=source_losses,
-    gate_listing=listed_losses,
-    kernels=compiled.of_documents,
-    notes=document_notes,
 )
 
 SHORT_DOCUMENTS = Stage(
@@ -141,7 +160,7 @@ SHORT_DOCUMENTS = Stage(
     io="documents",
     inputs=(same("normalized_documents"),),
     parameters=("short_documents.threshold",),
-    kernels=compiled.of_short_documents,
+    hooks=ShortHooks(),
     columns=ATTRIBUTE_COLUMNS,
     kinds=("jsonl", "dolma"),
 )

@@ -1,9 +1,10 @@
 """Reads the documents of one raw file as its source is configured."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from typing_extensions import override
 
 from corpus_assets.config.text_fixes import TextFixes
 from corpus_assets.normalize.text import normalizer
@@ -11,11 +12,13 @@ from corpus_assets.raw.bad_rows import Gaps, good_rows
 from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
+from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.seen import Seen, of_source
 from resources.formats.documents import Document
 from resources.raw_reading import RawReading
 from resources.shards import Shard
+from resources.stage.hooks import Hooks, Values
 from resources.stage.task import Task
 
 READING = (
@@ -31,25 +34,35 @@ READING = (
 )
 """Parameters of a stage that reads documents."""
 
-source_parameters = partial(format_parameters, prefix="source")
-"""Further parameters of such a stage: options of formats, where a source gives them; the sample, in one."""
-
 _TEXTS = "normalize.texts"
 _FIXES = "normalize.ftfy."
 
 
-def text_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns which texts are taken, if not strings alone, and what ftfy changes, if not all that it does.
+class DocumentHooks(Hooks):
+    """What a build asks of a stage that reads documents."""
 
-    Records from before there was a choice stay fresh.
-    """
-    texts, fixes = settings["normalize"]["texts"], TextFixes.model_validate(settings["normalize"]["ftfy"] or {})
-    chosen = {f"{_FIXES}{key}": value for key, value in fixes.unlike_default().items()}
-    return chosen if texts == "strings" else {_TEXTS: texts, **chosen}
+    @override
+    def source_parameters(self, source: Values) -> Values:
+        """Returns options of formats, where a source gives them; the sample, in one."""
+        return format_parameters(source, prefix="source")
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns which texts are taken, if not strings alone, and what ftfy changes, if not all that it does.
+
+        Records from before there was a choice stay fresh.
+        """
+        texts, fixes = settings["normalize"]["texts"], TextFixes.model_validate(settings["normalize"]["ftfy"] or {})
+        chosen = {f"{_FIXES}{key}": value for key, value in fixes.unlike_default().items()}
+        return chosen if texts == "strings" else {_TEXTS: texts, **chosen}
+
+    @override
+    def reasons(self, settings: Values) -> Sequence[str]:
+        return document_reasons(settings)
 
 
 def normalizer_of(parameters: Mapping[str, Any]) -> Callable[[str], str]:
-    """Returns what normalizes a text. parameters: values of `READING` and `text_parameters`."""
+    """Returns what normalizes a text. parameters: values of `READING` and of `DocumentHooks`."""
     fixes = {key.removeprefix(_FIXES): value for key, value in parameters.items() if key.startswith(_FIXES)}
     return normalizer(parameters["normalize.method"], fixes)
 

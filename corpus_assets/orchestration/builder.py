@@ -22,6 +22,7 @@ from corpus_assets.restamping import restamp
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Decision, Planner, Status
 from resources.stage.declaration import Partitioning, Stage
+from resources.stage.hooks import Hooks, gives
 from resources.stage.job import Outcome
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class Builder(Follower):
             self._dagster.do(lambda runner: runner.settled(stage))
         if computed:
             self._settled.append(stage)
-        if self._checks and stage.gate is not None and (computed or self._is_used(stage)):
+        if self._checks and gives(stage.hooks, Hooks.gate) and (computed or self._is_used(stage)):
             self._check([stage])
 
     def _decide_the_rest(self) -> None:
@@ -208,7 +209,7 @@ class Builder(Follower):
 
         The checks of a stage with a gate run before any stage reads it.
         """
-        return stage.gate is None and self._planner.all_fresh(stage)
+        return not gives(stage.hooks, Hooks.gate) and self._planner.all_fresh(stage)
 
     def _is_used(self, stage: Stage) -> bool:
         """Returns whether a fresh stage is about to be read by one that is not, so that its gate must be checked."""

@@ -59,10 +59,9 @@ def depends_on(corpus: Corpus, stage: Stage) -> dict[str, str]:
             by_source[key] = {source: settings.get(key, source) for source in settings.sources()}
         else:
             found[key] = _words(settings.get(key))
-    if stage.source_parameters is not None:
-        for section in settings.values["sources"]:
-            for key, value in stage.source_parameters(section).items():
-                by_source.setdefault(key, {})[section["name"]] = value
+    for section in settings.values["sources"] if stage.shard_set is None else ():
+        for key, value in stage.hooks.source_parameters(section).items():
+            by_source.setdefault(key, {})[section["name"]] = value
     found |= {key: _of_sources(values) for key, values in by_source.items()}
     try:
         found |= {key: _words(value) for key, value in settings.derived_parameters(stage).items()}

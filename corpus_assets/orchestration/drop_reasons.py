@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from resources.ledger import Record
-from resources.stage.declaration import Stage, Values, reasons_of
+from resources.stage.declaration import Stage, reasons_of
+from resources.stage.hooks import Values
 
 
 def drop_reasons(stage: Stage, settings: Values, records: Iterable[Record]) -> list[str]:

@@ -11,6 +11,7 @@ from resources.looked_for import missing
 from resources.planning.planner import Planner, Status
 from resources.raw_files import glob_pattern, printable
 from resources.stage.declaration import Partitioning, Stage
+from resources.stage.hooks import Hooks, gives
 from resources.stage.partition import Partition
 from resources.stage.task import DROPPED_ROWS, SHOWN_ROWS
 
@@ -67,8 +68,8 @@ def _glob_notes(planner: Planner) -> Iterator[str]:
 
 
 def _stage_notes(planner: Planner, stage: Stage) -> Iterator[str]:
-    if stage.notes is not None:
-        yield from stage.notes(_built(planner, stage), planner.settings.values)
+    if gives(stage.hooks, Hooks.notes):
+        yield from stage.hooks.notes(_built(planner, stage), planner.settings.values)
 
 
 def _built(planner: Planner, stage: Stage) -> list[Partition]:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from corpus_assets import dataset_names
 from corpus_assets.config.exports import keeps_empty
@@ -36,6 +37,7 @@ from resources.raw_reading import RawReading
 from resources.row_counts import dense
 from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
+from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -145,13 +147,6 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
         task.count(**{PREFERENCE_ROLES: dict(sorted(of_preferences.items()))})
 
 
-def _example_notes(partitions: Sequence[Partition], settings: Mapping[str, Any], name: str) -> Iterator[str]:
-    """Yields what was dropped of a dataset's files, and the names in its configuration that nothing there has."""
-    yield from dropped_notes(partitions, settings, what="dataset")
-    (entry,) = (entry for entry in settings["datasets"] if entry["name"] == name)
-    yield from absent_roles(entry, partitions)
-
-
 _NO_CONTENT = {
     "csv",
     "extractor",
@@ -168,41 +163,81 @@ _NO_CONTENT = {
 }
 
 
-def example_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Returns the values that a dataset's examples depend on: keys, format, and the mode, which sets their shape."""
-    (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
-    files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
-    formats = format_parameters(dataset["input"], prefix=f"datasets.{name}.input")
-    if files["numbers"] == "as_written":
-        del files["numbers"]  # Records from before there was a choice stay fresh.
-    if dataset.get("packing_text"):
-        files[IN_CHUNKS] = True
-    if keeps_empty(dataset):
-        files[KEEPS_EMPTY] = True
-    elif dataset.get("keep_empty"):
-        files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
-    mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, as those of this one.
-    own = {f"datasets.{name}.input.{key}": value for key, value in {**files, "mode": mode}.items()}
-    return own | formats
+@dataclass(frozen=True)
+class ReadingHooks(Hooks):
+    """What a build asks of a stage that reads the files of a dataset's own."""
+
+    dataset: str
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns what its examples depend on: keys, format, and the mode, which sets their shape."""
+        dataset, place = self._entry(settings), f"datasets.{self.dataset}.input"
+        files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
+        if files["numbers"] == "as_written":
+            del files["numbers"]  # Records from before there was a choice stay fresh.
+        if dataset.get("packing_text"):
+            files[IN_CHUNKS] = True
+        if keeps_empty(dataset):
+            files[KEEPS_EMPTY] = True
+        elif dataset.get("keep_empty"):
+            files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
+        mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, as those of this one.
+        own = {f"{place}.{key}": value for key, value in {**files, "mode": mode}.items()}
+        return own | format_parameters(dataset["input"], prefix=place)
+
+    @override
+    def reasons(self, settings: Values) -> Sequence[str]:
+        return example_reasons(settings, self.dataset)
+
+    def _entry(self, settings: Values) -> Values:
+        (entry,) = (entry for entry in settings["datasets"] if entry["name"] == self.dataset)
+        return dict(entry)
+
+
+class ExamplesHooks(ReadingHooks):
+    """What it asks of the examples of a dataset."""
+
+    @override
+    def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:
+        return dataset_losses(records, settings, listing, self.dataset)
+
+    @override
+    def gate_listing(self, settings: Values, listing: Listing) -> Sequence[str]:
+        return listed_dataset_losses(settings, listing, self.dataset)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
+        """Yields what was dropped of a dataset's files, and the names in its section that nothing there has."""
+        yield from dropped_notes(partitions, settings, what="dataset")
+        yield from absent_roles(self._entry(settings), partitions)
+
+
+def with_content_versions(reads: Stage, owner: str) -> Iterator[Stage]:
+    """Yields the stage with the content versions of files of their owner's own, and then the stage that reads them.
+
+    owner: in words, such as `dataset NAME`.
+    """
+    (raw,) = (stage for stage in STAGES if stage.partitioning is Partitioning.SHARD)
+    name = dataset_names.raw_source(reads.shard_set or "")
+    yield replace(
+        raw,
+        name=name,
+        group=reads.group,
+        description=f"Content version of one raw file of {owner}: a digest of its bytes.",
+        shard_set=reads.shard_set,
+        formerly=reads.formerly and f"raw_{reads.formerly}",
+        former_group=reads.former_group,
+    )
+    yield replace(reads, inputs=(same(name), *reads.inputs))
 
 
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
     """Yields two stages for each dataset with its own files: their content versions, and their examples."""
-    (raw,) = (stage for stage in STAGES if stage.partitioning is Partitioning.SHARD)
     for name in (dataset["name"] for dataset in datasets if isinstance(dataset["input"], Mapping)):
-        own = dataset_names.group(name)
-        yield replace(
-            raw,
-            name=dataset_names.raw_source(name),
-            group=own,
-            description=f"Content version of one raw file of dataset {name}: a digest of its bytes.",
-            shard_set=name,
-            formerly=f"raw_examples/{name}",
-            former_group="raw",
-        )
-        yield Stage(
+        examples_of_files = Stage(
             name=dataset_names.examples(name),
-            group=own,
+            group=dataset_names.group(name),
             unit_in="raw rows",
             unit_out="examples",
             description=f"Examples of one file of dataset {name}: texts, pairs, conversations or preferences.",
@@ -210,13 +245,8 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             compute=examples,
             code_version="1",
             io="documents",
-            inputs=(same(dataset_names.raw_source(name)),),
-            derived_parameters=partial(example_parameters, name=name),
+            hooks=ExamplesHooks(name),
             shard_set=name,
-            gate_all=partial(dataset_losses, dataset=name),
-            gate_listing=partial(listed_dataset_losses, dataset=name),
-            notes=partial(_example_notes, name=name),
-            reasons=partial(example_reasons, name=name),
             formerly=f"examples/{name}",
             former_group="raw",
             columns={
@@ -228,6 +258,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             },
             kinds=("jsonl",),
         )
+        yield from with_content_versions(examples_of_files, f"dataset {name}")
 
 
 STAGES = [

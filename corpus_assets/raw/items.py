@@ -1,7 +1,7 @@
 """Stages that read the user's evaluation files: the content version of each, and the items in it."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from corpus_assets import dataset_names
 from corpus_assets.config.dataset_files import Files
-from corpus_assets.raw.assets import STAGES as RAW
+from corpus_assets.raw.assets import with_content_versions
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
 from corpus_assets.raw.format_options import format_options, format_parameters
@@ -17,7 +17,10 @@ from corpus_assets.raw.losses import benchmark_losses, listed_benchmark_losses
 from corpus_assets.raw.reasons import item_reasons
 from corpus_assets.raw.seen import of_benchmark
 from resources.formats.examples import Example, encode_example, example_bytes
-from resources.stage.declaration import Partitioning, Stage, same
+from resources.shards import Listing
+from resources.stage.declaration import Partitioning, Stage
+from resources.stage.hooks import Hooks, Records, Values
+from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 GROUP = "contamination"
@@ -79,26 +82,41 @@ def _write_items(task: Task, rules: ItemRules, rows: Iterator[Example]) -> None:
     task.count(**rules.seen.numbers())
 
 
-def item_parameters(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Returns the values that a benchmark's items depend on: keys, format, and the options of CSV that are given."""
-    (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == name)
-    place = f"benchmarks.{name}"
-    given = {f"{place}.{key}": value for key, value in entry.items() if key not in _NO_CONTENT}
-    return given | format_parameters(entry, place)
+@dataclass(frozen=True)
+class ItemsHooks(Hooks):
+    """What a build asks of the items of a benchmark."""
+
+    benchmark: str
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns what they depend on: keys, format, and the options of CSV that are given."""
+        (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == self.benchmark)
+        place = f"benchmarks.{self.benchmark}"
+        given = {f"{place}.{key}": value for key, value in entry.items() if key not in _NO_CONTENT}
+        return given | format_parameters(entry, place)
+
+    @override
+    def reasons(self, settings: Values) -> Sequence[str]:
+        return item_reasons(settings, self.benchmark)
+
+    @override
+    def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:
+        return benchmark_losses(records, settings, listing, self.benchmark)
+
+    @override
+    def gate_listing(self, settings: Values, listing: Listing) -> Sequence[str]:
+        return listed_benchmark_losses(settings, listing, self.benchmark)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
+        return dropped_notes(partitions, settings, what="benchmark")
 
 
 def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
     """Yields two stages for each benchmark: the content versions of its files, and their items."""
-    (raw,) = (stage for stage in RAW if stage.partitioning is Partitioning.SHARD)
     for name in (entry["name"] for entry in benchmarks):
-        yield replace(
-            raw,
-            name=dataset_names.raw_source(name),
-            group=GROUP,
-            description=f"Content version of one file of benchmark {name}: a digest of its bytes.",
-            shard_set=name,
-        )
-        yield Stage(
+        items_of_files = Stage(
             name=dataset_names.items(name),
             group=GROUP,
             unit_in="raw rows",
@@ -108,13 +126,8 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             compute=items,
             code_version="1",
             io="documents",
-            inputs=(same(dataset_names.raw_source(name)),),
-            derived_parameters=partial(item_parameters, name=name),
+            hooks=ItemsHooks(name),
             shard_set=name,
-            gate_all=partial(benchmark_losses, benchmark=name),
-            gate_listing=partial(listed_benchmark_losses, benchmark=name),
-            notes=partial(dropped_notes, what="benchmark"),
-            reasons=partial(item_reasons, name=name),
             columns={
                 "id": "string: as given, or made from file and row",
                 "source": "string: the benchmark",
@@ -122,3 +135,4 @@ def item_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             },
             kinds=("jsonl",),
         )
+        yield from with_content_versions(items_of_files, f"benchmark {name}")

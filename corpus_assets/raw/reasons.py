@@ -7,7 +7,7 @@ from corpus_assets.config.dataset_files import Files, Shape
 from corpus_assets.config.datasets import SECTIONS
 from corpus_assets.raw.format_options import says_web
 from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
-from resources.stage.declaration import Values
+from resources.stage.hooks import Values
 
 ROW: Final = (
     *("invalid_json", "invalid_utf8", "not_an_object", "lone_surrogate", "too_deep", "number_out_of_range"),

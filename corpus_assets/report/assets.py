@@ -1,12 +1,15 @@
 """The stage of the report, which reads every other stage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+
+from typing_extensions import override
 
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.report.report import CONFIGURATION, STAGES, report
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
+from resources.stage.hooks import Hooks, Values
 
 NAME = "report"
 _OF_THE_MACHINE = {"engine", "storage"}
@@ -29,16 +32,25 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
             code_version="2",
             io="records",
             inputs=tuple(map(_edge, stages)),
-            derived_parameters=partial(_parameters, {CONFIGURATION: values, STAGES: versions}),
+            hooks=ReportHooks(values, versions),
             kinds=("html",),
         )
     ]
 
 
-def _parameters(values: Mapping[str, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the configuration as it was written, with defaults: paths are those of corpus.yaml."""
-    del settings
-    return values
+@dataclass(frozen=True)
+class ReportHooks(Hooks):
+    """What a build asks of the report. configuration: as it was written, with defaults: paths are those of corpus.yaml.
+
+    versions: of the code of all stages.
+    """
+
+    configuration: Values
+    versions: Values
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {CONFIGURATION: self.configuration, STAGES: self.versions}
 
 
 def _edge(stage: Stage) -> Input:

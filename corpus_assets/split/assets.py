@@ -1,7 +1,6 @@
 """Stages of splitting: train and holdout of each chunk, validation and test, and train without held-out texts."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -18,7 +17,8 @@ from corpus_assets.split.holdout import (
     share_threshold,
     smallest,
 )
-from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_losses, split_losses
+from corpus_assets.split.hooks import HeldOutHooks, SelectionHooks, TrainHooks
+from corpus_assets.split.losses import WHOLLY_HELD_OUT
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.formats.members import TABLE
 from resources.formats.row_tables import RowTable, digests, sources
@@ -155,11 +155,6 @@ _LOST = ("text_in_holdout", "repeat_of_held_out")
 """Reasons for which rows go to no other split."""
 
 
-def holdout_by_source(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the holdout of each source as a parameter; None for a source without its own."""
-    return {"holdout by source": {source["name"]: source["holdout"] for source in settings["sources"]}}
-
-
 def _split_stage(
     name: str,
     description: str,
@@ -184,8 +179,7 @@ def _split_stage(
         io="documents",
         inputs=tuple(same(asset) for asset in inputs),
         parameters=parameters,
-        gate_all=partial(split_losses, split=name) if name in ("train", "decontaminated_train") else None,
-        notes=partial(empty_notes, split=name) if name in ("holdout", "validation", "test") else None,
+        hooks=HeldOutHooks(name) if name in ("holdout", "validation", "test") else TrainHooks(name),
         columns=DOCUMENT_COLUMNS,
         kinds=("jsonl", "dolma"),
     )
@@ -206,8 +200,7 @@ STAGES = [
         io="records",
         inputs=(every("mixed_pass1"),),
         parameters=("split.holdout", "split.seed"),
-        derived_parameters=holdout_by_source,
-        gate_all=holdout_losses,
+        hooks=SelectionHooks(),
         columns={
             "source": "string: its name",
             "threshold": "uint64: documents whose keyed hash is below it are held out",

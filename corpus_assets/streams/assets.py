@@ -7,8 +7,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
-from corpus_assets.filter.assets import with_rules
+from corpus_assets.filter.assets import RuledHooks, hooks_of, with_rules, without_hooks
 from corpus_assets.filter.filtered_documents import attributes_of, rules_of
 from corpus_assets.filter.judging import RuleError, Rules
 from corpus_assets.filter.losses import TALLIES, nothing_found
@@ -24,7 +25,8 @@ from resources.looked_for import LOOKED_FOR, LookedFor, missing, numbers_of
 from resources.raw_files import printable
 from resources.row_rule import Row, RuleSet
 from resources.shards import Shard
-from resources.stage.declaration import Partitioning, Stage, Values, every, same
+from resources.stage.declaration import Partitioning, Stage, every, same
+from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
 from resources.stage.partitions import in_order_of_paths
 from resources.stage.task import Task, dropped_row
@@ -103,18 +105,6 @@ def _counted(rules: Rules, looked_for: LookedFor) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def _notes(partitions: Sequence[Partition], _: Values, stream: Stream) -> Iterator[str]:
-    """Yields the patterns of a stream that no file matches, the rules that find nothing, and names that no row has."""
-    where = f"streams.{stream.name}"
-    shards = [partition.shard for partition in partitions if partition.shard is not None]
-    globs = [stream.glob] if isinstance(stream.glob, str) else stream.glob or []
-    for glob in globs:
-        if shards and not any(reads(shard, stream.sources, glob) for shard in shards):
-            paths = (printable(shard.path) for shard in shards)
-            yield missing(f"{where}.glob {glob!r}", len(shards), "files", paths, verb="matches")
-    yield from nothing_found(partitions, where)
-
-
 def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence[Partition]) -> Iterator[Row]:
     rows = (row for block in blocks(documents, attributes) for row in block.rows)
     shard = task.shard
@@ -172,23 +162,66 @@ def stream_stages(sections: Iterable[Mapping[str, Any]], entries: Entries, sourc
     """Yields the stages of each entry of `streams`. sources: all."""
     for values in sections:
         section = RuleSection(values, entries, f"streams.{values['name']}")
+        sets = configured_rules(section)
         chosen = Stream(
             name=values["name"],
             sources=tuple(values["sources"] or sources),
             glob=values["glob"],
             discard=tuple(values["discard_fields"]),
             written=assets_named_in((), values["attributes"], entries, section.where),
-            sets=tuple(configured_rules(section)),
+            sets=without_hooks(sets),
             raw=values["compat"] == "dolma",
             replaces=bool(values["span_replacement"]),
         )
-        yield with_rules(_documents_stage(chosen, section), chosen.sets)
+        yield with_rules(_documents_stage(chosen, section, hooks_of(sets)), sets)
         if values["max_size"] is not None:
             yield _packed_stage(chosen, values["max_size"], values["codec"])
 
 
-def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
+@dataclass(frozen=True)
+class RowsHooks(RuledHooks):
+    """What a build asks of the rows of a stream. own: what they depend on besides its rules."""
+
+    stream: Stream
+    own: Values
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {**self.own, **super().derived_parameters(settings)}
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
+        """Yields the patterns that no file matches, the rules that find nothing, and names that no row has."""
+        stream, where = self.stream, f"streams.{self.stream.name}"
+        shards = [partition.shard for partition in partitions if partition.shard is not None]
+        for glob in [stream.glob] if isinstance(stream.glob, str) else stream.glob or []:
+            if shards and not any(reads(shard, stream.sources, glob) for shard in shards):
+                paths = (printable(shard.path) for shard in shards)
+                yield missing(f"{where}.glob {glob!r}", len(shards), "files", paths, verb="matches")
+        yield from nothing_found(partitions, where)
+
+
+@dataclass(frozen=True)
+class FilesHooks(Hooks):
+    """What it asks of the files of a stream."""
+
+    stream: str
+    max_size: int
+    codec: str
+    by_paths: bool
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns the size, and codec and order if they are others than there were before there was a choice."""
+        key = f"streams.{self.stream}"
+        codec = {f"{key}.codec": self.codec} if self.codec != "gz" else {}
+        order = {f"{key}.order of shards": "paths"} if self.by_paths else {}
+        return {f"{key}.max_size": self.max_size, **codec, **order}
+
+
+def _documents_stage(chosen: Stream, section: RuleSection, of_rules: tuple[Hooks, ...]) -> Stage:
     narrowed = () if chosen.glob is None else ("glob",)
+    own = section.parameters("sources", "attributes", "discard_fields", "compat", *narrowed)
     return Stage(
         name=documents_asset(chosen.name),
         group="streams",
@@ -197,12 +230,11 @@ def _documents_stage(chosen: Stream, section: RuleSection) -> Stage:
         description=f"Documents of stream {chosen.name} with their attributes, filtered, of one shard.",
         partitioning=Partitioning.SHARD,
         compute=partial(stream_documents, stream=chosen),
-        notes=partial(_notes, stream=chosen),
         code_version="1",
         io="documents",
         inputs=tuple(map(same, ("raw_source", "normalized_documents", *chosen.written))),
         parameters=("source.format", "source.longest_row") if chosen.raw else (),
-        derived_parameters=section.parameters("sources", "attributes", "discard_fields", "compat", *narrowed),
+        hooks=RowsHooks(of_rules, chosen, own),
         columns=COLUMNS,
         kinds=("jsonl", "dolma"),
     )
@@ -221,19 +253,7 @@ def _packed_stage(chosen: Stream, max_size: int, codec: str) -> Stage:
         code_version="1",
         io="records",
         inputs=(every(documents_asset(name)),),
-        derived_parameters=partial(
-            _packed_parameters, key=f"streams.{name}", max_size=max_size, codec=codec, by_paths=by_paths
-        ),
+        hooks=FilesHooks(name, max_size, codec, by_paths),
         columns=COLUMNS,
         kinds=("jsonl", "dolma"),
     )
-
-
-def _packed_parameters(_: Values, key: str, max_size: int, codec: str, *, by_paths: bool) -> dict[str, Any]:
-    """Returns the size, and codec and order if they are others than there were before there was a choice."""
-    found: dict[str, Any] = {f"{key}.max_size": max_size}
-    if codec != "gz":
-        found[f"{key}.codec"] = codec
-    if by_paths:
-        found[f"{key}.order of shards"] = "paths"
-    return found

@@ -5,15 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
-from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from corpus_assets import dataset_names
-from corpus_assets.normalize.reading import READING, documents_of, normalizer_of, source_parameters, text_parameters
-from corpus_assets.raw.assets import examples_of
+from corpus_assets.normalize.reading import READING, DocumentHooks, documents_of, normalizer_of
+from corpus_assets.raw.assets import ReadingHooks, examples_of
 from corpus_assets.raw.bad_rows import write_good_rows
-from corpus_assets.raw.reasons import document_reasons
 from corpus_assets.raw.takedown import KEYS, NOTHING, NUMBER, ROWS, TAKEDOWN, obeying
 from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
@@ -27,7 +26,8 @@ from resources.hashing import content_digest
 from resources.looked_for import numbers_of
 from resources.raw_addresses import scheme_of
 from resources.raw_places.named import NamedFile, named_files
-from resources.stage.declaration import Partitioning, Stage, Values, same
+from resources.stage.declaration import Partitioning, Stage, same
+from resources.stage.hooks import Hooks, Values
 from resources.stage.task import Task
 from resources.storage.s3_client import S3Settings
 
@@ -122,11 +122,6 @@ def _elsewhere(settings: Values) -> dict[str, NamedFile]:
     return named_files(_LOCATION, section["location"], S3Settings(**(section.get("s3") or {})))
 
 
-def _list_parameters(settings: Values) -> Mapping[str, Any]:
-    elsewhere = tuple(_elsewhere(settings).values())
-    return {_LISTS: _remembered_digest(elsewhere) if elsewhere else _digest(lists_of(settings).values())}
-
-
 @lru_cache(maxsize=4)
 def _remembered_digest(lists: tuple[NamedFile, ...]) -> str:
     """Returns the digest of lists elsewhere, which are read once per process as long as their versions stay."""
@@ -137,10 +132,23 @@ def _digest(lists: Iterable[bytes]) -> str:
     return content_digest(*sorted(lists))
 
 
-def _check_lists(settings: Values) -> None:
-    own = (dataset["name"] for dataset in settings["datasets"] if isinstance(dataset["input"], Mapping))
-    for _ in entries(lists_of(settings), [*(source["name"] for source in settings["sources"]), *own]):
-        pass
+class ListHooks(Hooks):
+    """What a build asks of the list: its content, and that each of its lines names something."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        elsewhere = tuple(_elsewhere(settings).values())
+        return {_LISTS: _remembered_digest(elsewhere) if elsewhere else _digest(lists_of(settings).values())}
+
+    @override
+    def local_files(self, settings: Values) -> Mapping[str, bytes]:
+        return lists_of(settings)
+
+    @override
+    def check_before(self, settings: Values) -> None:
+        own = (dataset["name"] for dataset in settings["datasets"] if isinstance(dataset["input"], Mapping))
+        for _ in entries(lists_of(settings), [*(source["name"] for source in settings["sources"]), *own]):
+            pass
 
 
 LIST_STAGE, _KEYS, _TAKEDOWN = (
@@ -154,9 +162,7 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
         compute=takedown_list,
         code_version="1",
         io="arrays",
-        derived_parameters=_list_parameters,
-        local_files=lists_of,
-        check_before=_check_lists,
+        hooks=ListHooks(),
         kinds=("numpy",),
     ),
     Stage(
@@ -167,13 +173,11 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
         description="Keys by which the documents of one raw file can be named: id, source and id, URLs, text digests.",
         partitioning=Partitioning.SHARD,
         compute=document_keys,
-        reasons=document_reasons,
         code_version="1",
         io="arrays",
         inputs=(same("raw_source"),),
         parameters=(*READING, "remove.url_keys"),
-        source_parameters=source_parameters,
-        derived_parameters=text_parameters,
+        hooks=DocumentHooks(),
         kinds=("numpy",),
     ),
     Stage(
@@ -210,12 +214,10 @@ def examples_with_takedown(stages: Iterable[Stage]) -> Iterator[Stage]:
             name=keys,
             group=stage.group,
             compute=example_keys,
-            reasons=stage.reasons,
             unit_out="examples",
             inputs=stage.inputs,
             parameters=("remove.url_keys",),
-            derived_parameters=stage.derived_parameters,
-            source_parameters=None,
+            hooks=ReadingHooks(name),
             shard_set=name,
         )
         compute = partial(takedown, keys_asset=keys)

@@ -8,23 +8,20 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets import dataset_section
 from corpus_assets.config.exports import is_export
-from corpus_assets.tokenize import compiled, sequences, tokenizer, tokens
+from corpus_assets.tokenize import sequences, tokenizer, tokens
 from corpus_assets.tokenize.datasets import (
     Dataset,
-    check_dataset,
-    dataset_files,
-    dataset_parameters,
-    dataset_run_options,
-    tokenizer_section,
+    JudgedRowsHooks,
+    MergedRowsHooks,
+    ParamsHooks,
+    RowsHooks,
+    TokenizerHooks,
 )
-from corpus_assets.tokenize.encode.attempts import BACKEND
-from corpus_assets.tokenize.losses import conversation_losses
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.statistics import COUNTERS
 from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.examples import DROPPED
 from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
-from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
@@ -86,30 +83,11 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         code_version="3" if kind == "hub" else "2",
         io="records",
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
-        derived_parameters=partial(_tokenizer_parameters, dataset=dataset),
-        local_files=partial(_tokenizer_files, dataset=dataset),
-        check_before=partial(_check_tokenizer, dataset=dataset),
-        notes=partial(_tokenizer_notes, dataset=dataset),
+        hooks=TokenizerHooks(dataset),
         kinds=("json",),
         formerly=None if dataset is None else f"tokenizers/{dataset}",
         former_group=None if dataset is None else "tokenize",
     )
-
-
-def _tokenizer_parameters(settings: Settings, dataset: str | None) -> dict[str, Any]:
-    return tokenizer.tokenizer_parameters(*tokenizer_section(settings, dataset))
-
-
-def _check_tokenizer(settings: Settings, dataset: str | None) -> None:
-    tokenizer.check_tokenizer(*tokenizer_section(settings, dataset))
-
-
-def _tokenizer_notes(partitions: Sequence[Partition], settings: Settings, dataset: str | None) -> Iterator[str]:
-    return tokenizer.vocabulary_note(partitions, tokenizer_section(settings, dataset)[0])
-
-
-def _tokenizer_files(settings: Settings, dataset: str | None) -> dict[str, bytes]:
-    return tokenizer.tokenizer_files(*tokenizer_section(settings, dataset))
 
 
 def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[Stage]:
@@ -135,9 +113,8 @@ def _dataset_stages(dataset: Dataset) -> Iterator[Stage]:
     else:
         yield _sequences_stage(dataset, partitioning, reads)
         gathers = (own_segment(names.sequences(name)), same(dataset.tokenizer))
-        merging = partial(_merging_kernels, dataset=dataset)
         gathered = _rows_stage(dataset, _gathered, Partitioning.CHUNK, gathers)
-        yield replace(gathered, kernels=merging, unit_in=ROWS, reasons=(), gate_all=None)
+        yield replace(gathered, hooks=MergedRowsHooks(dataset), unit_in=ROWS, reasons=())
     yield _params_stage(dataset)
 
 
@@ -170,16 +147,6 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
     )
 
 
-def _kernels(settings: Settings, dataset: Dataset) -> tuple[str, ...]:
-    section = dataset_section(dataset.values)
-    backend = dataset_run_options(settings, dataset.name)[BACKEND]
-    return compiled.of_rows(section, mode_of(section).layout, backend)
-
-
-def _merging_kernels(_: Settings, dataset: Dataset) -> tuple[str, ...]:
-    return compiled.of_gathered(mode_of(dataset_section(dataset.values)).layout)
-
-
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
     """Returns what the stages of a dataset that write rows have in common."""
     mode = mode_of(dataset_section(dataset.values))
@@ -192,25 +159,20 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         compute=partial(_tokens, dataset=dataset),
         code_version=CODE_VERSION,
         io="hdf5",
-        derived_parameters=partial(dataset_parameters, name=dataset.name),
-        local_files=partial(dataset_files, name=dataset.name),
-        run_options=partial(dataset_run_options, name=dataset.name),
-        check_before=partial(check_dataset, name=dataset.name),
-        kernels=partial(_kernels, dataset=dataset),
+        hooks=_rows_hooks(dataset),
         columns={name: _column(name) for name in layout.features},
         kinds=("hdf5",),
         former_group="tokenize",
         unit_in=_unit(dataset.shard_set),
         unit_out=ROWS,
         reasons=mode.reasons,
-        notes=partial(tokens.row_notes, dataset=dataset.name),
-        gate_all=partial(conversation_losses, dataset=dataset.name) if _may_lose(dataset) else None,
     )
 
 
-def _may_lose(dataset: Dataset) -> bool:
-    """Returns whether rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
-    return "max_discarded" in dataset.values and not dataset.values.get("reference")
+def _rows_hooks(dataset: Dataset) -> RowsHooks:
+    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
+    judged = "max_discarded" in dataset.values and not dataset.values.get("reference")
+    return JudgedRowsHooks(dataset) if judged else RowsHooks(dataset)
 
 
 def _column(feature: str) -> str:
@@ -241,10 +203,7 @@ def _params_stage(dataset: Dataset) -> Stage:
         code_version=CODE_VERSION,
         io="records",
         inputs=(*counted, every(names.tokens(name)), same(dataset.tokenizer)),
-        derived_parameters=partial(dataset_parameters, name=name),
-        local_files=partial(dataset_files, name=name),
-        run_options=partial(dataset_run_options, name=name),
-        notes=partial(tokens.discarded_notes, dataset=name),
+        hooks=ParamsHooks(dataset),
         kinds=("json",),
         unit_in=ROWS,
         unit_out=ROWS,

@@ -1,20 +1,26 @@
 """The configured datasets as their stages need them: what their rows depend on, and what can be checked before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from typing_extensions import override
+
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets import dataset_section
-from corpus_assets.tokenize import tokenizer, tokens
+from corpus_assets.tokenize import compiled, tokenizer, tokens
 from corpus_assets.tokenize.encode.attempts import BACKEND
+from corpus_assets.tokenize.losses import conversation_losses
 from corpus_assets.tokenize.modes.dpo import before_answer
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.template_files import template_source
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
 from resources.hashing import content_digest
+from resources.shards import Listing
+from resources.stage.hooks import Hooks, Records
+from resources.stage.partition import Partition
 
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
@@ -68,6 +74,91 @@ def entry_of(settings: Settings, name: str) -> Settings:
     return dict(dataset)
 
 
+@dataclass(frozen=True)
+class TokenizerHooks(Hooks):
+    """What a build asks of a tokenizer: that of a dataset, or for None that of the corpus."""
+
+    dataset: str | None
+
+    @override
+    def derived_parameters(self, settings: Settings) -> Settings:
+        return tokenizer.tokenizer_parameters(*tokenizer_section(settings, self.dataset))
+
+    @override
+    def local_files(self, settings: Settings) -> Mapping[str, bytes]:
+        return tokenizer.tokenizer_files(*tokenizer_section(settings, self.dataset))
+
+    @override
+    def check_before(self, settings: Settings) -> None:
+        tokenizer.check_tokenizer(*tokenizer_section(settings, self.dataset))
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:
+        return tokenizer.vocabulary_note(partitions, tokenizer_section(settings, self.dataset)[0])
+
+
+@dataclass(frozen=True)
+class DatasetHooks(Hooks):
+    """What a build asks of every stage of a dataset in HDF5."""
+
+    dataset: Dataset
+
+    @override
+    def derived_parameters(self, settings: Settings) -> Settings:
+        return dataset_parameters(settings, self.dataset.name)
+
+    @override
+    def local_files(self, settings: Settings) -> Mapping[str, bytes]:
+        """Returns the chat template, if the dataset has one of its own."""
+        given = entry_of(settings, self.dataset.name).get("chat_template")
+        return {tokens.TEMPLATE: _template(given, self.dataset.name)} if given else {}
+
+    @override
+    def run_options(self, settings: Settings) -> Settings:
+        return dataset_run_options(settings, self.dataset.name)
+
+
+class RowsHooks(DatasetHooks):
+    """What it asks of a stage that writes rows of a dataset."""
+
+    @override
+    def check_before(self, settings: Settings) -> None:
+        check_dataset(settings, self.dataset.name)
+
+    @override
+    def kernels(self, settings: Settings) -> Sequence[str]:
+        section = dataset_section(self.dataset.values)
+        return compiled.of_rows(section, mode_of(section).layout, self.run_options(settings)[BACKEND])
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:
+        return tokens.row_notes(partitions, settings, self.dataset.name)
+
+
+class JudgedRowsHooks(RowsHooks):
+    """What it asks of rows that are held back if too many examples give none."""
+
+    @override
+    def gate_all(self, records: Records, settings: Settings, listing: Listing) -> Sequence[str]:
+        return conversation_losses(records, settings, listing, self.dataset.name)
+
+
+class MergedRowsHooks(RowsHooks):
+    """What it asks of the stage that merges the rows of a shuffled dataset."""
+
+    @override
+    def kernels(self, settings: Settings) -> Sequence[str]:
+        return compiled.of_gathered(mode_of(dataset_section(self.dataset.values)).layout)
+
+
+class ParamsHooks(DatasetHooks):
+    """What it asks of `data_params.json`."""
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:
+        return tokens.discarded_notes(partitions, settings, self.dataset.name)
+
+
 def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     """Returns what rows depend on: options of the dataset, the content of its template, and the files of a shuffle."""
     entry = entry_of(settings, name)
@@ -94,12 +185,6 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
 
 def _template(given: str, dataset: str) -> bytes:
     return template_source(given, f"datasets.{dataset}.chat_template")
-
-
-def dataset_files(settings: Settings, name: str) -> dict[str, bytes]:
-    """Returns the chat template, if the dataset has one of its own."""
-    given = entry_of(settings, name).get("chat_template")
-    return {tokens.TEMPLATE: _template(given, name)} if given else {}
 
 
 def day_of(entry: Settings) -> date | None:

@@ -138,7 +138,7 @@ class Frontier:
 
         A stage without partitions passes on the gates before it.
         """
-        return stage.gate is not None or stage.gate_all is not None or not self._planner.partitions(stage)
+        return stage.has_gate or not self._planner.partitions(stage)
 
     def _may_start(self, stage: Stage) -> bool:
         return stage.name in self._ready and not any(

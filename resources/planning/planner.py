@@ -14,6 +14,7 @@ from resources.planning.stored_files import StoredFiles
 from resources.shards import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
 from resources.stage.graph import Graph
+from resources.stage.hooks import Hooks, gives
 from resources.stage.settings import Settings
 from resources.storage.interface import Storage
 
@@ -73,9 +74,7 @@ class Planner:
 
     def foretold(self, stage: Stage) -> list[str]:
         """Returns what a stage says of its work before it, unless there is nothing to do."""
-        if stage.foretells is None or self.all_fresh(stage):
-            return []
-        return list(stage.foretells(self.settings.values))
+        return [] if self.all_fresh(stage) else list(stage.hooks.foretells(self.settings.values))
 
     def partitions(self, stage: Stage) -> list[str | None]:
         """Returns the partition keys that a stage should have now, in canonical order."""
@@ -134,8 +133,7 @@ class Planner:
     def check_before(self, due: Iterable[Stage]) -> None:
         """Raises `ConfigError` for what would fail only when a stage with something to compute runs, after hours."""
         for stage in due:
-            if stage.check_before is not None:
-                stage.check_before(self.settings.values)
+            stage.hooks.check_before(self.settings.values)
 
     def all_fresh(self, stage: Stage) -> bool:
         """Returns whether all partitions of a stage are fresh."""
@@ -229,10 +227,8 @@ class Planner:
 
     def foreseen(self, stage: Stage) -> Sequence[str]:
         """Returns why downstream stages will not use what a stage builds, as far as the listing shows it."""
-        if stage.gate_listing is None:
-            return ()
         if stage.name not in self._foreseen:
-            self._foreseen[stage.name] = stage.gate_listing(self.settings.values, self.listing)
+            self._foreseen[stage.name] = stage.hooks.gate_listing(self.settings.values, self.listing)
         return self._foreseen[stage.name]
 
     def gate(self, stage: Stage) -> str:
@@ -245,14 +241,13 @@ class Planner:
         # An older version may have other counters; its partitions are stale anyway.
         records = {
             key: record
-            for key, record in (self.records(stage.name) if stage.gate or stage.gate_all else {}).items()
+            for key, record in (self.records(stage.name) if stage.has_gate else {}).items()
             if record.code_version == stage.code_version
         }
-        if stage.gate is not None:
+        if gives(stage.hooks, Hooks.gate):
             for record in (records[key] for key in self.partitions(stage) if key in records):
-                yield from stage.gate(record.numbers, self.settings.values)
-        if stage.gate_all is not None:
-            yield from stage.gate_all(records, self.settings.values, self.listing)
+                yield from stage.hooks.gate(record.numbers, self.settings.values)
+        yield from stage.hooks.gate_all(records, self.settings.values, self.listing)
         if not self.partitions(stage):
             # Without partitions nothing of it waits, so what closed the gate before it must be asked here.
             yield from filter(None, (self.gate(self.graph[edge.asset]) for edge in stage.inputs))

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal
 
-from resources.ledger import Record
-from resources.shards import Listing
-from resources.stage.partition import Partition
+from resources.stage.hooks import NO_HOOKS, Hooks, Values, gives
 from resources.stage.task import Task
-
-Values = Mapping[str, Any]
-"""The plain values of `corpus.yaml`, by section."""
-
-Reasons = tuple[str, ...] | Callable[[Values], Sequence[str]]
 
 IO = Literal["documents", "arrays", "records", "hdf5"]
 
@@ -128,25 +121,12 @@ class Stage:
     io: the IO manager that hands the content to other assets.
     inputs: the edges to the assets it reads: `same`, `every`, `own_segment`.
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
-    derived_parameters: returns further parameters, made from the configuration, such as digests of files it names.
-    source_parameters: returns further parameters of the shards of one source, made from its section of corpus.yaml.
-    local_files: reads small files that the configuration names; workers get their contents, not their paths.
-    run_options: returns options of `compute` that do not change the content.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
-    gate: returns the reasons not to use this output, given a partition's counters and the configuration; while it
-        returns any, downstream stages wait.
-    gate_all: the same, given all records of the asset by key (also of partitions that are gone), the configuration and
-        the listing of raw files, for what no single partition shows.
-    gate_listing: the same, given the configuration and the listing alone, for what is known before anything is built.
-    check_before: raises `ConfigError` for what would fail only when the stage runs; a build calls it before it starts.
-    kernels: returns the compiled functions that `compute` calls, by module and name, given the configuration; a build
-        compiles them ahead. What is not named compiles when it is called.
-    foretells: returns sentences for the plan while something is to be computed, given the configuration.
-    notes: returns sentences for the end of a build, given the built partitions and the configuration.
+    hooks: what a build asks of it, in the process that drives the build; workers are not given it.
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     unit_in, unit_out: what the rows are that `rows_in` and `rows_out` count, in the plural. A stage that counts neither
         has no rows, only files.
-    reasons: every reason for which it may drop rows, or a function that returns them given the configuration.
+    reasons: every reason for which it may drop rows, besides those that the configuration gives (`Hooks.reasons`).
     moves: drop reasons that lose nothing, each with the asset that the rows went to.
     columns: names of the rows' columns, for the web UI, each with its type and, after `: `, what it holds.
     kinds: labels that Dagster shows on the asset, such as `jsonl` or `numba`.
@@ -174,22 +154,12 @@ class Stage:
     io: IO
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
-    derived_parameters: Callable[[Values], Values] | None = None
-    source_parameters: Callable[[Values], Values] | None = None
-    local_files: Callable[[Values], Mapping[str, bytes]] | None = None
-    run_options: Callable[[Values], Values] | None = None
     looks_outside: bool = False
-    gate: Callable[[Values, Values], Sequence[str]] | None = None
-    gate_all: Callable[[Mapping[str | None, Record], Values, Listing], Sequence[str]] | None = None
-    gate_listing: Callable[[Values, Listing], Sequence[str]] | None = None
-    check_before: Callable[[Values], None] | None = None
-    kernels: Callable[[Values], Sequence[str]] | None = None
-    foretells: Callable[[Values], Iterable[str]] | None = None
-    notes: Callable[[Sequence[Partition], Values], Iterable[str]] | None = None
+    hooks: Hooks = NO_HOOKS
     shard_set: str | None = None
     unit_in: str = "rows"
     unit_out: str = "rows"
-    reasons: Reasons = ()
+    reasons: tuple[str, ...] = ()
     moves: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
@@ -202,6 +172,11 @@ class Stage:
         return self.looks_outside and self.partitioning is Partitioning.NONE
 
     @property
+    def has_gate(self) -> bool:
+        """True if what reads it waits until all of it is made, since it may turn out to be of no use."""
+        return gives(self.hooks, Hooks.gate) or gives(self.hooks, Hooks.gate_all)
+
+    @property
     def stand_ins(self) -> dict[str, str]:
         """What it reads in the stead of an asset that its recipes name (`reading_instead`)."""
         return {edge.instead_of: edge.asset for edge in self.inputs if edge.instead_of}
@@ -209,10 +184,9 @@ class Stage:
 
 def reasons_of(stage: Stage, settings: Values) -> list[str]:
     """Returns every reason for which a stage may drop rows under a configuration, each once, as declared."""
-    declared = stage.reasons(settings) if callable(stage.reasons) else stage.reasons
-    return list(dict.fromkeys(declared))
+    return list(dict.fromkeys((*stage.reasons, *stage.hooks.reasons(settings))))
 
 
 def kernels_of(stages: Iterable[Stage], settings: Values) -> list[str]:
     """Returns the compiled functions that these stages call under a configuration, each once."""
-    return list(dict.fromkeys(name for stage in stages if stage.kernels for name in stage.kernels(settings)))
+    return list(dict.fromkeys(name for stage in stages for name in stage.hooks.kernels(settings)))

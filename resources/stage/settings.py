@@ -9,6 +9,7 @@ from resources.errors import ConfigError
 from resources.hashing import content_digest
 from resources.shards import Shard
 from resources.stage.declaration import Stage
+from resources.stage.hooks import Hooks, gives
 
 
 class Settings:
@@ -34,9 +35,9 @@ class Settings:
         return chosen | self._source_parameters(stage, shard) | self.derived_parameters(stage)
 
     def _source_parameters(self, stage: Stage, shard: Shard | None) -> dict[str, Any]:
-        if stage.source_parameters is None or shard is None:
+        if shard is None or stage.shard_set is not None:
             return {}
-        return dict(stage.source_parameters(self._sources[shard.source]))
+        return dict(stage.hooks.source_parameters(self._sources[shard.source]))
 
     def digest(self, stages: Iterable[Stage]) -> str:
         """Returns a digest of the values that stages declare: builders that share a store must have the same.
@@ -50,12 +51,12 @@ class Settings:
         for key in stage.parameters:
             of_each = key.startswith("source.")
             yield [key, [self.get(key, source) for source in self._sources] if of_each else self.get(key)]
-        if stage.source_parameters is not None:
-            yield [dict(stage.source_parameters(source)) for source in self._sources.values()]
+        if gives(stage.hooks, Hooks.source_parameters):
+            yield [dict(stage.hooks.source_parameters(source)) for source in self._sources.values()]
 
     def derived_parameters(self, stage: Stage) -> dict[str, Any]:
         """Returns the parameters that a stage derives; `ConfigError` if a file that it needs for that is missing."""
-        return dict(stage.derived_parameters(self.values)) if stage.derived_parameters else {}
+        return dict(stage.hooks.derived_parameters(self.values))
 
     def require_own_keys(self, stages: Iterable[Stage]) -> None:
         """Raises `ConfigError` for a value of section `own` that no stage declares: it would have no effect."""

@@ -71,7 +71,7 @@ def test_tables_and_crawls_become_documents(tmp_path: Path) -> None:
     assert records["crawl--b"].statistics["dropped"] == {"not_a_document": 2, "not_text": 1, "http_status": 1}
     planner = corpus.planner()
     assert planner.gate(corpus.graph["normalized_documents"]) == ""
-    notes = list(corpus.graph["normalized_documents"].notes([], corpus.settings.values))  # type: ignore[misc]
+    notes = list(corpus.graph["normalized_documents"].hooks.notes([], corpus.settings.values))
     assert notes == []
 
 

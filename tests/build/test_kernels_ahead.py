@@ -81,7 +81,7 @@ def built(kernels: dict[str, Any], folder: Path, *selected: str) -> Calls:
 
     for stage in corpus.graph.select(selected) if selected else corpus.graph:
         calls = called(kernels, partial(build, stage))
-        assert calls <= set(stage.kernels(corpus.settings.values) if stage.kernels else ()), stage.name
+        assert calls <= set(stage.hooks.kernels(corpus.settings.values)), stage.name
         reached |= calls
     assert failed == []
     return reached

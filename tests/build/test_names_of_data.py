@@ -93,8 +93,7 @@ def said(folder: Path, upto: str) -> list[str]:
         stages = up_to(corpus.graph, upto)
         for stage in stages:
             corpus.settings.derived_parameters(stage)
-            if stage.check_before is not None:
-                stage.check_before(corpus.settings.values)
+            stage.hooks.check_before(corpus.settings.values)
         built = drive(corpus, stages)
         gates = [why for stage in stages if (why := corpus.planner().gate(stage))]
         return [*built.failed, *built.waiting, *gates, *build_notes(corpus.planner())]

@@ -26,7 +26,7 @@ def notes(corpus: Any) -> list[str]:
     shards = {shard.key: shard for shard in corpus.listing().shards}
     records = corpus.ledger.records(stage.name)
     partitions = [Partition(corpus.storage, record, shard=shards[key]) for key, record in records.items()]
-    return list(stage.notes(partitions, corpus.settings.values))
+    return list(stage.hooks.notes(partitions, corpus.settings.values))
 
 
 def test_what_is_no_text_and_what_decoding_replaced_is_told(tmp_path: Path) -> None:

@@ -98,8 +98,7 @@ def test_the_report_says_what_was_found_and_what_was_not_looked_for(planted: Pat
     record = corpus.ledger.read("contamination_report", None)
     assert record is not None
     assert record.statistics["sums: items held"] == len(PLANTS)
-    notes = corpus.graph["contamination_report"].notes
-    assert notes is not None
+    notes = corpus.graph["contamination_report"].hooks.notes
     said = list(notes(list(partitions(corpus, "contamination_report").values()), corpus.settings.values))
     assert "benchmark facts-1.0: 1 items were not looked for (too_short 1)" in said
 
@@ -170,8 +169,7 @@ def test_a_note_says_that_what_is_held_is_alike(tmp_path: Path, size: int, share
     corpus = configure(tmp_path, [FACTS], contamination__item_share=share)
     searched(corpus)
     assert report(corpus)["facts-1.0"]["held"] == report(corpus)["facts-1.0"]["alike"] == size
-    notes = corpus.graph["contamination_report"].notes
-    assert notes is not None
+    notes = corpus.graph["contamination_report"].hooks.notes
     said = list(notes(list(partitions(corpus, "contamination_report").values()), corpus.settings.values))
     assert any(f"of the {size} items held, {size} are alike" in note and "item_share" in note for note in said)
 

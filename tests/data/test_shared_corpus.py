@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.dedup.assets import retention
+from corpus_assets.dedup.hooks import retention
 from corpus_assets.raw.readers import RowRules
 from resources.formats.documents import Document
 from tests.data.building import assert_conserved, build, open_corpus, partitions, rows_of, token_rows

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.dedup.left_out import LEFT_OUT, beside_left_out
-from corpus_assets.dedup.shared import FEATURELESS
+from corpus_assets.dedup.hooks import BandKeysHooks
+from corpus_assets.dedup.left_out import beside_left_out
+from corpus_assets.dedup.shared import FEATURELESS, LEFT_OUT
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.partition import Partition
 from tests.build.small import CONFIG, drive, live_records, near, opened, prose, write_config
 
 URLS: dict[str, Any] = {"name": "urls", "by": "url"}
+SETTINGS = {"dedup": {"short_documents": "exclude", "verify": "none"}}
 LEAVE_OUT = ["short_documents", "duplicates", "urls_attributes"]
 
 
@@ -54,7 +56,7 @@ def _stage(name: str, *inputs: Input, io: Any = "documents", **more: Any) -> Sta
 
 
 def test_what_is_made_of_the_bands_is_not_asked_by_them() -> None:
-    bands = _stage("band_keys", io="arrays", derived_parameters=lambda _: {FEATURELESS: False})
+    bands = _stage("band_keys", io="arrays", hooks=BandKeysHooks())
     stages = [
         _stage("short_documents"),
         _stage("loud"),
@@ -71,6 +73,5 @@ def test_what_is_made_of_the_bands_is_not_asked_by_them() -> None:
         found = {stage.name: stage for stage in beside_left_out(stages, leave_out)}
         assert list(found) == [stage.name for stage in stages]
         assert [edge.asset for edge in found["band_keys"].inputs] == asked
-        assert found["band_keys"].derived_parameters is not None
         said = {LEFT_OUT: asked} if asked else {}
-        assert found["band_keys"].derived_parameters({}) == {FEATURELESS: False, **said}
+        assert found["band_keys"].hooks.derived_parameters(SETTINGS) == {FEATURELESS: False, **said}

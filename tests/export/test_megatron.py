@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpus_assets.export.assets import check_export
+from corpus_assets.export.hooks import check_export
 from resources.errors import ConfigError
 from tests.build.small import opened, write_config
 from tests.export.exported import encoded, exported, folder_of, manifest_of, tokenizer_of

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.export.assets import export_parameters
 from corpus_assets.export.formats import olmo
+from corpus_assets.export.hooks import export_parameters
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError
 from tests.build.small import prose, write_raw

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.export.assets import check_export
+from corpus_assets.export.hooks import check_export
 from resources.errors import ConfigError
 from tests.build.small import opened, write_config
 from tests.export.exported import encoded, exported, folder_of, manifest_of, tokenizer_of

@@ -76,8 +76,7 @@ def test_a_build_says_which_rule_never_found_a_span(tmp_path: Path) -> None:
     shards = corpus.listing().by_key()
     records = [partition.record for partition in partitions(corpus, stage.name).values()]
     built = [Partition(corpus.storage, record, shards[record.partition or ""]) for record in records]
-    assert stage.notes is not None
-    assert list(stage.notes(built, corpus.settings.values)) == [
+    assert list(stage.hooks.notes(built, corpus.settings.values)) == [
         "source books: the filter drops 1 of 27 documents (quality.gopher_v2.word_count 1)",
         "source notes: the filter drops 1 of 6 documents (quality.gopher_v2.word_count 1)",
         "filter rule quality.c4_v2.has_naughty_word: none of 46 documents has such a span (is its type spelt right?)",
@@ -225,16 +224,14 @@ def test_jq_writes_to_no_console_and_stops_nothing(tmp_path: Path, capfd: pytest
 )
 def test_jq_has_no_modules(tmp_path: Path, expression: str) -> None:
     corpus = small(tmp_path, {"include": [expression], "syntax": "jq"})
-    check = corpus.graph["filtered_documents"].check_before
-    assert check is not None
+    check = corpus.graph["filtered_documents"].hooks.check_before
     with pytest.raises(ConfigError, match=r"no expression in jq.*(import|include)"):
         check(corpus.settings.values)
 
 
 def test_what_is_wrong_with_an_expression_is_told_by_its_own_line(tmp_path: Path) -> None:
     corpus = small(tmp_path, {"include": ["true and\nnowhere"], "syntax": "jq"})
-    check = corpus.graph["filtered_documents"].check_before
-    assert check is not None
+    check = corpus.graph["filtered_documents"].hooks.check_before
     with pytest.raises(ConfigError, match=r"nowhere/0 is not defined at <top-level>, line 2"):
         check(corpus.settings.values)
 
@@ -298,8 +295,7 @@ def test_an_expression_is_read_before_a_build(tmp_path: Path, section: dict[str,
     with pytest.raises(ConfigError) as found:
         corpus = small(tmp_path, section)
         stage = corpus.graph["filtered_documents"]
-        assert stage.check_before is not None
-        stage.check_before(corpus.settings.values)
+        stage.hooks.check_before(corpus.settings.values)
     assert message in str(found.value)
 
 
@@ -372,8 +368,7 @@ def test_the_page_says_what_can_be_written(tmp_path: Path) -> None:
         section = block.pop("filter", None)
         corpus = small(tmp_path, section, **block)
         stage = corpus.graph["filtered_documents" if section else "clean_stream_documents"]
-        assert stage.check_before is not None
-        stage.check_before(corpus.settings.values)
+        stage.hooks.check_before(corpus.settings.values)
         assert stage.inputs[-1].asset.endswith("_attributes")
 
 

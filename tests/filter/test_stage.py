@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typing_extensions import override
 
 from corpus_assets import stages
 from corpus_assets.cli.show import Asked, show_partition
@@ -17,6 +18,7 @@ from resources.errors import ConfigError
 from resources.formats.attributes import attribute_rows
 from resources.formats.members import TABLE
 from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
+from resources.stage.hooks import Hooks, Values
 from resources.stage.task import Task
 from tests.build.small import Work, contents, drive, live_records, opened, write_raw
 from tests.filter.corpora import ONE, changes, documents, filtered, partitions, small, words, write_texts
@@ -184,9 +186,19 @@ def _made(task: Task) -> list[RowRule]:
     ]
 
 
+class _Listed(Hooks):
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {"list": 1}
+
+    @override
+    def local_files(self, settings: Values) -> dict[str, bytes]:
+        return {"list": b"gone\n"}
+
+
 @pytest.fixture
 def _own_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = RuleSet("mine", _made, derived_parameters=lambda _: {"list": 1}, local_files=lambda _: {"list": b"gone\n"})
+    chosen = RuleSet("mine", _made, hooks=_Listed())
     monkeypatch.setattr(stages, "_rule_sets", lambda *_: [chosen])
 
 

@@ -177,9 +177,7 @@ def test_a_line_that_names_no_document_is_an_error_before_anything_is_built(
     write_list(work.folder, *lines)
     corpus = opened(work.folder)
     with pytest.raises(ConfigError, match=message):
-        check = corpus.graph["takedown_list"].check_before
-        assert check is not None
-        check(corpus.settings.values)
+        corpus.graph["takedown_list"].hooks.check_before(corpus.settings.values)
 
 
 def test_a_stream_of_raw_rows_is_no_place_for_takedown() -> None:
@@ -208,9 +206,7 @@ def test_the_page_shows_a_configuration_and_a_list_that_work(work: Work) -> None
     corpus = opened(work.folder)
     listing = page.split("```text\n")[1].partition("```")[0]
     write_list(work.folder, *listing.splitlines())
-    check = corpus.graph["takedown_list"].check_before
-    assert check is not None
-    check(corpus.settings.values)
+    corpus.graph["takedown_list"].hooks.check_before(corpus.settings.values)
     assert len(list(entries({"legal.txt": listing.encode()}, ["web"]))) == 4
 
 

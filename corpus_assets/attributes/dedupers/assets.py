@@ -1,8 +1,11 @@
 """Stages of deduplication: hashes of each shard, which of them came before in the corpus, and the attribute."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from typing_extensions import override
 
 from corpus_assets.attributes.dedupers import compiled
 from corpus_assets.attributes.dedupers.earlier import seen
@@ -14,9 +17,8 @@ from resources.formats.row_tables import NAMES, TEXTS
 from resources.looked_for import absent_names, missing
 from resources.raw_files import printable
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
+from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
-
-_Values = Mapping[str, Any]
 
 
 def deduper_stages(rules: Iterable[Deduper]) -> Iterator[Stage]:
@@ -41,9 +43,7 @@ def _hashes(rule: Deduper) -> Stage:
         code_version="1",
         io="arrays",
         inputs=(same("normalized_documents", segment=None if whole else TEXTS),),
-        derived_parameters=partial(_named, values=hashed_values, rule=rule),
-        kernels=partial(_kernels, of=compiled.of_hashes, rule=rule),
-        notes=partial(_notes, rule=rule),
+        hooks=HashesHooks(rule),
         columns={"hash": "uint64[2]: of a document, paragraph or n-gram"},
         kinds=("numba",),
     )
@@ -62,9 +62,7 @@ def _seen(rule: Deduper) -> Stage:
         code_version="1",
         io="arrays",
         inputs=(every(f"{rule.name}_hashes", segment=HASHES),),
-        derived_parameters=partial(_compared, rule=rule),
-        kernels=partial(_kernels, of=compiled.of_seen, rule=rule),
-        foretells=partial(_foretold, rule=rule),
+        hooks=SeenHooks(rule),
         columns={"seen": "bit: whether an earlier shard has the hash"},
         kinds=("numba",),
     )
@@ -91,8 +89,7 @@ def _marks(rule: Deduper) -> Stage:
             same(f"{rule.name}_hashes"),
             own_segment(f"{rule.name}_seen"),
         ),
-        derived_parameters=partial(_named, values=marked_values, rule=rule),
-        kernels=partial(_kernels, of=compiled.of_marks, rule=rule),
+        hooks=MarksHooks(rule),
         columns={
             "id": "string: of the document in the same row",
             "attributes": "json: spans that are repeated, [start, end, value] in code points",
@@ -139,34 +136,72 @@ def _narrowed(rule: Deduper) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _notes(partitions: Sequence[Partition], settings: _Values, rule: Deduper) -> Iterator[str]:
-    """Yields the patterns of an entry that no file matches, and values that no document has."""
-    shards = [partition.shard for partition in partitions if partition.shard is not None]
-    for glob in [rule.glob] if isinstance(rule.glob, str) else rule.glob or []:
-        if shards and not any(shard.is_among(rule.sources, glob) for shard in shards):
-            paths = (printable(shard.path) for shard in shards)
-            yield missing(f"dedupers.{rule.name}.glob {glob!r}", len(shards), "files", paths, verb="matches")
-    yield from absent_names([one for one in partitions if one.shard and is_compared(one.shard, rule)], settings)
+@dataclass(frozen=True)
+class HashesHooks(Hooks):
+    """What a build asks of the hashes of a deduper."""
+
+    rule: Deduper
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return _named(self.rule, hashed_values(self.rule))
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_hashes(self.rule)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
+        """Yields the patterns of an entry that no file matches, and values that no document has."""
+        rule, shards = self.rule, [partition.shard for partition in partitions if partition.shard is not None]
+        for glob in [rule.glob] if isinstance(rule.glob, str) else rule.glob or []:
+            if shards and not any(shard.is_among(rule.sources, glob) for shard in shards):
+                paths = (printable(shard.path) for shard in shards)
+                yield missing(f"dedupers.{rule.name}.glob {glob!r}", len(shards), "files", paths, verb="matches")
+        yield from absent_names([one for one in partitions if one.shard and is_compared(one.shard, rule)], settings)
 
 
-def _named(_: _Values, values: Callable[[Deduper], dict[str, Any]], rule: Deduper) -> dict[str, Any]:
-    return {f"dedupers.{rule.name}.{key}": value for key, value in values(rule).items()}
+@dataclass(frozen=True)
+class SeenHooks(Hooks):
+    """What it asks of the stage that finds which hashes came before."""
+
+    rule: Deduper
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns the orders, which decide which copy is the first, the Bloom filter, and what is known."""
+        rule, key = self.rule, f"dedupers.{self.rule.name}"
+        size, functions = (rule.bloom.bytes, rule.bloom.functions) if rule.bloom else (None, None)
+        order = [source["name"] for source in settings["sources"]]
+        against = {} if rule.against is None else {f"{key}.against": sorted(rule.against)}
+        paths = {f"{key}.order of shards": "paths"} if rule.compat and rule.against is None else {}
+        bloom = {f"{key}.bloom.bytes": size, f"{key}.bloom.functions": functions}
+        return {"order of sources": order, **bloom, **against, **paths}
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_seen(self.rule)
+
+    @override
+    def foretells(self, settings: Values) -> Iterator[str]:
+        if self.rule.bloom:
+            yield self.rule.bloom.described(self.rule.name)
 
 
-def _compared(settings: _Values, rule: Deduper) -> dict[str, Any]:
-    """Returns the orders, which decide which copy is the first, the Bloom filter, and what is known."""
-    size, functions = (rule.bloom.bytes, rule.bloom.functions) if rule.bloom else (None, None)
-    key = f"dedupers.{rule.name}.bloom"
-    order = [source["name"] for source in settings["sources"]]
-    against = {} if rule.against is None else {f"dedupers.{rule.name}.against": sorted(rule.against)}
-    paths = {f"dedupers.{rule.name}.order of shards": "paths"} if rule.compat and rule.against is None else {}
-    return {"order of sources": order, f"{key}.bytes": size, f"{key}.functions": functions, **against, **paths}
+@dataclass(frozen=True)
+class MarksHooks(Hooks):
+    """What it asks of the attributes of a deduper."""
+
+    rule: Deduper
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return _named(self.rule, marked_values(self.rule))
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_marks(self.rule)
 
 
-def _kernels(_: _Values, of: Callable[[Deduper], tuple[str, ...]], rule: Deduper) -> tuple[str, ...]:
-    return of(rule)
-
-
-def _foretold(_: _Values, rule: Deduper) -> Iterator[str]:
-    if rule.bloom:
-        yield rule.bloom.described(rule.name)
+def _named(rule: Deduper, values: Values) -> Values:
+    return {f"dedupers.{rule.name}.{key}": value for key, value in values.items()}

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from typing_extensions import override
+
 from corpus_assets.filter.rules.entries import assets_named_in
 from corpus_assets.filter.rules.expressions import (
     Merged,
@@ -17,10 +19,10 @@ from corpus_assets.filter.rules.expressions import (
     merged,
 )
 from corpus_assets.filter.rules.names import NamesRead, is_name
-from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.filter.rules.section import RuleSection, SectionHooks
 from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
-from resources.stage.declaration import Values
+from resources.stage.hooks import Values
 from resources.stage.task import Task
 
 INCLUDE, EXCLUDE = "include", "exclude"
@@ -35,18 +37,31 @@ def conditions(section: RuleSection) -> RuleSet:
         partial(_made, section=section.values, where=section.where),
         drops=tuple(_names(section.values)),
         attributes=assets_named_in(expressions, section["attributes"], section.entries, section.where),
-        derived_parameters=partial(_recipe, given=section.parameters("include", "exclude", "syntax"), section=section),
-        check_before=partial(_check, section=section.values, where=section.where),
+        hooks=ConditionsHooks(section, ("include", "exclude", "syntax")),
     )
 
 
-def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
-    """Returns what the result depends on: once, filters in JSONPath selected nothing of what is no object or list."""
-    paths = _expressions(section) if section["syntax"] == "jsonpath" else []
-    values = any(map(_OF_VALUES.search, paths))
-    since = {f"{section.where}.filters of values": True} if values else {}
-    programs = _expressions(section) if section["syntax"] == "jq" else []
-    return {**given(settings), **since, **comparisons(section, paths), **closed(section, programs)}
+class ConditionsHooks(SectionHooks):
+    """What a build asks of the filter for these rules."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        """Returns what the result depends on: once, JSONPath selected nothing of what is no object or list."""
+        section = self.section
+        paths = _expressions(section) if section["syntax"] == "jsonpath" else []
+        values = any(map(_OF_VALUES.search, paths))
+        since = {f"{section.where}.filters of values": True} if values else {}
+        programs = _expressions(section) if section["syntax"] == "jq" else []
+        given = super().derived_parameters(settings)
+        return {**given, **since, **comparisons(section, paths), **closed(section, programs)}
+
+    @override
+    def check_before(self, settings: Values) -> None:
+        """Raises `ConfigError` for an expression that cannot be read."""
+        section = self.section
+        for name in ("include", "exclude"):
+            for place, expression in enumerate(section[name]):
+                compiled(expression, section["syntax"], f"{section.where}.{name}.{place}")
 
 
 _OF_VALUES = re.compile(r"^(?!\$@?(?:\.attributes|\.metadata)?\[\?).*\[\?|\[\?.*\[\?")
@@ -61,13 +76,6 @@ def _names(section: Values) -> Iterator[str]:
     if section["include"]:
         yield INCLUDE
     yield from (f"{EXCLUDE}.{place}" for place in range(len(section["exclude"])))
-
-
-def _check(_: Values, section: Values, where: str) -> None:
-    """Raises `ConfigError` for an expression that cannot be read."""
-    for name in ("include", "exclude"):
-        for place, expression in enumerate(section[name]):
-            compiled(expression, section["syntax"], f"{where}.{name}.{place}")
 
 
 def _made(_: Task, section: Values, where: str) -> list[RowRule]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.filter.rules.section import RuleSection, SectionHooks
 from resources.row_rule import Discard, Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.task import Task
 
@@ -15,9 +15,7 @@ _WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".jo
 def long_enough(section: RuleSection) -> RuleSet:
     """Returns the rule `min_text_length`, which drops texts that are too short, as all replacements leave them."""
     made = partial(_long_enough, least=section["min_text_length"], dolma=section["compat"] == "dolma")
-    return RuleSet(
-        SHORTEST, made, derived_parameters=section.parameters("min_text_length", "compat"), drops=(SHORTEST,)
-    )
+    return RuleSet(SHORTEST, made, hooks=SectionHooks(section, ("min_text_length", "compat")), drops=(SHORTEST,))
 
 
 def _long_enough(_: Task, least: int, dolma: bool) -> list[RowRule]:
@@ -32,7 +30,7 @@ def _long_enough(_: Task, least: int, dolma: bool) -> list[RowRule]:
 def discarded_fields(section: RuleSection) -> RuleSet:
     """Returns the rule `discard_fields`, which leaves out optional fields of documents."""
     made = partial(_discarded_fields, fields=section["discard_fields"])
-    return RuleSet("discard_fields", made, derived_parameters=section.parameters("discard_fields"))
+    return RuleSet("discard_fields", made, hooks=SectionHooks(section, ("discard_fields",)))
 
 
 def _discarded_fields(_: Task, fields: Sequence[str]) -> list[RowRule]:

@@ -15,7 +15,7 @@ from corpus_assets.filter.rules.section import RuleSection
 from resources.closed_jq import closed_program, reach_outside
 from resources.errors import ConfigError
 from resources.row_rule import Row
-from resources.stage.declaration import Values
+from resources.stage.hooks import Values
 
 Syntax = Literal["jsonpath", "jq"]
 Select = Callable[["Merged"], list[Any]]

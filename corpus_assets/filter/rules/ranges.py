@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from corpus_assets.filter.rules.entries import Source, source_of
-from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.filter.rules.section import RuleSection, SectionHooks
 from resources.formats.attributes import Span
 from resources.looked_for import LookedFor
 from resources.row_rule import Drop, Row, RowRule, RuleSet, Tally, Verdict
@@ -18,8 +18,8 @@ def ranges(section: RuleSection) -> RuleSet:
     sources = {name: source_of(name, section.entries, f"{section.where}.rules.{name}") for name in rules}
     assets = tuple(dict.fromkeys(source.asset for source in sources.values()))
     made = partial(_made, rules=rules, sources=sources, where=f"{section.where}.rules")
-    given = section.parameters("rules")
-    return RuleSet("ranges", made, attributes=assets, derived_parameters=given, drops=tuple(rules))
+    hooks = SectionHooks(section, ("rules",))
+    return RuleSet("ranges", made, attributes=assets, hooks=hooks, drops=tuple(rules))
 
 
 def _made(_: Task, rules: Mapping[str, Any], sources: Mapping[str, Source], where: str) -> list[RowRule]:

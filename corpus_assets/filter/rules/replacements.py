@@ -4,15 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from typing_extensions import override
+
 from corpus_assets.filter.rules.entries import assets_named_in, source_of
 from corpus_assets.filter.rules.expressions import Syntax, closed, comparisons, compiled, is_dolma, merged
 from corpus_assets.filter.rules.names import NamesRead
-from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.filter.rules.section import RuleSection, SectionHooks
 from corpus_assets.filter.spans import replaced_as_dolma
 from resources.errors import CorpusError
 from resources.looked_for import LookedFor
 from resources.row_rule import Replace, Replacement, Row, RowRule, RuleSet, Verdict
-from resources.stage.declaration import Values
+from resources.stage.hooks import Values
 from resources.stage.task import Task
 
 _COMPUTED, _ESCAPED = "$", "$$"
@@ -44,31 +46,36 @@ def replacements(section: RuleSection) -> RuleSet:
         "span_replacement",
         partial(_made, wanted=section["span_replacement"], keys=tuple(keys), where=where, dolma=dolma),
         attributes=tuple(dict.fromkeys(assets)),
-        derived_parameters=partial(_recipe, given=section.parameters("span_replacement", "compat"), section=section),
-        check_before=partial(_check, wanted=section["span_replacement"], where=where),
+        hooks=ReplacementsHooks(section, ("span_replacement", "compat")),
         replaced=replaced_as_dolma if dolma else None,
     )
 
 
-def _recipe(settings: Values, given: Callable[[Values], Values], section: RuleSection) -> Values:
-    """Returns what the result depends on."""
-    paths = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jsonpath"]
-    programs = [one["span"] for one in section["span_replacement"] if one["syntax"] == "jq"]
-    programs += [one["replacement"] for one in section["span_replacement"] if _is_computed(one["replacement"])]
-    return {**given(settings), **comparisons(section, paths), **closed(section, programs)}
+class ReplacementsHooks(SectionHooks):
+    """What a build asks of the filter for these rules."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        section, wanted = self.section, self.section["span_replacement"]
+        paths = [one["span"] for one in wanted if one["syntax"] == "jsonpath"]
+        programs = [one["span"] for one in wanted if one["syntax"] == "jq"]
+        programs += [one["replacement"] for one in wanted if _is_computed(one["replacement"])]
+        given = super().derived_parameters(settings)
+        return {**given, **comparisons(section, paths), **closed(section, programs)}
+
+    @override
+    def check_before(self, settings: Values) -> None:
+        """Raises `ConfigError` for an expression that cannot be read."""
+        for place, one in enumerate(self.section["span_replacement"]):
+            where = f"{self.section.where}.span_replacement.{place}"
+            if one["syntax"] != "attribute":
+                compiled(one["span"], one["syntax"], f"{where}.span")
+            if _is_computed(one["replacement"]):
+                compiled(one["replacement"][1:], "jq", f"{where}.replacement")
 
 
 def _is_computed(text: str) -> bool:
     return text.startswith(_COMPUTED) and not text.startswith(_ESCAPED)
-
-
-def _check(_: Values, wanted: Sequence[Values], where: str) -> None:
-    """Raises `ConfigError` for an expression that cannot be read."""
-    for place, one in enumerate(wanted):
-        if one["syntax"] != "attribute":
-            compiled(one["span"], one["syntax"], f"{where}.{place}.span")
-        if _is_computed(one["replacement"]):
-            compiled(one["replacement"][1:], "jq", f"{where}.{place}.replacement")
 
 
 def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: str, dolma: bool) -> list[RowRule]:

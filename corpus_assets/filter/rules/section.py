@@ -1,12 +1,13 @@
 """A section with rules, `filter` or an entry of `streams`, as the modules of this folder read it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
+from typing_extensions import override
+
 from corpus_assets.filter.rules.entries import Entries
-from resources.stage.declaration import Values
+from resources.stage.hooks import Hooks, Values
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,18 @@ class RuleSection:
     def __getitem__(self, key: str) -> Any:
         return self.values[key]
 
-    def parameters(self, *keys: str) -> Callable[[Values], Values]:
-        """Returns what gives values of the section as parameters of a stage."""
-        return partial(_held, held={f"{self.where}.{key}": self.values[key] for key in keys})
+    def parameters(self, *keys: str) -> Values:
+        """Returns values of the section as parameters of a stage."""
+        return {f"{self.where}.{key}": self.values[key] for key in keys}
 
 
-def _held(_: Values, held: Values) -> Values:
-    return held
+@dataclass(frozen=True)
+class SectionHooks(Hooks):
+    """What a build asks of rules whose result depends on some values of a section."""
+
+    section: RuleSection
+    keys: tuple[str, ...]
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return self.section.parameters(*self.keys)

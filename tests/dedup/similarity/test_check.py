@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.assets import checking_rule, guard_rule
+from corpus_assets.dedup.hooks import ComponentsHooks, VerifiedHooks
 from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.shared import SURE
 from corpus_assets.dedup.signatures.minhash import sign_and_sketch
@@ -117,7 +117,8 @@ def test_only_where_no_sketch_can_say_is_that_a_parameter() -> None:
     for threshold, verify, said in ((0.98, "two_sided", False), (1.0, "two_sided", True), (1.0, "exact", False)):
         dedup = {"threshold": threshold, "verify": verify, "guard": {"resemblance": None}}
         values = {"dedup": dedup, "minhash": {"sketch": 1024}, "sources": []}
-        assert (SURE in checking_rule(values), SURE in guard_rule(values)) == (said, threshold == 1.0)
+        found = (SURE in hooks.derived_parameters(values) for hooks in (VerifiedHooks(), ComponentsHooks()))
+        assert tuple(found) == (said, threshold == 1.0)
 
 
 def test_pairs_whose_texts_are_compared_are_counted() -> None:

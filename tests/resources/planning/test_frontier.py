@@ -62,7 +62,7 @@ def test_everything_starts_once(corpus: Corpus) -> None:
 
 
 def test_the_stages_with_a_gate_are_those_of_the_docs(corpus: Corpus) -> None:
-    assert {stage.name for stage in corpus.graph if stage.gate or stage.gate_all} == BARRIERS
+    assert {stage.name for stage in corpus.graph if stage.has_gate} == BARRIERS
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 5])
@@ -109,7 +109,6 @@ def _could_start_at(planner: Planner, key: Key, done_at: dict[Key, int]) -> int:
     last = -1
     for edge in planner.graph[key[0]].inputs:
         read = planner.graph[edge.asset]
-        gated = read.gate is not None or read.gate_all is not None
-        keys = planner.partitions(read) if gated else planner.keys_read(edge, key[1])
+        keys = planner.partitions(read) if read.has_gate else planner.keys_read(edge, key[1])
         last = max([last, *(done_at[read.name, one] for one in keys)])
     return last

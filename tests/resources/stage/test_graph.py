@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from resources.errors import ConfigError
 from resources.planning.changes import input_change
 from resources.shards import Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.graph import Graph
+from resources.stage.hooks import Hooks, Values
 from resources.stage.settings import Settings
 
 
@@ -21,6 +23,12 @@ def nothing(_: Any) -> None:
 def stage(name: str, *reads: str, group: str = "g", **more: Any) -> Stage:
     inputs: tuple[Input, ...] = tuple(same(asset) for asset in reads)
     return Stage(name, group, "", Partitioning.SHARD, nothing, "1", "records", inputs, **more)
+
+
+class Counting(Hooks):
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {"n": len(settings)}
 
 
 DIAMOND = Graph([stage("d", "b", "c", group="late"), stage("b", "a"), stage("c", "a"), stage("a"), stage("e")])
@@ -81,7 +89,7 @@ VALUES: Mapping[str, Any] = {
 def test_a_stage_sees_what_it_declared_and_nothing_else() -> None:
     settings = Settings(VALUES)
     shard = Shard("b--x", "b", "x", "", "x", 0, "")
-    own = stage("s", parameters=("mix.seed", "source.epochs"), derived_parameters=lambda values: {"n": len(values)})
+    own = stage("s", parameters=("mix.seed", "source.epochs"), hooks=Counting())
     assert settings.parameters(own, shard) == {"mix.seed": 3, "source.epochs": 2.0, "n": 3}
     assert settings.sources() == ["a", "b"]
     assert settings.bands() == ["band-00", "band-01"]

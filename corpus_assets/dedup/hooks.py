@@ -1,0 +1,145 @@
+"""What a build asks of the stages of deduplication: parameters that follow from the configuration, gate and notes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isinf
+from typing import Any
+
+from typing_extensions import override
+
+from corpus_assets.dedup import compiled
+from corpus_assets.dedup.clusters.worst import MIN_JUDGED, broken_floors
+from corpus_assets.dedup.shared import (
+    FEATURELESS,
+    LEFT_OUT,
+    LOSSES,
+    NEIGHBOURS,
+    ORDER,
+    PAIR_THRESHOLD,
+    SKETCHED,
+    SURE,
+)
+from corpus_assets.dedup.signatures.scheme import CLEANING
+from corpus_assets.dedup.similarity.check import surely_above
+from resources.stage.hooks import Hooks, Values
+from resources.stage.partition import Partition
+
+
+class MinhashesHooks(Hooks):
+    """Those of signatures: ones of differently cleaned texts must not be compared."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {"cleaning": CLEANING}
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_minhashes(settings)
+
+
+@dataclass(frozen=True)
+class BandKeysHooks(Hooks):
+    """Those of band keys. left_out: attributes that the mix leaves out, besides those of deduplication itself.
+
+    Documents without a shingle may pair in the reference; but a check would find nothing to compare.
+    """
+
+    left_out: tuple[str, ...] = ()
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        dedup = settings["dedup"]
+        pair = {FEATURELESS: dedup["short_documents"] == "include" and dedup["verify"] == "none"}
+        return {**pair, LEFT_OUT: list(self.left_out)} if self.left_out else pair
+
+
+class OrderedHooks(Hooks):
+    """Those of a stage that depends on the order of sources, which decides which document of a cluster comes first."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {ORDER: [source["name"] for source in settings["sources"]]}
+
+
+class PairsHooks(OrderedHooks):
+    """Those of the pairs of a band. If pairs are checked, neighbours in a bucket are paired too.
+
+    For the first document of a bucket may turn out unlike a later one.
+    """
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {**super().derived_parameters(settings), NEIGHBOURS: settings["dedup"]["verify"] != "none"}
+
+
+class CandidatesHooks(Hooks):
+    """Those of candidate pairs, which carry a sketch if they are checked."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {SKETCHED: settings["dedup"]["verify"] != "none"}
+
+
+class VerifiedHooks(CandidatesHooks):
+    """Those of verified pairs."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        by_texts = settings["dedup"]["verify"] == "two_sided" and _sketches_cannot_say(settings)
+        return {**super().derived_parameters(settings), **({SURE: False} if by_texts else {})}
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_verified_pairs(settings)
+
+
+class ComponentsHooks(OrderedHooks):
+    """Those of clusters: the guard may hold documents to the threshold of pairs, and no source may lose too much."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        dedup, order = settings["dedup"], super().derived_parameters(settings)
+        if dedup["guard"]["resemblance"] is not None:
+            return order
+        by_texts = {SURE: False} if _sketches_cannot_say(settings) else {}
+        return {**order, PAIR_THRESHOLD: dedup["threshold"], **by_texts}
+
+    @override
+    def kernels(self, settings: Values) -> Sequence[str]:
+        return compiled.of_components(settings)
+
+    @override
+    def gate(self, counters: Values, settings: Values) -> Sequence[str]:
+        return retention(counters, settings)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
+        """Yields the sources that lose more than allowed but have too few documents to stop a build."""
+        allowed = settings["dedup"]["max_loss"]
+        for partition in partitions:
+            for source, loss in losses_of(partition.record.numbers)["sources"].items():
+                if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]:
+                    removed, documents = f"{loss['removed']:,}", f"{loss['documents']:,}"
+                    yield f"source {source}: {removed} of {documents} documents are duplicates of others"
+
+
+def _sketches_cannot_say(settings: Values) -> bool:
+    return isinf(surely_above(settings["dedup"]["threshold"], settings["minhash"]["sketch"]))
+
+
+def retention(counters: Values, settings: Values) -> list[str]:
+    """Returns the sources that lose more than `dedup.max_loss` allows, and how many clusters could not be examined."""
+    losses = losses_of(counters)
+    faults = broken_floors(losses["sources"], settings["dedup"]["max_loss"])
+    if count := losses["unexamined_clusters"]:
+        faults.append(
+            f"{count:,} clusters hold documents unlike the one that is kept and have more than "
+            f"dedup.guard.max_examined ({settings['dedup']['guard']['max_examined']:,}) documents"
+        )
+    return faults
+
+
+def losses_of(counters: Values) -> Mapping[str, Any]:
+    """Returns the counters of `components`; version 0.1 wrote them among the statistics."""
+    found: Mapping[str, Any] = counters.get(LOSSES, counters)
+    return found

@@ -1,0 +1,148 @@
+"""What a build asks of the stages of datasets in the formats of trainers, and what can be checked before it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typing_extensions import override
+
+from corpus_assets import dataset_names as names
+from corpus_assets.config.export_options import Export
+from corpus_assets.config.exports import export_section, format_name
+from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
+from corpus_assets.export.format import Build
+from corpus_assets.export.mixture import shares_of
+from corpus_assets.export.registry import format_of
+from corpus_assets.tokenize import tokenizer
+from corpus_assets.tokenize.datasets import dataset_run_options
+from corpus_assets.tokenize.encode.attempts import slower_notes
+from resources.config_files import read_outside
+from resources.errors import ConfigError
+from resources.stage.hooks import Hooks
+from resources.stage.partition import Partition
+
+WEIGHTS = "weights"
+"""The local file with the shares of sources."""
+MAY_BE_EMPTY, EMPTY = "may_be_empty", "sources_without_tokens"
+MAX_WEIGHTS_BYTES = 1 << 20
+_NOT_CONTENT = {"name", "tokenizer", "weights", *CLEANING}
+
+
+def _entry(settings: Settings, name: str) -> Settings:
+    (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
+    return dict(dataset)
+
+
+@dataclass(frozen=True)
+class MixtureHooks(Hooks):
+    """What a build asks of the mixture of a dataset."""
+
+    dataset: ExportedDataset
+
+    @override
+    def derived_parameters(self, settings: Settings) -> Settings:
+        where, files = f"datasets.{self.dataset.name}.weights", self.local_files(settings)
+        values = dict(_entry(settings, self.dataset.name)["weights"])
+        if WEIGHTS in files:
+            values["shares"] = shares_of(files[WEIGHTS], values["shares"])
+        asked = values["tokens"] or values["shares"]
+        sources = (source["name"] for source in settings["sources"] if source["may_be_empty"])
+        if permitted := [source for source in sources if asked.get(source)]:
+            values[MAY_BE_EMPTY] = permitted
+        return {f"{where}.{key}": value for key, value in values.items()}
+
+    @override
+    def local_files(self, settings: Settings) -> Mapping[str, bytes]:
+        shares = _entry(settings, self.dataset.name)["weights"]["shares"]
+        key = f"datasets.{self.dataset.name}.weights.shares"
+        return {WEIGHTS: read_outside(key, shares, MAX_WEIGHTS_BYTES)} if isinstance(shares, str) else {}
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
+        where = f"datasets.{self.dataset.name}.weights"
+        for partition in partitions:
+            for source in partition.record.statistics.get(EMPTY, ()):
+                yield f"{where} {source!r}: it has no documents, so the others share what it should have"
+
+
+@dataclass(frozen=True)
+class StreamHooks(Hooks):
+    """What it asks of a token stream, of the first dataset that has it."""
+
+    dataset: ExportedDataset
+
+    @override
+    def derived_parameters(self, settings: Settings) -> Settings:
+        return {f"cleaning.{key}": value for key, value in self.dataset.cleaning.items()}
+
+    @override
+    def run_options(self, settings: Settings) -> Settings:
+        return dataset_run_options(settings, self.dataset.name)
+
+    @override
+    def kernels(self, settings: Settings) -> Sequence[str]:
+        return ("corpus_assets.tokenize.kernels.unlike.marked_texts",)
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
+        return slower_notes(partitions, names.token_stream(self.dataset.stream))
+
+
+@dataclass(frozen=True)
+class ManifestHooks(Hooks):
+    """What it asks of the manifest of a dataset."""
+
+    dataset: ExportedDataset
+
+    @override
+    def derived_parameters(self, settings: Settings) -> Settings:
+        return export_parameters(settings, self.dataset.name)
+
+
+class FilesHooks(ManifestHooks):
+    """What it asks of the files of a dataset."""
+
+    @override
+    def check_before(self, settings: Settings) -> None:
+        check_export(settings, self.dataset.name)
+
+    @override
+    def kernels(self, settings: Settings) -> Sequence[str]:
+        return self.dataset.format.kernels
+
+
+def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
+    """Returns what the files of a dataset depend on: its options, without those that its token stream depends on."""
+    entry = _entry(settings, name)
+    section = export_section(entry)
+    unset = {key for key in section.later if entry[key] is None}
+    options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT | unset}
+    options |= section.more_parameters
+    if isinstance(options["input"], Mapping):
+        options["input"] = "files"
+    return {f"datasets.{name}.{key}": value for key, value in options.items()}
+
+
+def check_export(settings: Settings, name: str) -> None:
+    """Raises `ConfigError` for what the format cannot hold, and for a separator that the tokenizer lacks."""
+    entry = _entry(settings, name)
+    own = f"datasets.{name}.tokenizer" if entry["tokenizer"] else "tokenizer"
+    options = entry["tokenizer"] or settings["tokenizer"]
+    loaded = tokenizer.check_tokenizer(options, own)
+    section = export_section(entry)
+    if loaded is not None:
+        Build.of(name, section, loaded)
+    vocabulary = loaded.vocab_size if loaded else options.get("vocabulary")
+    if vocabulary is not None:
+        require_possible(name, section, vocabulary)
+
+
+def require_possible(name: str, section: Export, vocabulary: int) -> None:
+    """Raises `ConfigError` for a vocabulary, or options, with which a format cannot hold a dataset."""
+    if section.most_ids is not None and vocabulary > section.most_ids:
+        raise ConfigError(
+            f"datasets.{name}: format {format_name(section)} holds ids up to {section.most_ids - 1:,}, and the "
+            f"tokenizer has {vocabulary:,} entries; valid: a smaller vocabulary, or another format"
+        )
+    for reason in format_of(section).refuses(section, vocabulary):
+        raise ConfigError(f"datasets.{name}: {reason}")
