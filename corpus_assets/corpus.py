@@ -29,7 +29,9 @@ from resources.stage.graph import Graph
 from resources.stage.settings import Settings
 from resources.storage import open_storage
 from resources.storage.holders import Process, this_process
+from resources.storage.interface import Storage
 from resources.storage.ownership import Claimant, claim, owns, require_owner
+from resources.storage.read_only import ReadOnlyStorage
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 _PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
@@ -46,10 +48,13 @@ class Corpus:
     """Everything that planning and building need; knows nothing of Dagster.
 
     folder: where relative paths and modules of the user's own are. file: the configuration. home: its folder, another
-    one only for a sample, where logs and Dagster's runs are kept.
+    one only for a sample, where logs and Dagster's runs are kept. read_only: whether what would write to the store is
+    refused (`ReadOnlyError`).
     """
 
-    def __init__(self, config: CorpusConfig, folder: Path, file: Path | None = None) -> None:
+    def __init__(
+        self, config: CorpusConfig, folder: Path, file: Path | None = None, *, read_only: bool = False
+    ) -> None:
         self.config = config
         self.folder = folder
         self.file = file or folder / "corpus.yaml"
@@ -61,19 +66,21 @@ class Corpus:
             require_after_filter(config.mix.leave_out, stages)
         self.graph = Graph(stages)
         self.settings.require_own_keys(self.graph)
-        self.storage = open_storage(self.settings.values["storage"], folder)
+        storage = open_storage(self.settings.values["storage"], folder)
+        self.storage: Storage = ReadOnlyStorage(storage) if read_only else storage
         self.ledger = Ledger(self.storage, self.graph.formerly)
 
     @classmethod
-    def open(cls, path: str | Path | None = None, changes: Sequence[str] = ()) -> "Corpus":
+    def open(cls, path: str | Path | None = None, changes: Sequence[str] = (), *, read_only: bool = False) -> "Corpus":
         """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`.
 
-        changes: `KEY=VALUE` each, to ask what they would cost; nothing may be built with any.
+        changes: `KEY=VALUE` each, to ask what they would cost; nothing may be built with any. read_only: True for who
+        only reads, so that nothing is written to the store, not even what would save time.
         """
         file = _config_file(path)
         config = load_config(file, changes)
         of = config.sample.of if config.sample else None
-        return cls(config, Path(of).parent if of else file.parent, file)
+        return cls(config, Path(of).parent if of else file.parent, file, read_only=read_only)
 
     @cached_property
     def engine(self) -> Engine:

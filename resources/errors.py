@@ -1,6 +1,9 @@
 """One exception class per kind of fault. A message says what was received, what is valid, and where."""
 
 import errno
+from typing import Any
+
+from typing_extensions import override
 
 
 class CorpusError(Exception):
@@ -105,8 +108,20 @@ class StoreAccessError(StorageError, OSError):
     def __str__(self) -> str:
         return self.problem
 
-    def __reduce__(self) -> tuple[type["StoreAccessError"], tuple[str, int]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self.problem, self.number))
+
+
+class ReadOnlyError(StoreAccessError):
+    """A store that was opened to be read is asked for more. place: the store. asked: what of it, in words."""
+
+    def __init__(self, place: str, asked: str) -> None:
+        super().__init__(f"{place} is opened to be read only, and was asked to {asked}", errno.EROFS)
+        self.place, self.asked = place, asked
+
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.place, self.asked))
 
 
 class DamagedCopyError(StorageError):

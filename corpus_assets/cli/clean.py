@@ -27,7 +27,7 @@ class Cleaned:
 
 def run(config: Path | None, *, dry_run: bool, force: bool = False, taking_over: bool = False) -> None:
     """Cleans a corpus and prints what was removed; or only takes its store over from another configuration."""
-    corpus = Corpus.open(config)
+    corpus = Corpus.open(config, read_only=dry_run and not taking_over)
     if taking_over:
         with corpus.storage.exclusive():
             take_over(corpus.storage, corpus.claimant)

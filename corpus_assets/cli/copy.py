@@ -19,7 +19,7 @@ def run(
     config: Path | None, root: str, only: Sequence[str] | None, changes: Sequence[str], jobs: int, *, as_json: bool
 ) -> int:
     """Copies a corpus and prints what was done; returns the exit code: 1 if a partition could not be copied."""
-    source = Corpus.open(config)
+    source = Corpus.open(config, read_only=True)
     target = Corpus.open(config, _changes(root, changes))
     assets = [stage.name for stage in selected(source, only)] if only else None
     with _bar(disable=as_json) as bar:

@@ -48,9 +48,9 @@ def difference(config: Path | None, asked: Asked) -> Difference:
     if asked.since is not None and asked.old is not None:
         raise ConfigError("--since compares a corpus with its own past; it takes no other store or report")
     if asked.old is not None:
-        new = open_side(asked.new) if asked.new is not None else of_corpus(Corpus.open(config))
+        new = open_side(asked.new) if asked.new is not None else of_corpus(Corpus.open(config, read_only=True))
         return compared_sides(open_side(asked.old), new, asked.asset, asked.examples)
-    return _with_its_past(of_corpus(Corpus.open(config)), asked.since)
+    return _with_its_past(of_corpus(Corpus.open(config, read_only=True)), asked.since)
 
 
 def _with_its_past(present: Side, time: str | None) -> Difference:

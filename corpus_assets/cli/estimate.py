@@ -39,7 +39,7 @@ def run(config: Path | None, seconds: float, prices: Prices, *, as_json: bool) -
         if not as_json:
             print_line(errors(), what)
 
-    found = run_estimate(Corpus.open(config), seconds, say)
+    found = run_estimate(Corpus.open(config, read_only=True), seconds, say)
     if as_json:
         print_json(_as_json(found, prices))
     else:

@@ -51,7 +51,7 @@ def run(config: Path | None, asked: Asked, *, as_json: bool, plot: Path | None) 
     names = chosen(asked.methods)
     if plot is not None:
         require_drawable(plot)
-    found = compared(Corpus.open(config), asked, names)
+    found = compared(Corpus.open(config, read_only=True), asked, names)
     if plot is not None:
         save(plot, drawn(found.methods, [_words(row) for row in found.methods], _title(found), plot.suffix))
     if as_json:

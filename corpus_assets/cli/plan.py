@@ -21,7 +21,7 @@ def run(
     config: Path | None, select: list[str] | None, changes: Sequence[str], *, as_json: bool, check: bool, every: bool
 ) -> int:
     """Prints the plan; returns the exit code. changes: of the configuration, `KEY=VALUE` each."""
-    corpus = Corpus.open(config, changes)
+    corpus = Corpus.open(config, changes, read_only=True)
     planner = corpus.planner()
     chosen = selected(corpus, select)
     planner.check_before(stage for stage in chosen if not planner.all_fresh(stage))

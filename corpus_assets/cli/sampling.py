@@ -82,7 +82,7 @@ def write_sample_config(config: Path | None, asked: Asked) -> Path:
 
     `ConfigError` if the folder holds anything else than a sample of this corpus.
     """
-    whole = Corpus.open(config)
+    whole = Corpus.open(config, read_only=True)
     if whole.config.sample is not None:
         raise ConfigError(f"{whole.file} is a sample already; give the corpus.yaml of the whole")
     folder = (asked.root or _beside(whole, asked.name)).absolute()

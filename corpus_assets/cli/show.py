@@ -53,7 +53,7 @@ class Asked:
 def run(config: Path | None, asset: str, partition: str | None, asked: Asked) -> None:
     """Prints a partition."""
     out = output()
-    for line in show_partition(Corpus.open(config), asset, partition, asked):
+    for line in show_partition(Corpus.open(config, read_only=True), asset, partition, asked):
         print_line(out, line)
 
 

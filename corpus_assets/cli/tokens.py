@@ -63,7 +63,7 @@ class Dataset(msgspec.Struct):
 
 def run(config: Path | None, *, as_json: bool) -> None:
     """Prints the numbers of what is built."""
-    corpus = Corpus.open(config)
+    corpus = Corpus.open(config, read_only=True)
     planner = corpus.planner()
     streams, datasets = list(_streams(corpus, planner)), list(_datasets(corpus, planner))
     if as_json:

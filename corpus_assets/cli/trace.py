@@ -18,7 +18,7 @@ _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} |
 
 def run(config: Path | None, dataset: str, file: str, place: tuple[int, int], *, as_json: bool) -> None:
     """Prints where a token comes from. place: row of the file, and position in it."""
-    corpus = Corpus.open(config)
+    corpus = Corpus.open(config, read_only=True)
     known = [entry["name"] for entry in corpus.settings.values["datasets"]]
     if dataset not in known:
         raise ConfigError(f"no dataset named {dataset!r}; there are {', '.join(known)}{did_you_mean(dataset, known)}")

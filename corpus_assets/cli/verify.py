@@ -66,7 +66,7 @@ def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -
 
     What could not be read is never mended.
     """
-    corpus = Corpus.open(config)
+    corpus = Corpus.open(config, read_only=not mend)
     result = verify(corpus, deep=deep)
     if mend and result.bad:
         result.mended = mended(corpus, result, deep=deep)

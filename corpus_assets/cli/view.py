@@ -10,7 +10,7 @@ from corpus_assets.viewer.alone import serve
 
 def run(config: Path | None, host: str, port: int) -> None:
     """Serves the corpus until Ctrl-C."""
-    file = Corpus.open(config).file
+    file = Corpus.open(config, read_only=True).file
     require_free(host, port)
     warn_of_open_door(host, runs=False)
     print_line(errors(), f"the corpus:  {address(host, port)}/corpus/   (Ctrl-C stops it)")

@@ -39,7 +39,7 @@ class Asked:
 
 def run(config: Path | None, asked: Asked, *, as_json: bool) -> None:
     """Prints the ways of the documents that are asked for."""
-    look = Look(Corpus.open(config))
+    look = Look(Corpus.open(config, read_only=True))
     ways = list(ways_of(look, asked))
     if as_json:
         print_json({"ways": [asdict(way) for way in ways]})

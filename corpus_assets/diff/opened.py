@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
-from typing_extensions import override
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.diff.numbers import FILE_BYTES, Numbers
@@ -20,6 +18,7 @@ from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 from resources.storage.local import LocalStorage
 from resources.storage.ownership import owner_of
+from resources.storage.read_only import ReadOnlyStorage
 
 CONFIG = "corpus.yaml"
 _PAGES = (".json", ".html")
@@ -70,7 +69,7 @@ def open_side(path: Path) -> Side:
     if path.suffix in _PAGES:
         with path.open("rb") as file:
             return Side(str(path), reported(file.read(FILE_BYTES + 1), str(path)))
-    return of_corpus(Corpus.open(path))
+    return of_corpus(Corpus.open(path, read_only=True))
 
 
 def of_corpus(corpus: Corpus) -> Side:
@@ -90,21 +89,13 @@ def _of_folder(folder: Path) -> Side:
     if (folder / FOLDER).is_dir():
         return _of_store(folder)
     if (folder / CONFIG).is_file():
-        return of_corpus(Corpus.open(folder / CONFIG))
+        return of_corpus(Corpus.open(folder / CONFIG, read_only=True))
     raise ConfigError(f"{folder}: has neither a ledger, as a store, nor a {CONFIG}")
-
-
-class _ReadOnly(LocalStorage):
-    """A store that nothing is written to, not even what would save time."""
-
-    @override
-    def write(self, path: str, content: bytes) -> NoReturn:
-        raise PermissionError(f"{self.place} is only read")
 
 
 def _of_store(folder: Path) -> Side:
     """Returns a store without its corpus.yaml. Partitions that the last build no longer had are left out."""
-    storage = _ReadOnly(folder.absolute())
+    storage = ReadOnlyStorage(LocalStorage(folder.absolute()))
     ledger = Ledger(storage)
     owner = owner_of(storage)
     known: dict[str, Records] = {}

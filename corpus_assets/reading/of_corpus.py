@@ -23,7 +23,7 @@ class Found(NamedTuple):
 
 def find_stream(file: str | Path, name: str) -> Found:
     """Returns a token stream; `ReadingError` if there is none of that name, or a partition is not built."""
-    corpus = Corpus.open(file)
+    corpus = Corpus.open(file, read_only=True)
     datasets = streamed_datasets(corpus.settings.values["datasets"])
     tokenizers = {dataset.stream: dataset.tokenizer for dataset in datasets if not dataset.mixed}
     if name not in tokenizers:

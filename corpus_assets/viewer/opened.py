@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any, Generic, NoReturn, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from corpus_assets.corpus import Corpus
 from corpus_assets.orchestration.failures import failures
@@ -16,10 +16,9 @@ from corpus_assets.tracing.look import Look
 from resources.errors import CorpusError
 from resources.formats.texts import document_texts
 from resources.jit import load
-from resources.ledger import Ledger, Record
+from resources.ledger import Record
 from resources.planning.planner import Planner
 from resources.stage.partition import Partition
-from resources.storage.interface import Storage
 
 _LOG = logging.getLogger("corpus.viewer")
 
@@ -30,27 +29,6 @@ QUICK = 0.1
 """Seconds of a look that a page can wait for; a longer one is made anew in the background, and the old one shown."""
 
 V = TypeVar("V")
-
-
-class ReadOnly:
-    """A store that cannot be written; what only saves time, such as snapshots of records, is not written then."""
-
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._storage, name)
-
-    def __hash__(self) -> int:
-        return hash(self._storage.place)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReadOnly) and other._storage.place == self._storage.place
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise PermissionError("the viewer writes nothing")
-
-    write = delete = begin = exclusive = remove_abandoned = _refuse
 
 
 @dataclass
@@ -119,9 +97,7 @@ class View:
     """One corpus as its configuration file is now, and looks at its ledger."""
 
     def __init__(self, file: Path) -> None:
-        self.corpus = Corpus.open(file)
-        self.corpus.storage = cast(Storage, ReadOnly(self.corpus.storage))
-        self.corpus.ledger = Ledger(self.corpus.storage, self.corpus.graph.formerly)
+        self.corpus = Corpus.open(file, read_only=True)
         self.looks = Looks()
 
     def records(self, asset: str) -> dict[str | None, Record]:

@@ -172,14 +172,6 @@ class ObjectBuilders:
         finally:
             del _ALONE[known]
 
-    def written_down(self) -> Iterator[Process]:
-        """Yields the processes that wrote themselves down, without those that have ended on this machine.
-
-        One that was killed elsewhere is among them until its time is over and another builder comes.
-        """
-        found = (_read(self.objects, name) for name in list(self.objects.names(FOLDER)))
-        return (one.process for one in found if one is not None and not one.process.has_ended())
-
     @contextmanager
     def _present(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
         with ExitStack() as held:
@@ -229,6 +221,15 @@ class ObjectBuilders:
         if me.alone or other.alone:
             return rest
         return f", with another configuration{rest}" if me.process.settings != other.process.settings else ""
+
+
+def written_down(objects: Objects) -> Iterator[Process]:
+    """Yields the processes that wrote themselves down, without those that have ended on this machine.
+
+    One that was killed elsewhere is among them until its time is over and another builder comes.
+    """
+    found = (_read(objects, name) for name in list(objects.names(FOLDER)))
+    return (one.process for one in found if one is not None and not one.process.has_ended())
 
 
 def _others(objects: Objects, builder: Process) -> Iterator[Written]:

@@ -21,7 +21,7 @@ from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.interface import Entry, Storage, Unpublished
 from resources.storage.leases import Held, Lease
-from resources.storage.object_builders import ObjectBuilders, require_builder
+from resources.storage.object_builders import ObjectBuilders, require_builder, written_down
 from resources.storage.object_leases import BuilderLease, ObjectLeases
 from resources.storage.s3_address import Address, parse_address
 from resources.storage.s3_client import (
@@ -287,7 +287,7 @@ class S3Storage(Storage):
 
     @override
     def at_work(self) -> list[str]:
-        return [f"{one.words.rstrip(',')}, unless it was killed," for one in self._builders.written_down()]
+        return [f"{one.words.rstrip(',')}, unless it was killed," for one in written_down(self._objects)]
 
     @property
     def _builders(self) -> ObjectBuilders:

@@ -9,7 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from corpus_assets import numbers
-from corpus_assets.viewer.opened import ReadOnly
+from corpus_assets.viewer.opened import View
+from resources.errors import ReadOnlyError
 from resources.records import partition_name
 from resources.stage.partition import Partition
 from tests.build.small import live_records, opened
@@ -95,7 +96,10 @@ def test_what_there_is_not_is_said(pages: TestClient, address: str, status: int,
 
 
 def test_the_viewer_has_no_way_to_write(built_once: Path) -> None:
-    store = ReadOnly(opened(built_once).storage)
-    for method in ("write", "delete", "begin", "exclusive", "remove_abandoned"):
-        with pytest.raises(PermissionError, match="writes nothing"):
-            getattr(store, method)("owner.json")
+    corpus = View(built_once / "corpus.yaml").corpus
+    assert corpus.ledger.storage is corpus.storage
+    for enter in (corpus.exclusive, corpus.building):
+        with pytest.raises(ReadOnlyError, match="opened to be read only"), enter():
+            pytest.fail("the store was held")
+    with pytest.raises(ReadOnlyError, match=r"was asked to remove ledger/components/_\.json"):
+        corpus.ledger.forget("components", None)
