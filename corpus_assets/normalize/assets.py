@@ -108,7 +108,7 @@ def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, i
 
 NORMALIZED_DOCUMENTS = Stage(
     name="normalized_documents",
-    group="normalize",
+    group="documents",
     unit_in="raw rows",
     unit_out="documents",
     reasons=document_reasons,
@@ -131,7 +131,7 @@ NORMALIZED_DOCUMENTS = Stage(
 
 SHORT_DOCUMENTS = Stage(
     name="short_documents",
-    group="normalize",
+    group="deduplication",
     unit_in="documents",
     unit_out="documents",
     description="Marks documents with fewer cleaned characters than the threshold; the mix leaves them out.",
