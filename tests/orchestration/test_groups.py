@@ -70,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def every_dataset() -> list[dict[str, Any]]:
-    """Datasets of every mode and format, from splits and from files, with tokenizers of their own, weights, and mixed."""
+    """Datasets of every format, from splits and from files, with tokenizers of their own, with weights, and mixed."""
     formats = [dataset(name, tokenizer=TOKENIZER) for name in EXPORTS]
     return [
         *DATASETS,
