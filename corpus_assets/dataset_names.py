@@ -10,6 +10,11 @@ def group(dataset: str) -> str:
     return "dataset_" + re.sub(r"[-.]", "_", dataset)
 
 
+def repetitions(deduper: str) -> str:
+    """Returns the group of a deduper's assets: one for each, as the filter may lie between two of them."""
+    return "repetitions_" + re.sub(r"[-.]", "_", deduper)
+
+
 def raw_source(dataset: str) -> str:
     """Returns the asset with the content versions of a dataset's own files."""
     return f"{dataset}_raw_source"

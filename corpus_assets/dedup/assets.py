@@ -27,7 +27,7 @@ PAIRS = {"first": "uint32: number of the earlier document", "later": "uint32: nu
 STAGES = [
     Stage(
         name="minhashes",
-        group="dedup",
+        group="deduplication",
         unit_in="documents",
         unit_out="documents",
         description="MinHash signature of every document, over the shingles of its cleaned text, and the sketch that "
@@ -47,7 +47,7 @@ STAGES = [
     ),
     Stage(
         name="band_keys",
-        group="dedup",
+        group="deduplication",
         unit_in="documents",
         unit_out="documents",
         description="Keys by which documents meet: one of 64 bits per band and document, and the digest of each text. "
@@ -72,7 +72,7 @@ STAGES = [
     ),
     Stage(
         name="exact_duplicates",
-        group="dedup",
+        group="deduplication",
         unit_in="documents",
         unit_out="pairs",
         description="Documents with equal texts of one range of digests: each later one with the first of its kind.",
@@ -88,7 +88,7 @@ STAGES = [
     ),
     Stage(
         name="duplicate_pairs",
-        group="dedup",
+        group="deduplication",
         unit_in="documents",
         unit_out="pairs",
         description="Candidate pairs of one band over all shards: documents with equal keys, as a star per key; later "
@@ -105,7 +105,7 @@ STAGES = [
     ),
     Stage(
         name="candidate_pairs",
-        group="dedup",
+        group="deduplication",
         unit_in="pairs",
         unit_out="pairs",
         description="Candidate pairs of all bands, each once, of one range of later documents; each with the sketch of "
@@ -125,7 +125,7 @@ STAGES = [
     ),
     Stage(
         name="verified_pairs",
-        group="dedup",
+        group="deduplication",
         unit_in="pairs",
         unit_out="pairs",
         description="Candidate pairs of one range of first documents whose sketches or texts are similar enough.",
@@ -145,7 +145,7 @@ STAGES = [
     ),
     Stage(
         name="components",
-        group="dedup",
+        group="deduplication",
         unit_in="documents",
         unit_out="cluster members",
         description="Clusters of near-duplicates: every member, the document kept in its stead, and the cluster size.",
@@ -179,7 +179,7 @@ STAGES = [
     ),
     Stage(
         name="duplicates",
-        group="dedup",
+        group="deduplication",
         unit_in="documents",
         unit_out="documents",
         description="Which documents of a shard are duplicates, of which kept document, in a cluster of what size.",

@@ -133,7 +133,7 @@ class ShortHooks(Hooks):
 
 NORMALIZED_DOCUMENTS = Stage(
     name="normalized_documents",
-    group="normalize",
+    group="documents",
     unit_in="raw rows",
     unit_out="documents",
     description="Documents of one raw file in the Dolma schema: texts normalized, order and metadata kept.",
@@ -150,7 +150,7 @@ NORMALIZED_DOCUMENTS = Stage(
 
 SHORT_DOCUMENTS = Stage(
     name="short_documents",
-    group="normalize",
+    group="deduplication",
     unit_in="documents",
     unit_out="documents",
     description="Marks documents with fewer cleaned characters than the threshold; the mix leaves them out.",

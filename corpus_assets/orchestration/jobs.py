@@ -27,7 +27,8 @@ def build_job(corpus: Corpus, group: str | None = None) -> dg.JobDefinition:
         if not report.ok:
             raise dg.Failure(in_words(report), allow_retries=False)
 
-    what = f"The assets of group {group}, and everything they read" if group else "All assets"
+    of_group = ", ".join(stage.name for stage in corpus.graph if stage.group == group)
+    what = f"{of_group}, and everything that is read for them" if group else "All assets"
     select = f" --select +group:{group}" if group else ""
 
     @dg.job(

@@ -264,7 +264,7 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
 STAGES = [
     Stage(
         name="inventory",
-        group="raw",
+        group="sources",
         unit_in="raw files",
         unit_out="raw files",
         description="All raw files, which are the shard partitions; and here the configuration of the corpus.",
@@ -284,7 +284,7 @@ STAGES = [
     ),
     Stage(
         name="raw_source",
-        group="raw",
+        group="sources",
         unit_in="raw files",
         unit_out="raw files",
         description="Content version of one raw file: a digest of its bytes, taken again only if it was rewritten.",

@@ -167,7 +167,7 @@ def _split_stage(
 ) -> Stage:
     return Stage(
         name=name,
-        group="split",
+        group="splits",
         unit_in="documents",
         unit_out="documents",
         reasons=reasons,
@@ -190,7 +190,7 @@ _SELECTION = ("split.method", "split.seed", "split.holdout")
 STAGES = [
     Stage(
         name="holdout_selection",
-        group="split",
+        group="splits",
         unit_in="documents",
         unit_out="sources",
         description="Threshold of each source: documents whose content hash is below it are held out.",
@@ -245,7 +245,7 @@ STAGES = [
     ),
     Stage(
         name="holdout_hashes",
-        group="split",
+        group="splits",
         unit_in="documents",
         unit_out="texts",
         description="SHA-256 digests of all held-out texts, which are removed from train.",

@@ -73,7 +73,7 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
     """
     return Stage(
         name=names.SHARED_TOKENIZER if dataset is None else names.tokenizer(dataset),
-        group="tokenize" if dataset is None else names.group(dataset),
+        group="tokenizers",
         description="A tokenizer: configured files, a hub's, or a BPE trained once on the train split.",
         unit_in="documents",
         unit_out="tokens",

@@ -113,7 +113,8 @@ class Stage:
     """One asset: a plain function of one partition, with everything that the graph must know about it.
 
     name: asset key, without a slash; unique in the graph.
-    group: box of the web UI that shows it; `corpus build --select group:NAME` builds the group.
+    group: box of the web UI that shows it; `corpus build --select group:NAME` builds the group. No two groups may read
+        each other, directly or not.
     description: one or two sentences for the web UI.
     partitioning: the unit that one partition covers.
     compute: module-level function of a `Task`; a stage that looks outside returns digests of what it read as inputs.
@@ -135,7 +136,7 @@ class Stage:
 
         Stage(
             name="shouting",
-            group="attributes",
+            group="own",
             description="Share of capital letters of every document.",
             partitioning=Partitioning.SHARD,
             compute=shouting,

@@ -1,8 +1,10 @@
 """All stages of a corpus as a graph: their order, their selection by name, and the older names of assets."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 from resources.errors import ConfigError
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
@@ -22,6 +24,7 @@ class Graph:
         for stage in self:
             for edge in stage.inputs:
                 _require_same_keys(stage, edge, self.stages[edge.asset])
+        _require_order_of_groups(self.stages)
 
     def _present(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
         """Returns the edges with the present names of the assets they read."""
@@ -41,8 +44,8 @@ class Graph:
             raise ConfigError(f"no asset named {name!r}{near}; assets are: {', '.join(self.stages)}") from None
 
     def groups(self) -> list[str]:
-        """Returns the names of all groups, older ones too, in the order the data flows."""
-        return list(dict.fromkeys(group for stage in self for group in _groups(stage)))
+        """Returns the names of all groups, in the order the data flows."""
+        return list(dict.fromkeys(stage.group for stage in self))
 
     def select(self, names: Sequence[str]) -> list[Stage]:
         """Returns stages by name; `+name` adds all that it reads, `name+` all that read it, `group:x` a whole group.
@@ -140,6 +143,33 @@ def _require_same_keys(stage: Stage, edge: Input, upstream: Stage) -> None:
             f"asset {stage.name!r} reads {edge.asset!r} partition by partition, but one has {_partitions(stage)} "
             f"and the other {_partitions(upstream)}; valid: every({edge.asset!r}) or own_segment({edge.asset!r})"
         )
+
+
+def _crossings(stages: Mapping[str, Stage]) -> dict[tuple[str, str], str]:
+    """Returns every pair of a group and another that it reads, with an edge between them in words."""
+    return {
+        (stage.group, stages[edge.asset].group): f"{stage.name} ({stage.group}) reads {edge.asset}"
+        for stage in stages.values()
+        for edge in stage.inputs
+        if stages[edge.asset].group != stage.group
+    }
+
+
+def _require_order_of_groups(stages: Mapping[str, Stage]) -> None:
+    """Raises `ConfigError` if groups read each other in a circle: the web UI could draw them in no order."""
+    crossings = _crossings(stages)
+    read = TopologicalSorter[str]()
+    for reader, group in crossings:
+        read.add(reader, group)
+    try:
+        read.prepare()
+    except CycleError as error:
+        circle = error.args[1]  # Each group is read by the one after it, and the last is the first.
+        steps = [crossings[reader, group] for group, reader in pairwise(circle)]
+        raise ConfigError(
+            f"groups of assets read each other in a circle: {'; '.join(steps)}; valid: another group for one of these "
+            "assets, such as one of its own"
+        ) from None
 
 
 def _partitions(stage: Stage) -> str:

@@ -125,8 +125,10 @@ def test_old_names_select_and_name_what_they_did(folder: Path) -> None:
         assert corpus.graph.select([old]) == corpus.graph.select([new])
         assert corpus.graph[old].name == new
     old_group = {stage.name for stage in corpus.graph.select(["group:tokenize"])}
-    assert {"tokenizer", "train_tokens", "train_token_params", "pairs_sequences", "questions_tokenizer"} <= old_group
-    assert {"questions_examples", "raw_source"} <= {stage.name for stage in corpus.graph.select(["group:raw"])}
+    assert {"train_tokens", "train_token_params", "pairs_sequences", "questions_tokenizer"} <= old_group
+    assert {"questions_examples", "questions_raw_source"} <= {
+        stage.name for stage in corpus.graph.select(["group:raw"])
+    }
     assert opened(folder).ledger.read("train_tokens", "chunk-0000") is not None
 
 

@@ -152,7 +152,7 @@ def test_digests_are_hex(work: Work) -> None:
 def test_what_was_meant_is_asked(work: Work) -> None:
     for arguments, meant in (
         (["show", "normalised_documents"], "normalized_documents"),
-        (["build", "--select", "group:dedupp"], "dedup"),
+        (["build", "--select", "group:deduplicatoin"], "deduplication"),
         (["show", "minhashes", "books--onee"], "books--one"),
     ):
         code, _, err = run(work.folder, *arguments)

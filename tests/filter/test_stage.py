@@ -236,7 +236,7 @@ def loud(task):
 
 
 STAGES = [
-    Stage(name="loud", group="attributes", description="x", partitioning=Partitioning.SHARD, compute=loud,
+    Stage(name="loud", group="own", description="x", partitioning=Partitioning.SHARD, compute=loud,
           code_version="1", io="documents", inputs=(same("normalized_documents"),))
 ]
 """

@@ -178,15 +178,15 @@ def test_build_corpus_builds_everything_and_reports_it_in_its_own_run(empty: Run
 
 
 def test_a_group_job_builds_up_to_its_group(empty: Runs) -> None:
-    assert build_job(empty.corpus, "normalize").execute_in_process(instance=empty.instance).success
+    assert build_job(empty.corpus, "documents").execute_in_process(instance=empty.instance).success
     planner = empty.corpus.planner()
     fresh = {d.asset for d in planner.plan().decisions if d.status is Status.FRESH}
-    assert fresh == {"inventory", "raw_source", "normalized_documents", "short_documents"}
+    assert fresh == {"inventory", "raw_source", "normalized_documents"}
 
 
 def test_a_build_that_fails_says_what_failed(empty: Runs) -> None:
     (empty.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
-    result = build_job(empty.corpus, "normalize").execute_in_process(instance=empty.instance, raise_on_error=False)
+    result = build_job(empty.corpus, "documents").execute_in_process(instance=empty.instance, raise_on_error=False)
     assert not result.success
     errors = [event.step_failure_data.error for event in result.filter_events(lambda event: event.is_step_failure)]
     assert any(error is not None and "normalized_documents/books--bad" in error.message for error in errors)
@@ -202,7 +202,9 @@ def test_the_code_location_has_groups_jobs_schedule_and_sensor(built: Runs) -> N
     (sensor,) = repository.sensor_defs
     assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
     assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
-    assert all(repository.get_job(name).description for name in repository.job_names if name != "__ASSET_JOB")
+    jobs = {name: repository.get_job(name).description for name in repository.job_names if name != "__ASSET_JOB"}
+    assert all(jobs.values()) and len({*jobs.values()}) == len(jobs)
+    assert str(jobs["build_mix"]).startswith("mixed_pass1, mixed_pass2, and everything that is read for them: ")
     graph = repository.asset_graph
     for key in graph.materializable_asset_keys:
         node = graph.get(key)

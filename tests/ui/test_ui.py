@@ -53,7 +53,7 @@ def test_the_code_location_shows_assets_groups_partitions_checks_and_jobs(server
         assert set(node["partitionKeys"]) == {key for key in planner.partitions(stage) if key is not None}
     checks = {name: [c["name"] for c in node["assetChecksOrError"].get("checks", [])] for name, node in nodes.items()}
     assert set(checks["decontaminated_train"]) == {"conservation_of_rows", "no_holdout_text_in_train", "fresh"}
-    assert {"build_corpus", "build_dedup", "build_tokenize"} <= {job["name"] for job in repository["jobs"]}
+    assert {"build_corpus", "build_deduplication", "build_tokenizers"} <= {job["name"] for job in repository["jobs"]}
     assert [sensor["name"] for sensor in repository["sensors"]] == ["build_what_is_not_fresh"]
     assert [schedule["name"] for schedule in repository["schedules"]] == ["nightly_build"]
 

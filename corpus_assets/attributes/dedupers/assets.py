@@ -7,6 +7,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from corpus_assets import dataset_names as names
 from corpus_assets.attributes.dedupers import compiled
 from corpus_assets.attributes.dedupers.earlier import seen
 from corpus_assets.attributes.dedupers.hashes import HASHES, hashes, is_compared
@@ -33,7 +34,7 @@ def _hashes(rule: Deduper) -> Stage:
     whole = rule.by != "text" and rule.by not in PARTS
     return Stage(
         name=f"{rule.name}_hashes",
-        group="attributes",
+        group=names.repetitions(rule.name),
         unit_in="documents",
         unit_out="parts",
         description=f"Hashes of what is compared by {rule.by}: "
@@ -52,7 +53,7 @@ def _hashes(rule: Deduper) -> Stage:
 def _seen(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_seen",
-        group="attributes",
+        group=names.repetitions(rule.name),
         unit_in="hashes",
         unit_out="hashes",
         description="Which hashes of each shard "
@@ -71,7 +72,7 @@ def _seen(rule: Deduper) -> Stage:
 def _marks(rule: Deduper) -> Stage:
     return Stage(
         name=f"{rule.name}_attributes",
-        group="attributes",
+        group=names.repetitions(rule.name),
         unit_in="documents",
         unit_out="documents",
         description=f"Repetitions by {rule.by}: "

@@ -126,7 +126,19 @@ RENAMED = Graph(
 )
 def test_old_names_of_assets_and_groups_still_select(selection: list[str], expected: list[str]) -> None:
     assert names(RENAMED.select(selection)) == expected
-    assert RENAMED.groups() == ["g", "dataset_q", "raw", "tokenize"]
+    assert RENAMED.groups() == ["g", "dataset_q"]
+
+
+def test_groups_that_read_each_other_are_refused() -> None:
+    stages = [stage("a", group="before"), stage("b", "a", group="between"), stage("c", "b", group="before")]
+    with pytest.raises(ConfigError) as caught:
+        Graph(stages)
+    assert set(str(caught.value).removeprefix("groups of assets read each other in a circle: ").split("; ")) == {
+        "b (between) reads a",
+        "c (before) reads b",
+        "valid: another group for one of these assets, such as one of its own",
+    }
+    assert Graph([*stages[:2], replace(stages[2], group="after")]).groups() == ["before", "between", "after"]
 
 
 def test_a_stage_may_read_by_an_old_name_and_ask_for_it_by_either() -> None:

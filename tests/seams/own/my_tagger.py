@@ -15,7 +15,7 @@ def questions(task: Task) -> None:
 STAGES = [
     Stage(
         name="questions",
-        group="attributes",
+        group="own",
         description="Question marks of every document.",
         partitioning=Partitioning.SHARD,
         compute=questions,
