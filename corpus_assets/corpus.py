@@ -66,7 +66,7 @@ class Corpus:
         self.graph = Graph(stages)
         self.settings.require_own_keys(self.graph)
         self.storage = open_storage(self.settings.values["storage"], folder)
-        self.ledger = Ledger(self.storage, self.graph.formerly)
+        self.ledger = Ledger(self.storage)
 
     @classmethod
     def open(cls, path: str | Path | None = None, changes: Sequence[str] = ()) -> "Corpus":
@@ -122,13 +122,12 @@ class Corpus:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Holds the store alone; first moves records from older names of assets to the present ones.
+        """Holds the store alone.
 
         `HeldError` if another process works on it; `StorageError` if the store belongs to another configuration.
         """
         with self.storage.exclusive():
             claim(self.storage, self.claimant)
-            self.ledger.take_over()
             yield
 
     @contextmanager
@@ -148,7 +147,7 @@ class Corpus:
         until, claimed = time.monotonic() + _CLAIMING, False
         while True:
             try:
-                if not owns(self.storage, self.claimant) or self.ledger.has_old_names():
+                if not owns(self.storage, self.claimant):
                     with self.exclusive():
                         pass
                 if not claimed:

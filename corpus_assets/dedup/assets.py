@@ -76,7 +76,7 @@ def featureless_rule(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def retention(counters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     """Returns the sources that lose more than `dedup.max_loss` allows, and how many clusters could not be examined."""
-    losses = losses_of(counters)
+    losses = counters[LOSSES]
     faults = broken_floors(losses["sources"], settings["dedup"]["max_loss"])
     if count := losses["unexamined_clusters"]:
         faults.append(
@@ -86,17 +86,11 @@ def retention(counters: Mapping[str, Any], settings: Mapping[str, Any]) -> list[
     return faults
 
 
-def losses_of(counters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the counters of `components`; version 0.1 wrote them among the statistics."""
-    found: Mapping[str, Any] = counters.get(LOSSES, counters)
-    return found
-
-
 def loss_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> Iterator[str]:
     """Yields the sources that lose more than allowed but have too few documents to stop a build."""
     allowed = settings["dedup"]["max_loss"]
     for partition in partitions:
-        for source, loss in losses_of(partition.record.numbers)["sources"].items():
+        for source, loss in partition.counters(LOSSES)["sources"].items():
             if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]:
                 removed, documents = f"{loss['removed']:,}", f"{loss['documents']:,}"
                 yield f"source {source}: {removed} of {documents} documents are duplicates of others"

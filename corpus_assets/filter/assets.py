@@ -8,7 +8,7 @@ from typing import Any
 
 from corpus_assets.filter.filtered_documents import attributes_of, filtered_documents
 from corpus_assets.filter.losses import filter_notes, filtered_losses
-from corpus_assets.normalize.compiled import of_short_documents
+from corpus_assets.normalize.compiled import of_lengths
 from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.row_rule import RuleSet
@@ -94,7 +94,7 @@ def _stage(sets: tuple[RuleSet, ...]) -> Stage:
         code_version="1",
         io="documents",
         inputs=(same(READ),),
-        kernels=of_short_documents,
+        kernels=of_lengths,
         gate_all=filtered_losses,
         notes=filter_notes,
         columns=DOCUMENT_COLUMNS,

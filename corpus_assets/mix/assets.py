@@ -26,7 +26,6 @@ from resources.stage.task import Task, dropped_row
 
 LEAVE_OUT = "mix.leave_out"
 LICENCE_KEY = "source.licence_key"
-DEFAULT_LEAVE_OUT = ["short_documents", "duplicates"]
 NOT_USED = "not_in_this_epoch"
 REASONS = {"short_documents": "short", "duplicates": "duplicate"}
 """The reason for which a flagged document is dropped, if it is not the name of the attribute."""
@@ -90,7 +89,7 @@ class _KeptDocuments:
         documents = task.input("normalized_documents")
         texts = documents.array(".texts.npy")
         digests = np.ascontiguousarray(texts["digest"]).tobytes()
-        left_out = task.parameters.get(LEAVE_OUT, DEFAULT_LEAVE_OUT)
+        left_out = task[LEAVE_OUT]
         reasons = [REASONS.get(name, name) for name in left_out]
         flags = _flags([task.input(name) for name in left_out], len(texts))
         ids = identifiers(texts["id_end"], documents.array(".ids.npy"))
@@ -149,7 +148,7 @@ def mixed_pass2(task: Task) -> None:
 
 def mix_stages(leave_out: Sequence[str]) -> list[Stage]:
     """Returns the stages of the two passes. leave_out: attributes whose flagged documents stay out of the mix."""
-    return [replace(PASS_1, inputs=_pass1_inputs(leave_out), derived_parameters=left_out), PASS_2]
+    return [replace(PASS_1, inputs=_pass1_inputs(leave_out)), PASS_2]
 
 
 def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> None:
@@ -166,15 +165,7 @@ def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> Non
 
 
 def _pass1_inputs(leave_out: Sequence[str]) -> tuple[Input, ...]:
-    # The list of short documents is read whole, as in version 0.1, so that recipes do not change.
-    edges = (same(name, segment=None if name == "short_documents" else FLAGS) for name in leave_out)
-    return (same("normalized_documents"), *edges)
-
-
-def left_out(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the attributes that pass 1 reads as a parameter; none for those of version 0.1, whose recipes stay."""
-    chosen = settings["mix"]["leave_out"]
-    return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
+    return (same("normalized_documents"), *(same(name, segment=FLAGS) for name in leave_out))
 
 
 def licence_key(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,7 +190,7 @@ PASS_1 = Stage(
     compute=mixed_pass1,
     code_version="1",
     io="documents",
-    parameters=("mix.chunks", "mix.seed", "source.epochs"),
+    parameters=("mix.chunks", "mix.seed", LEAVE_OUT, "source.epochs"),
     source_parameters=licence_key,
     notes=absent_names,
     gate_all=mixed_losses,

@@ -9,7 +9,6 @@ import numpy as np
 
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.dates import Dates, undated_notes
-from corpus_assets.normalize.lengths import cleaned_length
 from corpus_assets.normalize.reading import READING, documents_of, normalizer_of, source_parameters, text_parameters
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
@@ -93,14 +92,7 @@ class _Named(msgspec.Struct):
 
 
 def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, int, int]]:
-    """Yields each document of a shard with the lengths of its text and of its cleaned text, in code points.
-
-    Partitions of version 0.1 have no lengths: then they are counted here.
-    """
-    if not documents.has(".lengths.npy"):
-        for document in documents.documents():
-            yield document, len(document.text), cleaned_length(document.text.encode())
-        return
+    """Yields each document of a shard with the lengths of its text and of its cleaned text, in code points."""
     ids = identifiers(documents.array(".texts.npy")["id_end"], documents.array(".ids.npy"))
     for identifier, lengths in zip(ids, documents.array(".lengths.npy").tolist(), strict=True):
         yield _Named(identifier, source), *lengths
@@ -141,7 +133,6 @@ SHORT_DOCUMENTS = Stage(
     io="documents",
     inputs=(same("normalized_documents"),),
     parameters=("short_documents.threshold",),
-    kernels=compiled.of_short_documents,
     columns=ATTRIBUTE_COLUMNS,
     kinds=("jsonl", "dolma"),
 )

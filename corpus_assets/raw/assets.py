@@ -197,8 +197,6 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             group=own,
             description=f"Content version of one raw file of dataset {name}: a digest of its bytes.",
             shard_set=name,
-            formerly=f"raw_examples/{name}",
-            former_group="raw",
         )
         yield Stage(
             name=dataset_names.examples(name),
@@ -217,8 +215,6 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             gate_listing=partial(listed_dataset_losses, dataset=name),
             notes=partial(_example_notes, name=name),
             reasons=partial(example_reasons, name=name),
-            formerly=f"examples/{name}",
-            former_group="raw",
             columns={
                 "id": "string: as given, or made from file and row",
                 "source": "string: the dataset",

@@ -91,8 +91,6 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         check_before=partial(_check_tokenizer, dataset=dataset),
         notes=partial(_tokenizer_notes, dataset=dataset),
         kinds=("json",),
-        formerly=None if dataset is None else f"tokenizers/{dataset}",
-        former_group=None if dataset is None else "tokenize",
     )
 
 
@@ -153,7 +151,6 @@ def _rows_stage(
         partitioning=partitioning,
         inputs=inputs,
         shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
-        formerly=f"tokens/{dataset.name}",
     )
 
 
@@ -166,7 +163,6 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
         partitioning=partitioning,
         inputs=inputs,
         shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
-        formerly=f"sequences/{dataset.name}",
     )
 
 
@@ -199,7 +195,6 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         kernels=partial(_kernels, dataset=dataset),
         columns={name: _column(name) for name in layout.features},
         kinds=("hdf5",),
-        former_group="tokenize",
         unit_in=_unit(dataset.shard_set),
         unit_out=ROWS,
         reasons=mode.reasons,
@@ -248,6 +243,4 @@ def _params_stage(dataset: Dataset) -> Stage:
         kinds=("json",),
         unit_in=ROWS,
         unit_out=ROWS,
-        formerly=f"data_params/{name}",
-        former_group="tokenize",
     )

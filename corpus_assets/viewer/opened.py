@@ -121,7 +121,7 @@ class View:
     def __init__(self, file: Path) -> None:
         self.corpus = Corpus.open(file)
         self.corpus.storage = cast(Storage, ReadOnly(self.corpus.storage))
-        self.corpus.ledger = Ledger(self.corpus.storage, self.corpus.graph.formerly)
+        self.corpus.ledger = Ledger(self.corpus.storage)
         self.looks = Looks()
 
     def records(self, asset: str) -> dict[str | None, Record]:
