@@ -1,4 +1,4 @@
-"""What the layout of an HDF5 file costs, beside those of Cerebras and of version 0.1; see `benchmarks.tokenize`."""
+"""What the layout of an HDF5 file costs, beside Cerebras' and large chunks; see `benchmarks.tokenize`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -29,7 +29,7 @@ def write_like_cerebras(rows: NDArray[np.int32], path: Path) -> None:
         file.attrs["n_examples"] = len(rows)
 
 
-def write_like_version_0_1(rows: NDArray[np.int32], path: Path) -> None:
+def write_large_chunks(rows: NDArray[np.int32], path: Path) -> None:
     """Rows in chunks of 384 KiB, each a plain stream of ISA-L's first level."""
     per_chunk = LARGE_CHUNK // rows[0].size
     with h5py.File(path, "w") as file:
@@ -65,10 +65,10 @@ def read_in_order_by_h5py(path: Path) -> None:
 
 def layouts(rows: NDArray[np.int32], folder: Path, rounds: int) -> dict[str, float]:
     """Time per random row, time of all rows in order and size, of three layouts in one run."""
-    files = {name: folder / f"{name}.h5" for name in ("ours", "cerebras", "version_0_1")}
+    files = {name: folder / f"{name}.h5" for name in ("ours", "cerebras", "large_chunks")}
     write_ours(rows, files["ours"])
     write_like_cerebras(rows, files["cerebras"])
-    write_like_version_0_1(rows, files["version_0_1"])
+    write_large_chunks(rows, files["large_chunks"])
     numbers = np.random.default_rng(0).permutation(len(rows))[:RANDOM_ROWS].tolist()
     found: dict[str, float] = {}
     for what, read in {

@@ -6,7 +6,7 @@ Five questions on one core, contenders in turns, the best of their rounds counts
 - fill in the middle, from texts to rows, by document and by row;
 - how full best-fit packing leaves the rows on these documents;
 - what the layout of the HDF5 file costs: a single random row through plain h5py, all rows in order, and the size,
-  beside Cerebras' layout (one row a chunk, gzip level 4) and chunks of 384 KiB, as version 0.1 wrote them.
+  beside Cerebras' layout (one row a chunk, gzip level 4) and chunks of 384 KiB.
 """
 
 import argparse

@@ -68,7 +68,7 @@ class Corpus:
         self.settings.require_own_keys(self.graph)
         storage = open_storage(self.settings.values["storage"], folder)
         self.storage: Storage = ReadOnlyStorage(storage) if read_only else storage
-        self.ledger = Ledger(self.storage, self.graph.formerly)
+        self.ledger = Ledger(self.storage)
 
     @classmethod
     def open(cls, path: str | Path | None = None, changes: Sequence[str] = (), *, read_only: bool = False) -> "Corpus":
@@ -125,13 +125,12 @@ class Corpus:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Holds the store alone; first moves records from older names of assets to the present ones.
+        """Holds the store alone.
 
         `HeldError` if another process works on it; `StorageError` if the store belongs to another configuration.
         """
         with self.storage.exclusive():
             claim(self.storage, self.claimant)
-            self.ledger.take_over()
             yield
 
     @contextmanager
@@ -152,7 +151,7 @@ class Corpus:
         until, claimed = time.monotonic() + _CLAIMING, False
         while True:
             try:
-                if not owns(self.storage, self.claimant) or self.ledger.has_old_names():
+                if not owns(self.storage, self.claimant):
                     with self.exclusive():
                         pass
                 if not claimed:

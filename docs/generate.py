@@ -243,10 +243,10 @@ With `--json` a command prints one JSON object on standard output, and nothing e
   by records or the last `corpus estimate`, and `storage` compares the free disk with that
   ([before-a-build.md](before-a-build.md))
 - `corpus verify --json`: `{"checked", "bad": [{"asset", "partition", "file", "problem"}], "unread": [...], "suspect",
-  "unsure", "unowned", "mended", "without_stored_digest"}`; `unread` holds what the machine could not read, as `bad`
+  "unsure", "unowned", "mended"}`; `unread` holds what the machine could not read, as `bad`
   does, and is never mended; like without, the command exits with 1 then. `suspect` was made from what is bad; `unsure`
   names what reads it too and says that it was made before: the bad partition was made again since, or the clock was set
-  back. `without_stored_digest` counts files that earlier versions wrote, of which the content alone was compared
+  back
 - `corpus verify --absent LIST --json`: `{"entries", "searched", "texts", "token_rows", "shared", "too_short",
   "found": [{"partition", "file", "row", "id", "named", "tokens"}], "unproven": [...]}` ([takedown.md](takedown.md))
 - `corpus copy --json`: `{"from", "to", "copied", "already_there", "gone", "files", "bytes", "removed",
@@ -265,8 +265,6 @@ The configuration is `--config`, else `$CORPUS_CONFIG`, else `corpus.yaml` in th
 where there are no others. Rows count from 0, in each file; they come in order, each once. Of documents, of token rows
 and of arrays nothing else is read; other files of lines have no index and are read from their start. A row beyond the
 end of all files is an error (2).
-
-`--select` and `corpus show` take names of assets; names of version 0.1 still work (`tokens/train` for `train_tokens`).
 """
 
 

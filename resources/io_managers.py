@@ -72,7 +72,7 @@ class PartitionIOManager(dg.IOManager):
 
     def _missing(self, asset: str, key: str | None) -> str:
         """Returns in words why there is no such partition, and what to do."""
-        stage = self._graph.stages.get(self._graph.formerly.get(asset, asset))
+        stage = self._graph.stages.get(asset)
         if stage is None:
             return f"{asset} is no asset of this corpus; these are: {', '.join(self._graph.stages)}"
         unit = stage.partitioning.value

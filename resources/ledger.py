@@ -27,7 +27,6 @@ from resources.records import (
     partition_name,
     recipe_digest,
     record_path,
-    with_present_names,
 )
 from resources.snapshots import SNAPSHOTS, Seen, decode_snapshot, encode_snapshot, snapshot_path
 from resources.storage.holders import Process
@@ -52,7 +51,6 @@ __all__ = [
     "partition_name",
     "recipe_digest",
     "record_path",
-    "with_present_names",
 ]
 
 
@@ -72,15 +70,12 @@ _MANY = 4
 class Ledger:
     """Reads and writes commit records; it remembers those it has read, so that reading them again costs one listing.
 
-    formerly: present name of each asset that had another one. Records under the old name count as the asset's own;
-    `take_over` moves them. snapshots: False to read every record itself, as `corpus verify --deep` does.
+    snapshots: False to read every record itself, as `corpus verify --deep` does.
     """
 
-    def __init__(self, storage: Storage, formerly: Mapping[str, str] | None = None, *, snapshots: bool = True) -> None:
+    def __init__(self, storage: Storage, *, snapshots: bool = True) -> None:
         self.storage = storage
         self._snapshots = snapshots
-        self._formerly = dict(formerly or {})
-        self._old_names = {new: old for old, new in self._formerly.items()}
         self._seen: dict[str, dict[str, Seen]] = {}
         self._states: dict[str, tuple[str, dict[str | None, Record]]] = {}
         self._listed: dict[str, list[Entry]] = {}
@@ -90,18 +85,6 @@ class Ledger:
 
     def read(self, asset: str, partition: str | None) -> Record | None:
         """Returns the record of one partition, or None when there is none; `LedgerError` when it is damaged."""
-        record = self._read(asset, partition)
-        if record is None and (old := self._old_names.get(asset)):
-            record = self._read(old, partition)
-        return None if record is None else with_present_names(record, self._formerly)
-
-    def known(self, asset: str, partition: str | None) -> Record | None:
-        """Returns the record of one partition, or None when there is none that can be read."""
-        with suppress(LedgerError):
-            return self.read(asset, partition)
-        return None
-
-    def _read(self, asset: str, partition: str | None) -> Record | None:
         path = record_path(asset, partition)
         self.unreadable.pop(path, None)
         try:
@@ -117,6 +100,12 @@ class Ledger:
         if (record.asset, record.partition) != (asset, partition):
             raise self._damaged(path, f"it is the record of {partition_name(record.asset, record.partition)}")
         return record
+
+    def known(self, asset: str, partition: str | None) -> Record | None:
+        """Returns the record of one partition, or None when there is none that can be read."""
+        with suppress(LedgerError):
+            return self.read(asset, partition)
+        return None
 
     def _damaged(self, path: str, why: str) -> LedgerError:
         self.unreadable[path] = why
@@ -196,20 +185,11 @@ class Ledger:
         name for what the records are now, from somebody who holds the store; for the same name nothing is looked at.
         """
         if state is None:
-            return self._present(asset)
+            return self._records(asset)
         known = self._states.get(asset)
         if known is None or known[0] != state:
-            known = self._states[asset] = state, self._present(asset)
+            known = self._states[asset] = state, self._records(asset)
         return known[1]
-
-    def _present(self, asset: str) -> dict[str | None, Record]:
-        """Returns the records of an asset with present names, from one look."""
-        found = self._records(asset)
-        if old := self._old_names.get(asset):
-            found = {**self._records(old), **found}
-        if not self._formerly:
-            return found
-        return {key: with_present_names(record, self._formerly) for key, record in found.items()}
 
     def _records(self, asset: str) -> dict[str | None, Record]:
         with self._looking:
@@ -218,7 +198,7 @@ class Ledger:
     @contextmanager
     def listed(self, assets: Iterable[str]) -> Iterator[None]:
         """Lists assets and reads their snapshots for the first look at each in this context, several at once."""
-        names = [name for asset in assets for name in (asset, self._old_names.get(asset)) if name]
+        names = list(assets)
         try:
             with ThreadPoolExecutor(self.storage.readers) as threads:
                 self._listed = dict(zip(names, threads.map(self._listed_one, names), strict=True))
@@ -254,7 +234,7 @@ class Ledger:
 
         def read(key: str) -> Record | None:
             with suppress(LedgerError):
-                return self._read(asset, None if key == UNPARTITIONED else key)
+                return self.read(asset, None if key == UNPARTITIONED else key)
             return None
 
         if self.storage.readers == 1 or len(keys) < _MANY:
@@ -301,34 +281,10 @@ class Ledger:
             if asset in self._seen:
                 self._save(asset, changed)
 
-    def has_old_names(self) -> bool:
-        """Returns whether there are records for `take_over` to move."""
-        return any(self._list(old) for old in self._formerly)
-
-    def take_over(self) -> int:
-        """Moves records from old names of assets to the present ones; returns how many there were.
-
-        The caller holds the store. The new record is written before the old one is removed, and both are gone before
-        a partition is made again.
-        """
-        moved = 0
-        for old, new in self._formerly.items():
-            records = self._records(old)
-            present = self._records(new) if records else {}
-            for key, record in records.items():
-                if key not in present:
-                    self.write(with_present_names(record, self._formerly))
-                self.forget(old, key)
-                moved += 1
-            if records:
-                self.storage.delete(snapshot_path(old))
-        return moved
-
     def assets(self) -> set[str]:
         """Returns the names of all assets that have records, whether or not the graph still knows them."""
         tops = [top for top in self.storage.folders(FOLDER) if not top.startswith(".")]
-        found = {name for top in tops for name in self._below.get(top) or _assets_of(self.storage.paths(_folder(top)))}
-        return {self._formerly.get(name, name) for name in found}
+        return {name for top in tops for name in self._below.get(top) or _assets_of(self.storage.paths(_folder(top)))}
 
     def _known(self, asset: str) -> dict[str, Seen]:
         if asset not in self._seen:
@@ -336,7 +292,7 @@ class Ledger:
         return self._seen[asset]
 
     def _snapshot(self, asset: str) -> dict[str, Seen]:
-        """Returns what a snapshot says; nothing if it cannot be read, is damaged, or is of version 0.1."""
+        """Returns what a snapshot says; nothing if it cannot be read or is damaged."""
         with suppress(OSError, *DAMAGE), self.storage.open(snapshot_path(asset)) as file:
             return decode_snapshot(file.read())
         return {}

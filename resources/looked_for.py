@@ -87,20 +87,15 @@ def absent_names(partitions: Sequence[Partition], _: Mapping[str, Any]) -> Itera
 def absent_notes(partitions: Iterable[Partition], what: str | None = "source") -> Iterator[str]:
     """Yields a sentence for each configured name that no row of a source has.
 
-    what: `source`, or what else the partitions' raw files belong to; then of one with a partition that did not count
-    (it was made by an older version) nothing is said: its rows may have the name. None for all sources together.
+    what: `source`, or what else the partitions' raw files belong to; None for all sources together.
     """
     sources: dict[str, list[Mapping[str, Any]]] = {}
-    unknown = set()
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"
         source, numbers = partition.shard.source if what else "", partition.record.statistics
         sources.setdefault(source, []).append(numbers.get(LOOKED_FOR, {}))
-        if what and LOOKED_FOR not in numbers and numbers.get("rows_out"):
-            unknown.add(source)
     for source, held in sources.items():
-        if source not in unknown:
-            yield from _absent(held, f"of {what} {source}" if what else "")
+        yield from _absent(held, f"of {what} {source}" if what else "")
 
 
 def _absent(held: Iterable[Mapping[str, Any]], of: str) -> Iterator[str]:

@@ -4,7 +4,6 @@ The names, which such records have in common, are held once in a process.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -22,11 +21,6 @@ class _Names:
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
         self.place = {name: number * _BYTES for number, name in enumerate(names)}
-
-    @cached_property
-    def with_folders(self) -> frozenset[str]:
-        """The names, and what stands before the last slash of each."""
-        return frozenset(self.names).union(name.rpartition("/")[0] for name in self.names)
 
 
 _KNOWN: WeakValueDictionary[tuple[str, ...], _Names] = WeakValueDictionary()
@@ -58,10 +52,6 @@ class PackedDigests(Mapping[str, str]):
     def packed(self) -> bytes:
         """The digests in the order of the names, 16 bytes each."""
         return self._packed
-
-    def names_any(self, names: Iterable[str]) -> bool:
-        """Returns whether any of these is a name, or stands before the last slash of one."""
-        return not self._names.with_folders.isdisjoint(names)
 
     @override
     def __getitem__(self, name: str) -> str:

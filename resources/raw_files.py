@@ -38,18 +38,12 @@ def printable(path: str) -> str:
 def stamp(info: os.stat_result, members: Sequence[os.stat_result] = ()) -> str:
     """Returns a token that changes when a file, or one of those that it lists, is rewritten, touched or replaced.
 
-    A file with the size and time of the one it replaces (`cp -p`, `mv`) has another inode or change time. The part
-    before the slash is the whole token of version 0.1.
+    A file with the size and time of the one it replaces (`cp -p`, `mv`) has another inode or change time.
     """
     identity = content_digest(*(f"{one.st_ctime_ns} {one.st_ino}".encode() for one in (info, *members)))
     times = [f"{one.st_size} {one.st_mtime_ns}".encode() for one in members]
     listed = f"-{content_digest(*times)[:16]}" if times else ""
     return f"{info.st_mtime_ns}{listed}/{identity[:16]}"
-
-
-def same_stamp(recorded: object, now: str) -> bool:
-    """Returns whether a recorded token is that of the file that is there now; version 0.1 recorded times only."""
-    return recorded == (now if "/" in str(recorded) else now.partition("/")[0])
 
 
 def walk(

@@ -8,7 +8,7 @@ import msgspec
 
 from resources.errors import LedgerError
 from resources.hashing import content_digest
-from resources.packed_digests import PackedDigests, digests_named, pack
+from resources.packed_digests import digests_named, pack
 
 FOLDER = "ledger"
 UNPARTITIONED = "_"
@@ -20,8 +20,7 @@ class FileRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One file of a partition. `digest` is over the uncompressed content, so the codec does not matter.
 
     A `derived` file holds what the partition's other files say anyway, to spare readers the work: it is no part of the
-    content digest, and a reader does without it in partitions that were made before it was invented. `stored` is over
-    the bytes as they are stored (`StoredDigest`), and no part of any other digest; older records have none.
+    content digest. `stored` is over the bytes as they are stored (`StoredDigest`), and no part of any other digest.
     """
 
     path: str
@@ -78,12 +77,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return {**self.statistics, **self.counters}
 
     def counters_of(self, name: str) -> Any:
-        """Returns the counters under a name; `LedgerError` when there are none.
-
-        Records of version 0.1 have them among the statistics.
-        """
+        """Returns the counters under a name; `LedgerError` when there are none."""
         nothing: dict[str, Any] | None = {} if name in self.segments else None
-        found = self.counters.get(name, self.statistics.get(name, nothing))
+        found = self.counters.get(name, nothing)
         if found is None:
             raise LedgerError(f"{partition_name(self.asset, self.partition)} has no counters {name!r}; build it again")
         return found
@@ -157,48 +153,8 @@ def lease_name(asset: str, partition: str | None) -> str:
     return f"{asset}/{partition or UNPARTITIONED}"
 
 
-def with_present_names(record: Record, formerly: Mapping[str, str]) -> Record:
-    """Returns a record with the present names of its asset and inputs, and the recipe that follows from them.
-
-    A recipe that does not match the record's own values is kept as it is: the partition is stale.
-    """
-    asset = formerly.get(record.asset, record.asset)
-    if asset == record.asset and not _names_any(record.inputs, formerly):
-        return record
-    inputs = {_present_name(name, formerly): digest for name, digest in record.inputs.items()}
-    recipe = record.recipe
-    if recipe == recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
-        recipe = recipe_digest(asset, record.code_version, record.parameters, inputs)
-    return msgspec.structs.replace(record, asset=asset, inputs=inputs, recipe=recipe)
-
-
-def _names_any(inputs: Mapping[str, str], formerly: Mapping[str, str]) -> bool:
-    """Returns whether any input is, or is a partition of, an asset that has another name now."""
-    if isinstance(inputs, PackedDigests):
-        return inputs.names_any(formerly)
-    return any(name in formerly or _asset_of(name) in formerly for name in inputs)
-
-
-def _asset_of(name: str) -> str:
-    """Returns the asset of a partition's name."""
-    return name.rpartition("/")[0]
-
-
-def _present_name(name: str, formerly: Mapping[str, str]) -> str:
-    """Returns the present name of an input, which is an asset or one partition of it."""
-    if name in formerly:
-        return formerly[name]
-    asset, partition = _asset_of(name), name.rpartition("/")[2]
-    return f"{formerly[asset]}/{partition}" if asset in formerly else name
-
-
-class _Unchecked(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """A record of version 0.1, which has no check."""
-
-
 _ENCODER = msgspec.json.Encoder(enc_hook=dict)  # Of what is in a record, only packed digests are unknown to it.
 _RECORD = msgspec.json.Decoder(Record)
-_UNCHECKED = msgspec.json.Decoder(_Unchecked)
 _CHECK = re.compile(rb',\n "check": "([0-9a-f]{32})"\n}')
 _CHECK_BYTES = len(b',\n "check": ""\n}') + 32
 
@@ -217,23 +173,8 @@ def encode_record(record: Record) -> bytes:
 
 
 def decode_record(content: bytes) -> Record:
-    """Returns the record of a file; raises one of `DAMAGE` if it is not what was written.
-
-    Records of version 0.1 have no check. Such a record has no unknown key (so that a damaged name of the check is not
-    taken for none), and its two digests are those of its own values.
-    """
+    """Returns the record of a file; raises one of `DAMAGE` if it is not what was written."""
     tail = _CHECK.fullmatch(content[-_CHECK_BYTES:])
-    if tail is None:
-        _UNCHECKED.decode(content)
-        return _consistent(_RECORD.decode(content)).packed()
-    if content_digest(content[:-_CHECK_BYTES]) != tail[1].decode():
+    if tail is None or content_digest(content[:-_CHECK_BYTES]) != tail[1].decode():
         raise DamageError("its check does not match")
     return _RECORD.decode(content).packed()
-
-
-def _consistent(record: Record) -> Record:
-    if record.recipe != recipe_digest(record.asset, record.code_version, record.parameters, record.inputs):
-        raise DamageError("its recipe is not that of its values")
-    if record.digest != partition_digest(record.files, record.segments):
-        raise DamageError("its digest is not that of its files")
-    return record

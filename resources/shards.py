@@ -14,7 +14,7 @@ from resources.errors import BadFileError, ConfigError, StoreAccessError
 from resources.hashing import content_digest
 from resources.left_out import Unread, hidden_folder, is_hidden, is_unread, unknown_suffix, why_hidden_folder
 from resources.outside_stream import OutsideStream
-from resources.raw_files import FoundFile, glob_pattern, printable, same_stamp
+from resources.raw_files import FoundFile, glob_pattern, printable
 from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
 from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
 
@@ -131,7 +131,7 @@ class Shard:
 
     def is_as(self, seen: Mapping[str, object]) -> bool:
         """Returns whether size and modification token are those that were recorded with `seen`."""
-        return self.bytes == seen.get("bytes") and same_stamp(seen.get("modified"), self.modified)
+        return self.bytes == seen.get("bytes") and self.modified == seen.get("modified")
 
     def path_digest(self) -> str:
         """Returns the digest of the file's path, which may hold any bytes."""

@@ -57,7 +57,7 @@ class _Own(msgspec.Struct, array_like=True, gc=False):
 class _Snapshot(msgspec.Struct, array_like=True):
     common: list[_Common]
     own: dict[str, _Own]
-    names: list[tuple[str, ...]] = []
+    names: list[tuple[str, ...]]
 
 
 _CHECK = 32
@@ -113,7 +113,7 @@ def _stored(digests: Mapping[str, str], names: dict[tuple[str, ...], int]) -> Di
 
 
 def decode_snapshot(content: bytes) -> dict[str, Seen]:
-    """Returns what a snapshot holds; raises one of `DAMAGE` if it is not what was written, or of an older version."""
+    """Returns what a snapshot holds; raises one of `DAMAGE` if it is not what was written."""
     check, body = content[:_CHECK], memoryview(content)[_CHECK + 1 :]  # A copy of it would be the most memory of all.
     if content_digest(body).encode() != check:
         raise DamageError("its check does not match")

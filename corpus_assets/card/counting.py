@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from posixpath import commonpath, commonprefix
 from typing import Any
 
@@ -13,6 +12,7 @@ from corpus_assets.licences.names import folded
 from resources.hashing import content_digest
 from resources.stage.partition import Partition
 from resources.stage.task import Task
+from resources.version import VERSION
 
 SPLITS = {"decontaminated_train": "train", "validation": "validation", "test": "test"}
 PASS_1 = "mixed_pass1"
@@ -30,7 +30,7 @@ def facts_of(task: Task) -> Facts:
         files=[*_splits(task), *_datasets(task)],
         steps=task[STEPS],
         tokenizer=_tokenizer(task),
-        versions={"corpus-assets": version("corpus-assets")},
+        versions={"corpus-assets": VERSION},
         card=_card(task),
     )
 

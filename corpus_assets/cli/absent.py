@@ -117,7 +117,7 @@ def absence(corpus: Corpus, named: Mapping[bytes, Entry]) -> Absence:
     """
     planner = corpus.planner()
     search = _Search(corpus, planner, Names.of(corpus, named))
-    ledger = Ledger(corpus.storage, corpus.graph.formerly, snapshots=False)
+    ledger = Ledger(corpus.storage, snapshots=False)
     for asset in sorted(ledger.assets()):
         for _, record in sorted(ledger.records(asset).items(), key=lambda item: item[0] or ""):
             search.look_at(record)

@@ -37,10 +37,7 @@ class Comparable:
         return cls(names.url_keys)
 
     def source(self, name: str, record: Record) -> None:
-        """Notes the partition of a raw file: whether a row of it has an id of its own.
-
-        Of partitions of an older version, which do not say, it is taken for granted.
-        """
+        """Notes the partition of a raw file: whether a row of it has an id of its own."""
         numbers = record.statistics
         dropped = numbers.get("dropped", {})
         rows = sum((numbers.get("rows_out", 0), dropped.get(TAKEDOWN, 0), dropped.get(NOT_SAMPLED, 0)))

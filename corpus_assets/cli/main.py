@@ -15,6 +15,7 @@ from typing_extensions import override
 from corpus_assets.cli import questions
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption
 from resources.errors import ConfigError, CorpusError, EngineError
+from resources.version import VERSION
 
 
 class _Commands(TyperGroup):
@@ -44,9 +45,7 @@ app.add_typer(imports, name="import")
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"corpus {version('corpus-assets')}")
+        typer.echo(f"corpus {VERSION}")
         raise typer.Exit
 
 

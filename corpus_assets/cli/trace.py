@@ -51,7 +51,7 @@ def _lines(found: Traced | Sought) -> Iterator[str]:
 def _origin(found: Origin) -> Iterator[str]:
     yield f"document  {document_name(found.source, found.id)}"
     if found.shard is None:
-        yield "raw file  not known: an older version mixed this document, and did not note it"
+        yield "raw file  not known: the mix that is there now has no such document"
         return
     row = "" if found.row is None else f", row {found.row:,} from 0"
     yield f"raw file  {found.file or f'gone; it was shard {found.shard}'}{row}"

@@ -47,12 +47,10 @@ class Verification:
     checked: number of files. bad: those that do not match. unread: those that could not be read. suspect: partitions
     made from bad ones, later. unsure: those that name the content that is bad now, and say that they were made before:
     the bad one was made again since, or the clock was set back. unowned: files of the store that no record names.
-    mended: partitions whose records were removed. without_stored_digest: number of files whose records have no digest
-    of their bytes.
+    mended: partitions whose records were removed.
     """
 
     checked: int = 0
-    without_stored_digest: int = 0
     bad: list[Problem] = field(default_factory=list)
     unread: list[Problem] = field(default_factory=list)
     suspect: list[str] = field(default_factory=list)
@@ -74,11 +72,11 @@ def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -
         problems = {"bad": result.bad, "unread": result.unread}
         print_json({**result.__dict__, **{name: [one.__dict__ for one in found] for name, found in problems.items()}})
     else:
-        _print(result, deep=deep, mend=mend)
+        _print(result, mend=mend)
     return FAILED if result.unread or (result.bad and not mend) else 0
 
 
-def _print(result: Verification, *, deep: bool, mend: bool) -> None:
+def _print(result: Verification, *, mend: bool) -> None:
     out = output()
     for title, problems in (("bad", result.bad), ("unread", result.unread)):
         for problem in problems:
@@ -91,12 +89,6 @@ def _print(result: Verification, *, deep: bool, mend: bool) -> None:
     _print_some("mended", [f"{name}: its record is removed; the next build makes it again" for name in result.mended])
     unread = f", {len(result.unread):,} could not be read" if result.unread else ""
     print_line(out, f"{result.checked:,} files checked, {len(result.bad):,} bad{unread}")
-    if deep and result.without_stored_digest:
-        print_line(
-            out,
-            f"{result.without_stored_digest:,} of the files have no digest of their stored bytes, as earlier versions "
-            "left them: their content was compared alone; a partition gets one when it is made again",
-        )
     if result.bad and not mend:
         print_line(
             out, "`corpus verify --deep --mend` removes the records of what is bad; the next build makes it again"
@@ -117,13 +109,12 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
     What does not match is looked at again, with its record as it is then, so that a build may run meanwhile.
     """
     result = Verification()
-    ledger = Ledger(corpus.storage, corpus.graph.formerly, snapshots=not deep)
+    ledger = Ledger(corpus.storage, snapshots=not deep)
     sizes = {entry.path: entry.bytes for entry in corpus.storage.entries("")}
     records = {(asset, key): record for asset in ledger.assets() for key, record in ledger.records(asset).items()}
     for asset, key in sorted(records, key=lambda name: (name[0], name[1] or "")):
         record = records[asset, key]
         result.checked += len(record.files)
-        result.without_stored_digest += sum(not file.stored for file in record.files)
         if any(_presence(file, sizes.get(file.path)) for file in record.files) or (
             deep and list(_damage(corpus.storage, record))
         ):
@@ -204,8 +195,7 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
 def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> tuple[list[str], list[str]]:
     """Returns the names of partitions that were made from bad ones, directly or not, after these were made.
 
-    Then the names of those that read a bad one and whose times say that they were made before it. A record's time is
-    never before that of a record it read, but those of older versions hold the time of a clock that may be set back.
+    Then the names of those that read a bad one and whose times say that they were made before it.
     """
     readers: dict[str, list[Key]] = defaultdict(list)
     for name, record in records.items():

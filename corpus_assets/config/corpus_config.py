@@ -29,10 +29,8 @@ class CorpusConfig(Section):
     """Everything a corpus is made from."""
 
     name: Name = Field(UNNAMED, description="name of the corpus; one in an object store needs one of its own")
-    compat: Literal["slimpajama", "version-0.1"] | None = Field(
-        None,
-        description="profile that reproduces a reference, or keeps the defaults of an older version; it sets the "
-        "values listed below",
+    compat: Literal["slimpajama"] | None = Field(
+        None, description="profile that reproduces a reference; it sets the values listed below"
     )
     sources: list[Source] = Field(
         default=[],

@@ -18,8 +18,4 @@ PROFILES: dict[str, dict[str, dict[str, Any]]] = {
         "mix": {"seed": 42, "order": "slimpajama"},
         "split": {"holdout": 0.0017, "method": "slimpajama"},
     },
-    "version-0.1": {
-        "minhash": {"family": "affine32"},
-        "dedup": {"verify": "signature", "guard": {"resemblance": 0.5}},
-    },
 }

@@ -1,9 +1,8 @@
 """What a build asks of the stages of deduplication: parameters that follow from the configuration, gate and notes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isinf
-from typing import Any
 
 from typing_extensions import override
 
@@ -117,7 +116,7 @@ class ComponentsHooks(OrderedHooks):
         """Yields the sources that lose more than allowed but have too few documents to stop a build."""
         allowed = settings["dedup"]["max_loss"]
         for partition in partitions:
-            for source, loss in losses_of(partition.record.numbers)["sources"].items():
+            for source, loss in partition.counters(LOSSES)["sources"].items():
                 if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]:
                     removed, documents = f"{loss['removed']:,}", f"{loss['documents']:,}"
                     yield f"source {source}: {removed} of {documents} documents are duplicates of others"
@@ -129,7 +128,7 @@ def _sketches_cannot_say(settings: Values) -> bool:
 
 def retention(counters: Values, settings: Values) -> list[str]:
     """Returns the sources that lose more than `dedup.max_loss` allows, and how many clusters could not be examined."""
-    losses = losses_of(counters)
+    losses = counters[LOSSES]
     faults = broken_floors(losses["sources"], settings["dedup"]["max_loss"])
     if count := losses["unexamined_clusters"]:
         faults.append(
@@ -137,9 +136,3 @@ def retention(counters: Values, settings: Values) -> list[str]:
             f"dedup.guard.max_examined ({settings['dedup']['guard']['max_examined']:,}) documents"
         )
     return faults
-
-
-def losses_of(counters: Values) -> Mapping[str, Any]:
-    """Returns the counters of `components`; version 0.1 wrote them among the statistics."""
-    found: Mapping[str, Any] = counters.get(LOSSES, counters)
-    return found

@@ -8,8 +8,6 @@ import msgspec
 from corpus_assets.diff.documents import Changes, changed_documents
 from corpus_assets.diff.numbers import Asset, Measures, Numbers
 from corpus_assets.diff.opened import Side
-from corpus_assets.diff.recorded import READ
-from resources.errors import ConfigError
 
 ABSENT = "(none)"
 """How a value is shown that one side does not have."""
@@ -95,13 +93,7 @@ def compared(old: Numbers, new: Numbers, names: tuple[str, str]) -> Difference:
 def compared_sides(old: Side, new: Side, asset: str, examples: int) -> Difference:
     """Returns what differs between two sides, their documents too if both are stores. asset: whose documents."""
     found = compared(old.numbers, new.numbers, (old.what, new.what))
-    try:
-        sides = [side.documents(asset) for side in (old, new)]
-    except ConfigError as error:
-        if asset != READ:
-            raise
-        found.no_documents = str(error)  # Stores of version 0.1 have no tables of ids.
-        return found
+    sides = [side.documents(asset) for side in (old, new)]
     if sides[0] is None or sides[1] is None:
         found.no_documents = f"{(old if sides[0] is None else new).what} is a report, which holds numbers alone"
     else:

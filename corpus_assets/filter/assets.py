@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from corpus_assets.filter.filtered_documents import attributes_of, filtered_documents
 from corpus_assets.filter.losses import filter_notes, filtered_losses
-from corpus_assets.normalize.compiled import of_short_documents
+from corpus_assets.normalize.compiled import of_lengths
 from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.row_rule import RuleSet
@@ -97,7 +97,7 @@ class FilterHooks(RuledHooks):
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:
-        return [*of_short_documents(settings), *super().kernels(settings)]
+        return [*of_lengths(settings), *super().kernels(settings)]
 
     @override
     def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:

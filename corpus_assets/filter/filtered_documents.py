@@ -83,7 +83,7 @@ class _Shard:
         self,
         task: Task,
         rules: Rules,
-        known: Iterator[TextRow | None],
+        known: Iterator[TextRow],
         out: tuple[DocumentWriter, TextTable, LineWriter],
     ) -> None:
         self._task = task
@@ -103,7 +103,7 @@ class _Shard:
         for row, one in zip(block.rows, judged, strict=True):
             known = next(self._known)
             if one.dropped is None:
-                self._table.add(known if known and not one.document else row_of(one.document or row.document))
+                self._table.add(row_of(one.document) if one.document else known)
                 if not whole:
                     self._documents.write(encode_document(one.document) if one.document else row.line)
             if one.dropped or one.document:
@@ -147,12 +147,9 @@ class _Shard:
             self._by_rule[name] = self._by_rule.get(name, 0) + count
 
 
-def _known_rows(documents: Partition) -> Iterator[TextRow | None]:
-    """Yields what the tables beside normalized documents hold of each; None for all if partitions are too old."""
+def _known_rows(documents: Partition) -> Iterator[TextRow]:
+    """Yields what the tables beside normalized documents hold of each."""
     texts = documents.array(".texts.npy")
-    if not documents.has(".lengths.npy"):  # Partitions of version 0.1.
-        yield from (None for _ in range(len(texts)))
-        return
     sizes, created, ends = (texts[name].tolist() for name in ("bytes", "created", "id_end"))
     ids = documents.array(".ids.npy").tobytes()
     lengths = map(tuple, documents.array(".lengths.npy").tolist())

@@ -29,7 +29,6 @@ from resources.stage.task import Task, dropped_row
 
 LEAVE_OUT = "mix.leave_out"
 LICENCE_KEY = "source.licence_key"
-DEFAULT_LEAVE_OUT = ["short_documents", "duplicates"]
 NOT_USED = "not_in_this_epoch"
 REASONS = {"short_documents": "short", "duplicates": "duplicate"}
 """The reason for which a flagged document is dropped, if it is not the name of the attribute."""
@@ -93,7 +92,7 @@ class _KeptDocuments:
         documents = task.input("normalized_documents")
         texts = documents.array(".texts.npy")
         digests = np.ascontiguousarray(texts["digest"]).tobytes()
-        left_out = task.parameters.get(LEAVE_OUT, DEFAULT_LEAVE_OUT)
+        left_out = task[LEAVE_OUT]
         reasons = [REASONS.get(name, name) for name in left_out]
         flags = _flags([task.input(name) for name in left_out], len(texts))
         ids = identifiers(texts["id_end"], documents.array(".ids.npy"))
@@ -169,19 +168,11 @@ def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> Non
 
 
 def _pass1_inputs(leave_out: Sequence[str]) -> tuple[Input, ...]:
-    # The list of short documents is read whole, as in version 0.1, so that recipes do not change.
-    edges = (same(name, segment=None if name == "short_documents" else FLAGS) for name in leave_out)
-    return (same("normalized_documents"), *edges)
+    return (same("normalized_documents"), *(same(name, segment=FLAGS) for name in leave_out))
 
 
 class Pass1Hooks(Hooks):
     """What a build asks of pass 1."""
-
-    @override
-    def derived_parameters(self, settings: Values) -> Values:
-        """Returns the attributes that it reads as a parameter; none for those of version 0.1, whose recipes stay."""
-        chosen = settings["mix"]["leave_out"]
-        return {} if chosen == DEFAULT_LEAVE_OUT else {LEAVE_OUT: chosen}
 
     @override
     def source_parameters(self, source: Values) -> Values:
@@ -212,7 +203,7 @@ PASS_1 = Stage(
     compute=mixed_pass1,
     code_version="1",
     io="documents",
-    parameters=("mix.chunks", "mix.seed", "source.epochs"),
+    parameters=("mix.chunks", "mix.seed", LEAVE_OUT, "source.epochs"),
     hooks=Pass1Hooks(),
     columns=DOCUMENT_COLUMNS,
     kinds=("jsonl", "zstandard"),

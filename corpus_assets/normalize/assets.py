@@ -9,7 +9,6 @@ from typing_extensions import override
 
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.dates import Dates, undated_notes
-from corpus_assets.normalize.lengths import cleaned_length
 from corpus_assets.normalize.reading import READING, DocumentHooks, documents_of, normalizer_of
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
@@ -21,7 +20,7 @@ from resources.formats.documents import DOCUMENT_COLUMNS, Document
 from resources.formats.row_tables import LENGTHS, TEXT, identifiers
 from resources.shards import Listing
 from resources.stage.declaration import Partitioning, Stage, same
-from resources.stage.hooks import Hooks, Records, Values
+from resources.stage.hooks import Records, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -87,14 +86,7 @@ class _Named(msgspec.Struct):
 
 
 def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, int, int]]:
-    """Yields each document of a shard with the lengths of its text and of its cleaned text, in code points.
-
-    Partitions of version 0.1 have no lengths: then they are counted here.
-    """
-    if not documents.has(".lengths.npy"):
-        for document in documents.documents():
-            yield document, len(document.text), cleaned_length(document.text.encode())
-        return
+    """Yields each document of a shard with the lengths of its text and of its cleaned text, in code points."""
     ids = identifiers(documents.array(".texts.npy")["id_end"], documents.array(".ids.npy"))
     for identifier, lengths in zip(ids, documents.array(".lengths.npy").tolist(), strict=True):
         yield _Named(identifier, source), *lengths
@@ -121,14 +113,6 @@ class NormalizedHooks(DocumentHooks):
         yield from dropped_notes(partitions, settings)
         if "newest" in settings["dedup"]["keep"]:
             yield from undated_notes(partitions)
-
-
-class ShortHooks(Hooks):
-    """What it asks of the list of short documents."""
-
-    @override
-    def kernels(self, settings: Values) -> Sequence[str]:
-        return compiled.of_short_documents(settings)
 
 
 NORMALIZED_DOCUMENTS = Stage(
@@ -160,7 +144,6 @@ SHORT_DOCUMENTS = Stage(
     io="documents",
     inputs=(same("normalized_documents"),),
     parameters=("short_documents.threshold",),
-    hooks=ShortHooks(),
     columns=ATTRIBUTE_COLUMNS,
     kinds=("jsonl", "dolma"),
 )

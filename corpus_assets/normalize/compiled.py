@@ -9,9 +9,9 @@ SCAN = "corpus_assets.normalize.kernels.scan"
 def of_documents(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns what normalizes texts and counts their cleaned lengths."""
     nfc = (f"{SCAN}.unsettled",) if settings["normalize"]["method"] == "nfc" else ()
-    return (*nfc, f"{SCAN}.cleaned_length")
+    return (*nfc, *of_lengths(settings))
 
 
-def of_short_documents(_: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns what counts the cleaned lengths that a partition of version 0.1 lacks."""
+def of_lengths(_: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns what counts the cleaned length of a text."""
     return (f"{SCAN}.cleaned_length",)

@@ -22,10 +22,9 @@ STORAGE = {"storage": {"postgres": {"postgres_url": {"env": VARIABLE}}}}
 """Names the variable, not the address: no password is written to disk."""
 
 _STORES = ("storage", "run_storage", "event_log_storage", "schedule_storage")
-_PLAIN = yaml.safe_dump(STORAGE)
-_SECTION = f"\n# `corpus` adds this section while {VARIABLE} is set, and removes it when it is not.\n{_PLAIN}"
-_UNMARKED = {yaml.safe_dump(DEFAULTS, sort_keys=order) + _PLAIN for order in (True, False)}
-"""The defaults with Postgres, as earlier versions wrote them: without the line that says whose the section is."""
+_SECTION = (
+    f"\n# `corpus` adds this section while {VARIABLE} is set, and removes it when it is not.\n{yaml.safe_dump(STORAGE)}"
+)
 
 
 def write_settings(home: Path, folder: Path) -> None:
@@ -59,7 +58,7 @@ def _source(there: str | None, home: Path, folder: Path) -> str:
 
 
 def _without_section(text: str) -> str:
-    return yaml.safe_dump(DEFAULTS) if text in _UNMARKED else text.replace(_SECTION, "")
+    return text.replace(_SECTION, "")
 
 
 def _with_section(text: str, settings: dict[str, Any], file: Path) -> str:

@@ -153,7 +153,7 @@ def _runs(instance: dg.DagsterInstance, run: dg.DagsterRun, process: str) -> boo
     if host != socket.gethostname():
         return True
     place, born, ticks = began.rpartition("/")
-    if not born:  # An older version, or a system that tells no place, wrote the time.
+    if not born:  # A system that tells no place: the time is all there is.
         return f"{start_time(int(pid)) or 0:.2f}" == began
     if place != birth(os.getpid()).place:
         return time.time() - _last_sign(instance, run) < DAY

@@ -34,7 +34,7 @@ def _left_out(planner: Planner) -> Iterator[str]:
 def dropped_examples(planner: Planner) -> list[str]:
     """Returns rows that were dropped, some for each reason of each stage, with a piece of their text; the most first.
 
-    Rows that only went to another asset are none. Those of partitions of an older version have no text, or are missing.
+    Rows that only went to another asset are none.
     """
     found: dict[tuple[str, str], tuple[int, str]] = {}
     for stage in planner.graph:

@@ -226,8 +226,6 @@ def with_content_versions(reads: Stage, owner: str) -> Iterator[Stage]:
         group=reads.group,
         description=f"Content version of one raw file of {owner}: a digest of its bytes.",
         shard_set=reads.shard_set,
-        formerly=reads.formerly and f"raw_{reads.formerly}",
-        former_group=reads.former_group,
     )
     yield replace(reads, inputs=(same(name), *reads.inputs))
 
@@ -247,8 +245,6 @@ def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
             io="documents",
             hooks=ExamplesHooks(name),
             shard_set=name,
-            formerly=f"examples/{name}",
-            former_group="raw",
             columns={
                 "id": "string: as given, or made from file and row",
                 "source": "string: the dataset",

@@ -49,8 +49,7 @@ class Read:
 
     files: those that are there now. counted: those whose records say how many rows they have. gone: those that were
     read before. bytes: of those that are there. unread: files beside them of no known suffix. left_out: all that was
-    passed over, in words, where nothing else is there. roles: how many messages have each; roles_of: files whose
-    records say so.
+    passed over, in words, where nothing else is there. roles: how many messages have each.
     """
 
     files: int = 0
@@ -59,7 +58,6 @@ class Read:
     rows_out: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     roles: Counter[str] = field(default_factory=Counter)
-    roles_of: int = 0
     examples: list[str] = field(default_factory=list)
     bytes: int = 0
     unread: Unread = field(default_factory=Unread)
@@ -78,10 +76,7 @@ class Read:
         return self.rows_out + self.bad_rows.total()
 
     def add(self, record: Record) -> None:
-        """Adds what a record says of one file.
-
-        Records of version 0.1 have these numbers too, among the statistics, so they are read there.
-        """
+        """Adds what a record says of one file."""
         numbers = record.statistics
         self.files += 1
         self.counted += "rows_out" in numbers
@@ -89,7 +84,6 @@ class Read:
         self.dropped.update(numbers.get("dropped", {}))
         self.examples += numbers.get("dropped_examples", [])
         self.roles.update(numbers.get(ROLES, {}))
-        self.roles_of += ROLES in numbers
         self.replaced += numbers.get(REPLACED, 0)
         self.guessed += numbers.get(GUESSED, 0)
 
@@ -264,11 +258,10 @@ def listed_benchmark_losses(settings: Mapping[str, Any], listing: Listing, bench
 def lost_roles(entry: Mapping[str, Any], found: Read) -> Iterator[str]:
     """Yields why none of what was read of a dataset would be learned: no message has one of its `loss_roles`.
 
-    Records of version 0.1 do not say which roles there are; nothing is known of their files. entry: the dataset's.
+    entry: the dataset's.
     """
     wanted = entry.get("loss_roles")
-    is_known = 0 < found.roles_of == found.files and len(found.roles) < MANY_ROLES
-    if not wanted or not is_known or not found.rows_out or entry["input"]["may_be_empty"]:
+    if not wanted or len(found.roles) >= MANY_ROLES or not found.rows_out or entry["input"]["may_be_empty"]:
         return
     if not found.roles.keys() & set(wanted):
         there = ", ".join(f"{printable(role)!r} {count:,}" for role, count in found.roles.most_common(_ROLES_SHOWN))

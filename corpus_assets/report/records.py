@@ -39,7 +39,7 @@ def source_of(partition: Partition) -> str | None:
 
 
 def by_source(partitions: Sequence[Partition]) -> BySource | None:
-    """Returns the numbers of each source in some partitions; None if one has none: older versions did not count.
+    """Returns the numbers of each source in some partitions; None if one has none.
 
     A shard has one source, so its numbers are known anyway.
     """

@@ -54,27 +54,23 @@ def list_notes(
 ) -> Iterator[str]:
     """Yields how many entries of the list name a document, and what they could not be compared with.
 
-    keys: of all files of sources and of datasets' own. found: the rows of the same files that the list names. Nothing
-    is said where partitions of an older version do not tell.
+    keys: of all files of sources and of datasets' own. found: the rows of the same files that the list names.
     """
     kinds = listed.record.statistics.get(BY_KIND, {})
-    if listed.has(ENTRIES) and (met := _met(found)) is not None:
-        numbers = listed.array(ENTRIES)
-        named, entries = len(np.unique(numbers[met])), len(np.unique(numbers))
-        by = ", ".join(f"{_WORDS[kind]} {count:,}" for kind, count in kinds.items())
-        yield f"remove.location: {named:,} of {entries:,} entries of the list name a document (entries: {by})"
+    numbers = listed.array(ENTRIES)
+    named, entries = len(np.unique(numbers[_met(found)])), len(np.unique(numbers))
+    by = ", ".join(f"{_WORDS[kind]} {count:,}" for kind, count in kinds.items())
+    yield f"remove.location: {named:,} of {entries:,} entries of the list name a document (entries: {by})"
     if kinds.get(URL):
         yield from _url_notes(keys, settings["remove"]["url_keys"])
 
 
-def _met(found: Iterable[Partition]) -> NDArray[np.uint32] | None:
-    """Returns the places in the list of all keys that any row has; None if a partition does not say."""
+def _met(found: Iterable[Partition]) -> NDArray[np.uint32]:
+    """Returns the places in the list of all keys that any row has."""
     met = [np.empty(0, np.uint32)]
     for partition in found:
         if partition.has(MET):
             met.append(np.asarray(partition.array(MET)))
-        elif partition.record.statistics.get("rows_out"):
-            return None
     return np.unique(np.concatenate(met))
 
 

@@ -85,8 +85,6 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
         hooks=TokenizerHooks(dataset),
         kinds=("json",),
-        formerly=None if dataset is None else f"tokenizers/{dataset}",
-        former_group=None if dataset is None else "tokenize",
     )
 
 
@@ -130,7 +128,6 @@ def _rows_stage(
         partitioning=partitioning,
         inputs=inputs,
         shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
-        formerly=f"tokens/{dataset.name}",
     )
 
 
@@ -143,7 +140,6 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
         partitioning=partitioning,
         inputs=inputs,
         shard_set=dataset.shard_set if partitioning is Partitioning.SHARD else None,
-        formerly=f"sequences/{dataset.name}",
     )
 
 
@@ -162,7 +158,6 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         hooks=_rows_hooks(dataset),
         columns={name: _column(name) for name in layout.features},
         kinds=("hdf5",),
-        former_group="tokenize",
         unit_in=_unit(dataset.shard_set),
         unit_out=ROWS,
         reasons=mode.reasons,
@@ -207,6 +202,4 @@ def _params_stage(dataset: Dataset) -> Stage:
         kinds=("json",),
         unit_in=ROWS,
         unit_out=ROWS,
-        formerly=f"data_params/{name}",
-        former_group="tokenize",
     )

@@ -166,12 +166,9 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     if isinstance(entry["input"], Mapping):
         options["input"] = "files"
     if not dataset_section(entry).carries_over:
-        options.pop("pack_over_files", None)  # It says nothing here, and version 0.1 did not have it.
-    if not options.get("keep_empty", True):
-        del options["keep_empty"]  # Nor did it have this one, and then did as without it.
+        options.pop("pack_over_files", None)  # It says nothing here.
     if options.get("reference"):
         options.pop("equal_pairs", None)  # Cerebras keeps all.
-        options["begin_of_text"] = "by setting"  # Once, the tokenizer's file alone said where it stands.
     elif rule := _LEARNED.get(options.get("mode", "")):
         options["learned"] = rule
     if not entry["shuffle"]:

@@ -28,7 +28,7 @@ def save_lengths(task: Task, stem: str, lengths: Counter[int]) -> None:
 
 
 def saved_lengths(partition: Partition) -> Counter[int] | None:
-    """Returns the lengths of the documents of a partition; None if it was made before there were such tables.
+    """Returns the lengths of the documents of a partition; None if its mode measures none.
 
     A partition that has seen no document has no table.
     """

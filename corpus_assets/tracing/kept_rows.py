@@ -10,7 +10,7 @@ from corpus_assets.dedup.documents.numbering import shard_source
 from corpus_assets.dedup.shared import PAIR_THRESHOLD, stored_numbering
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.filter.filtered_documents import CHANGES, Change
-from corpus_assets.mix.assets import DEFAULT_LEAVE_OUT, LEAVE_OUT, REASONS
+from corpus_assets.mix.assets import LEAVE_OUT, REASONS
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import Origin, nth_row
 from corpus_assets.tracing.resemblance import resemblance
@@ -91,7 +91,7 @@ def left_out_by(look: Look, key: str) -> list[str]:
     mixed = look.partition("mixed_pass1", key)
     if mixed is None:
         return list(look.corpus.settings.get(LEAVE_OUT))
-    return list(mixed.record.parameters.get(LEAVE_OUT, DEFAULT_LEAVE_OUT))
+    return list(mixed.record.parameters[LEAVE_OUT])
 
 
 def is_left_out(look: Look, key: str, row: int) -> bool:
@@ -140,7 +140,7 @@ def _short(look: Look, attribute: Partition, row: int) -> Step:
     details: dict[str, Any] = {"threshold": threshold}
     documents = look.partition(look.documents, attribute.key)
     shown = "its cleaned text"
-    if documents is not None and documents.has(".lengths.npy"):
+    if documents is not None:
         details["cleaned"] = int(documents.array_rows(".lengths.npy", row, row + 1)["cleaned"][0])
         shown = f"its cleaned text of {details['cleaned']:,} characters"
     words = f"{shown} is {'shorter than' if flagged else 'at least'} {threshold}"

@@ -127,9 +127,7 @@ def _shuffled(look: Look, use: Used) -> tuple[Step, int | None]:
 
 
 def _of_shard(made: Partition, rows: NDArray[np.int64], shard: str) -> NDArray[np.int64]:
-    """Returns those of some rows of a chunk that come from a shard; all, if an older version did not say."""
-    if not made.has(ORIGINS) or not len(rows):
-        return rows
+    """Returns those of some rows of a chunk that come from a shard."""
     shards: list[str] = made.json(SHARDS)
     number = shards.index(shard) if shard in shards else -1
     found: NDArray[np.int64] = rows[made.array(ORIGINS)[rows] == number]

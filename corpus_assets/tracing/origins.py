@@ -19,9 +19,8 @@ from resources.stage.partition import Partition
 class Origin:
     """Where a document comes from.
 
-    shard: key of its shard partition; None if it is not known, as an older version mixed the documents. file: path of
-    the raw file; None if it is gone. row: of the raw file, from 0, bad rows included; None if an older version read it
-    and did not say which rows were bad.
+    shard: key of its shard partition; None if the mix that is there now has no such document. file: path of the raw
+    file; None if it is gone. row: of the raw file, from 0, bad rows included; None if the shard has no such document.
     """
 
     source: str
@@ -37,13 +36,11 @@ def order_of(corpus: Corpus, source: str, identifier: str, copy: int) -> int:
 
 
 def shard_of(corpus: Corpus, chunk: str, order: int) -> str | None:
-    """Returns the shard of the document of that order in a chunk; None if an older version mixed it and did not say."""
+    """Returns the shard of the document of that order in a chunk; None if the chunk has no such document now."""
     record = corpus.ledger.read("mixed_pass2", chunk)
     if record is None:
         return None
     mixed = Partition(corpus.storage, record)
-    if not mixed.has(ORIGINS):
-        return None
     found = np.flatnonzero(mixed.array(".rows.npy")["order"] == np.uint64(order))
     return mixed.json(SHARDS)[mixed.array(ORIGINS)[found[0]]] if len(found) else None
 
@@ -61,11 +58,9 @@ def origin(corpus: Corpus, source: str, identifier: str, shard: str | None, exam
     return Origin(source, identifier, shard, _file(corpus, shard), None if number is None else raw_row(made, number))
 
 
-def raw_row(made: Partition, number: int) -> int | None:
-    """Returns the row of the raw file of which document or example `number` was made; None if it is not known."""
-    if not sum(made.record.statistics.get("dropped", {}).values()):
-        return number
-    return nth_row(number, made.array(GAPS)) if made.has(GAPS) else None
+def raw_row(made: Partition, number: int) -> int:
+    """Returns the row of the raw file of which document or example `number` was made."""
+    return nth_row(number, made.array(GAPS)) if made.has(GAPS) else number
 
 
 def nth_row(number: int, gaps: NDArray[np.unsignedinteger[Any]]) -> int:

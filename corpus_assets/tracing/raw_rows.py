@@ -44,16 +44,13 @@ class _Reason(NamedTuple):
 def number_of(made: Partition, row: int) -> int | None:
     """Returns the number of the document or example that was made of a row of a raw file; None if there is none.
 
-    Raises `ConfigError` for a row that the file does not have, and where an older version did not say which were bad.
+    Raises `ConfigError` for a row that the file does not have.
     """
     rows = made.file(".jsonl.gz").rows or 0
     gaps = made.array(GAPS).astype(np.int64) if made.has(GAPS) else np.empty(0, np.int64)
-    dropped = sum(made.record.statistics.get("dropped", {}).values())
     whole_file = BAD_FILE in made.record.statistics.get("dropped", {})
     if not 0 <= row < rows + len(gaps) and not whole_file:
         raise ConfigError(f"row {row}: valid in {made.name}: 0 to {rows + len(gaps) - 1}")
-    if dropped and not len(gaps) and not whole_file:
-        raise ConfigError(f"row {row}: an older version read {made.name}, and did not say which rows were bad")
     place = int(np.searchsorted(gaps, row))
     return None if whole_file or (place < len(gaps) and gaps[place] == row) else row - place
 
@@ -100,7 +97,7 @@ def _read_again(look: Look, made: Partition, row: int) -> _Reason | None:
     try:
         soon = takewhile(lambda _: monotonic() < until, _rows(made, shard))
         found = next(islice(soon, row, None), None)
-    except (CorpusError, KeyError):  # the file is gone or another; an older version had other parameters
+    except (CorpusError, KeyError):  # the file is gone or another, or other code made the record
         return None
     if isinstance(found, BadRow):
         return _Reason(found.reason, f"{found.where}: {found.detail}") if found.reason in dropped else None
@@ -120,7 +117,7 @@ def row_at(look: Look, made: Partition, where: str) -> int | None:
         for number, row in enumerate(takewhile(lambda _: monotonic() < until, _rows(made, shard))):
             if isinstance(row, BadRow) and row.where == where:
                 return number
-    except (CorpusError, KeyError):  # the file is gone or another; an older version had other parameters
+    except (CorpusError, KeyError):  # the file is gone or another, or other code made the record
         return None
     return None
 

@@ -91,8 +91,7 @@ def _of_document(look: Look, made: Partition, number: int, until: float) -> Iter
 def _normalized(look: Look, made: Partition, number: int, identifier: str) -> Step:
     text = made.array_rows(TEXTS, number, number + 1)[0]
     details = {"id": identifier, "bytes": int(text["bytes"]), "sha256": text["digest"].tobytes().hex()}
-    if made.has(".lengths.npy"):
-        details["characters"] = int(made.array_rows(".lengths.npy", number, number + 1)["characters"][0])
+    details["characters"] = int(made.array_rows(".lengths.npy", number, number + 1)["characters"][0])
     words = f"document {number:,} of its shard, {details['bytes']:,} bytes of text"
     file = made.file(".jsonl.gz").path
     return Step(READ, made.key, "here", words, None, number, file, stale=look.state(READ, made.key), details=details)

@@ -143,7 +143,7 @@ class _Texts:
     def _basis(self, asset: str, row: int, *, now: bool) -> Basis:
         made = self._made(asset)
         assert made is not None
-        length = int(made.array_rows(_LENGTHS, row, row + 1)["characters"][0]) if made.has(_LENGTHS) else None
+        length = int(made.array_rows(_LENGTHS, row, row + 1)["characters"][0])
         differs = ""
         if not now:
             differs = f"they count in a text that {asset} had before: the attribute is not fresh"

@@ -124,13 +124,11 @@ class Decider:
             change = input_change(record.inputs, listing_inputs(self._known.listing))
             return self._looked(key, change)
         shard = self._known.shards[key or ""]
-        # Records of version 0.1 have it among the statistics.
-        seen = record.seen or record.statistics
         if record.inputs.get("name") != shard.path_digest():
             return self._looked(key, f"raw shard {shard.label} was renamed")
-        if shard.is_as(seen):
+        if shard.is_as(record.seen):
             return self._looked(key, "")
-        if shard.bytes != seen.get("bytes") or remembered_digest(shard) != record.inputs.get("file"):
+        if shard.bytes != record.seen.get("bytes") or remembered_digest(shard) != record.inputs.get("file"):
             return self._looked(key, f"raw shard {shard.label} changed")
         return Decision(self._stage.name, key, Status.FRESH, rewritten=True)
 

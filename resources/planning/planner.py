@@ -238,7 +238,7 @@ class Planner:
         return self._gates[stage.name]
 
     def _gate_faults(self, stage: Stage) -> Iterator[str]:
-        # An older version may have other counters; its partitions are stale anyway.
+        # Another code version may have other counters; its partitions are stale anyway.
         records = {
             key: record
             for key, record in (self.records(stage.name) if stage.has_gate else {}).items()

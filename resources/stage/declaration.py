@@ -35,23 +35,24 @@ class Reads(Enum):
 class Input:
     """One edge of the graph.
 
-    asset: name of the asset that is read. mapping: SAME reads the partition of the same key (or the only one of an
-    unpartitioned asset); ALL reads every partition; OWN_SEGMENT reads from every partition only the segment named
-    like the reading partition. tracked: False if the partitions must exist, but the recipe does not cover their
-    content. segment: name of the only segment that the recipe covers; None for the whole partition. formerly: the older
-    name of the asset, if a stage still asks for it by that name. instead_of: the asset in whose stead it is read
-    (`reading_instead`). nothing: a digest of what is read that counts as if nothing was read, so that the recipe is
-    that of a stage without this edge. folded: True if recipe and record have one entry for all partitions together,
-    `asset/*`, since one for each would be too many. by_path: True if partitions of raw files come in the order of the
-    files' paths, character by character, in place of their keys; recipes follow the order, and are the same for both
-    where the orders are.
+    asset: name of the asset that is read.
+    mapping: SAME reads the partition of the same key (or the only one of an unpartitioned asset); ALL reads every
+        partition; OWN_SEGMENT reads from every partition only the segment named like the reading partition.
+    tracked: False if the partitions must exist, but the recipe does not cover their content.
+    segment: name of the only segment that the recipe covers; None for the whole partition.
+    instead_of: the asset in whose place it is read (`reading_instead`).
+    nothing: a digest of what is read that counts as if nothing was read, so that the recipe is that of a stage without
+        this edge.
+    folded: True if recipe and record have one entry for all partitions together, `asset/*`, since one for each would be
+        too many.
+    by_path: True if partitions of raw files come in the order of the files' paths, character by character, in place of
+        their keys; recipes follow the order, and are the same for both where the orders are.
     """
 
     asset: str
     mapping: Reads = Reads.SAME
     tracked: bool = True
     segment: str | None = None
-    formerly: str | None = None
     instead_of: str | None = None
     nothing: str | None = None
     folded: bool = False
@@ -59,8 +60,8 @@ class Input:
 
     @property
     def names(self) -> list[str]:
-        """The names by which a task may ask for the asset: its own, an older one, and that of what it stands for."""
-        return [name for name in (self.asset, self.formerly, self.instead_of) if name]
+        """The names by which a task may ask for the asset: its own, and that of what it stands for."""
+        return [name for name in (self.asset, self.instead_of) if name]
 
     @property
     def name_in_recipe(self) -> str:
@@ -131,8 +132,6 @@ class Stage:
     moves: drop reasons that lose nothing, each with the asset that the rows went to.
     columns: names of the rows' columns, for the web UI, each with its type and, after `: `, what it holds.
     kinds: labels that Dagster shows on the asset, such as `jsonl` or `numba`.
-    formerly: older name; `--select` takes it too, and records under it become those of this asset.
-    former_group: older group; `--select group:NAME` takes it too.
 
         Stage(
             name="shouting",
@@ -164,8 +163,6 @@ class Stage:
     moves: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
-    formerly: str | None = None
-    former_group: str | None = None
 
     @property
     def lists_shards(self) -> bool:

@@ -1,7 +1,6 @@
-"""All stages of a corpus as a graph: their order, their selection by name, and the older names of assets."""
+"""All stages of a corpus as a graph: their order, and their selection by name."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -11,40 +10,28 @@ from resources.stage.declaration import Input, Partitioning, Reads, Stage
 
 
 class Graph:
-    """All stages of a corpus in the order the data flows. Immutable.
-
-    formerly: the present name of every asset that had another one.
-    """
+    """All stages of a corpus in the order the data flows. Immutable."""
 
     def __init__(self, stages: Iterable[Stage]) -> None:
         declared = {stage.name: stage for stage in _unique(stages)}
-        self.formerly = {stage.formerly: stage.name for stage in declared.values() if stage.formerly}
-        known = {name: replace(stage, inputs=self._present(stage.inputs)) for name, stage in declared.items()}
-        self.stages: dict[str, Stage] = {stage.name: stage for stage in _ordered(known)}
+        self.stages: dict[str, Stage] = {stage.name: stage for stage in _ordered(declared)}
         for stage in self:
             for edge in stage.inputs:
                 _require_same_keys(stage, edge, self.stages[edge.asset])
         _require_order_of_groups(self.stages)
-
-    def _present(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
-        """Returns the edges with the present names of the assets they read."""
-        return tuple(
-            replace(edge, asset=self.formerly[edge.asset], formerly=edge.asset) if edge.asset in self.formerly else edge
-            for edge in inputs
-        )
 
     def __iter__(self) -> Iterator[Stage]:
         return iter(self.stages.values())
 
     def __getitem__(self, name: str) -> Stage:
         try:
-            return self.stages[self.formerly.get(name, name)]
+            return self.stages[name]
         except KeyError:
             near = did_you_mean(name, self.stages)
             raise ConfigError(f"no asset named {name!r}{near}; assets are: {', '.join(self.stages)}") from None
 
     def groups(self) -> list[str]:
-        """Returns the names of all groups, in the order the data flows."""
+        """Returns the names of all groups in the order the data flows."""
         return list(dict.fromkeys(stage.group for stage in self))
 
     def select(self, names: Sequence[str]) -> list[Stage]:
@@ -66,7 +53,7 @@ class Graph:
         group = name.removeprefix("group:")
         if group == name:
             return {self[name].name}
-        found = {stage.name for stage in self if group in _groups(stage)}
+        found = {stage.name for stage in self if stage.group == group}
         if not found:
             near = did_you_mean(group, self.groups())
             raise ConfigError(f"no assets in group {group!r}{near}; groups are: {', '.join(sorted(self.groups()))}")
@@ -97,10 +84,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Returns a question that names the known name nearest to a wrong one; empty if none is near."""
     near = get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
-
-
-def _groups(stage: Stage) -> list[str]:
-    return [group for group in (stage.group, stage.former_group) if group]
 
 
 def _unique(stages: Iterable[Stage]) -> Iterator[Stage]:

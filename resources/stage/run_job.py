@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import msgspec
@@ -36,6 +35,7 @@ from resources.storage.interface import Entry, Storage
 from resources.storage.leases import Held, Lease
 from resources.storage.owner_file import OWNER
 from resources.system_errors import advice, error_words, has_place
+from resources.version import VERSION
 
 _TRIES = 8
 
@@ -243,7 +243,7 @@ def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None, cr
 
 @cache
 def _versions() -> dict[str, str]:
-    return {"python": platform.python_version(), "corpus-assets": version("corpus-assets")}
+    return {"python": platform.python_version(), "corpus-assets": VERSION}
 
 
 def _cpu_seconds() -> float:

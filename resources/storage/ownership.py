@@ -21,14 +21,14 @@ class Owner(msgspec.Struct, frozen=True, omit_defaults=True):
     """The owner of a store.
 
     name: name of the corpus. config: path of its configuration, relative to the store if that is a folder, so that both
-    may be moved together. nonce: tells this store from every other one; empty if it was claimed by an older version.
-    sources: a digest of the location of each source or dataset, by name; empty if an older version claimed it. path:
-    where the configuration lay when it claimed the store; empty if the store is no folder.
+    may be moved together. nonce: tells this store from every other one. sources: a digest of the location of each
+    source or dataset, by name. path: where the configuration lay when it claimed the store; empty if the store is no
+    folder.
     """
 
     name: str
     config: str
-    nonce: str = ""
+    nonce: str
     sources: dict[str, str] = {}
     path: str = ""
 
@@ -58,7 +58,7 @@ def owner_of(storage: Storage) -> Owner | None:
 def nonce_of(storage: Storage) -> str | None:
     """Returns what tells a store from every other one; None if nobody has built on it."""
     owner = owner_of(storage)
-    return owner.nonce or None if owner else None
+    return owner.nonce if owner else None
 
 
 def require_owner(storage: Storage, claimant: Claimant) -> None:
@@ -121,7 +121,7 @@ def _listed(sources: Mapping[str, str]) -> str:
 def owns(storage: Storage, claimant: Claimant) -> bool:
     """Returns whether a configuration is written down as the owner of a store, as it is now."""
     owner = owner_of(storage)
-    if owner is None or not owner.nonce:
+    if owner is None:
         return False
     return owner == msgspec.structs.replace(_owner(storage, claimant, owner), path=owner.path)
 
@@ -144,7 +144,7 @@ def _owner(storage: Storage, claimant: Claimant, before: Owner | None) -> Owner:
     return Owner(
         claimant.name,
         _places(storage, claimant.config)[0],
-        (before and before.nonce) or secrets.token_hex(16),
+        before.nonce if before else secrets.token_hex(16),
         claimant.sources,
         str(claimant.config) if _is_folder(storage) else "",
     )

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
 import pytest
 
 from corpus_assets.cli.console import warn_of_open_door
@@ -14,7 +15,8 @@ from corpus_assets.orchestration.instance import serve
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
-from tests.build.small import Work, drive, live_records, opened, prose, write_raw
+from resources.version import VERSION
+from tests.build.small import Work, drive, live_records, opened, prose, statuses, write_raw
 from tests.faults.command import run
 
 
@@ -162,7 +164,16 @@ def test_what_was_meant_is_asked(work: Work) -> None:
 
 def test_the_version_is_said(tmp_path: Path) -> None:
     code, out, _ = run(tmp_path, "--version")
-    assert (code, out.split()[0]) == (0, "corpus")
+    assert (code, out) == (0, f"corpus {VERSION}\n")
+
+
+def test_a_partition_says_which_version_made_it_and_another_version_makes_nothing_stale(work: Work) -> None:
+    _, out, _ = run(work.folder, "show", "minhashes", "books--one")
+    assert f'"corpus-assets": "{VERSION}"' in out
+    corpus = opened(work.folder)
+    for record in corpus.ledger.records("minhashes").values():
+        corpus.ledger.write(msgspec.structs.replace(record, versions={"corpus-assets": "0.2.1"}))
+    assert statuses(opened(work.folder).planner().plan()) == {}
 
 
 def test_a_port_that_cannot_be_is_refused(work: Work) -> None:

@@ -100,7 +100,7 @@ def test_lengths_of_documents_are_counted(corpus: Corpus) -> None:
 def test_records_without_the_numbers_are_read(
     corpus: Corpus, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Partitions of older versions have none: they stay fresh, and their sources are not known."""
+    """No number is content: partitions without one stay fresh, and their sources are not known."""
 
     def older(record: Record) -> Record:
         return msgspec.structs.replace(record, statistics={"rows_out": record.statistics.get("rows_out", 0)})

@@ -39,7 +39,6 @@ def test_what_is_made_after_the_clock_was_set_back_is_suspect(work: Work, monkey
 
 
 def test_records_of_which_the_time_says_nothing_are_named_as_unsure(work: Work) -> None:
-    """Those of older versions hold the time of the clock alone."""
     corpus = opened(work.folder)
     record = corpus.ledger.read("minhashes", ONE)
     assert record is not None

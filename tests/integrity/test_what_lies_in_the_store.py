@@ -1,7 +1,6 @@
 """What lies in the store is what the records name, and it belongs to one configuration."""
 
 import errno
-import json
 import os
 import shutil
 from dataclasses import replace
@@ -280,15 +279,3 @@ def test_a_store_whose_owner_cannot_be_read_is_not_taken_over(tmp_path: Path) ->
     run(tmp_path / "corpus.yaml", dry_run=False, taking_over=True)
     with opened(tmp_path).exclusive():
         pass
-
-
-def test_a_store_that_an_older_version_claimed_stays_its_owners(tmp_path: Path) -> None:
-    corpus = of(tmp_path, "a", WEB)
-    with corpus.exclusive():
-        pass
-    file = Path(corpus.storage.place) / "owner.json"
-    found = json.loads(file.read_text())
-    file.write_text(json.dumps({name: found[name] for name in ("name", "config", "nonce")}))
-    with opened(tmp_path).exclusive():
-        pass
-    assert json.loads(file.read_text()) == found

@@ -220,7 +220,7 @@ def test_runs_of_a_killed_build_are_closed_and_others_left_alone(built: Runs, mo
     host, pid, began = mine[PROCESS_TAG].rsplit(" ", 2)
     place, _, ticks = began.partition("/")
     dead = {"a recycled pid": f"{host} {pid} {place}/1", "a pid that is gone": f"{host} 4194999 {began}"}
-    dead |= {"one of an older version": f"{host} {pid} 1.00", "another of those": f"{host} 4194999 5.00"}
+    dead |= {"one that tells no place": f"{host} {pid} 1.00", "another of those": f"{host} 4194999 5.00"}
     alive = {"this process": mine[PROCESS_TAG], "another machine": f"elsewhere {pid} {began}"}
     unknown = {
         "a container of this name": f"{host} {pid} {place}0/1",

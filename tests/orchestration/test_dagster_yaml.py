@@ -76,15 +76,6 @@ def test_a_home_that_began_with_postgres_goes_on_without(
     assert "storage" in settings_of(text_with(home, URL, tmp_path, monkeypatch))
 
 
-@pytest.mark.parametrize("order", [True, False])
-def test_the_file_of_an_earlier_version_is_ours(order: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / ".dagster_home"
-    home.mkdir()
-    earlier = yaml.safe_dump(DEFAULTS, sort_keys=order) + yaml.safe_dump(STORAGE)
-    (home / "dagster.yaml").write_text(earlier)
-    assert settings_of(text_with(home, None, tmp_path, monkeypatch)) == DEFAULTS
-
-
 def test_a_file_that_says_where_runs_are_is_left_alone_and_a_variable_that_is_not_set_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

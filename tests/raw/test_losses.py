@@ -4,14 +4,13 @@ import json
 import os
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from corpus_assets.corpus import Corpus
-from corpus_assets.raw.losses import Read, lost_files, lost_roles, lost_rows, refused_deletions
+from corpus_assets.raw.losses import Read, lost_files, lost_rows, refused_deletions
 from corpus_assets.raw.rehash import forget_stamps
 from tests.build.small import Built, digests, drive, prose, statuses
 from tests.data.building import open_corpus, write_rows
@@ -154,15 +153,6 @@ def test_roles_that_nobody_has_replace_no_tokens(tmp_path: Path) -> None:
     assert drive(of("assistant", "gpt")).waiting == []
     (waits,) = drive(of("assistant", may_be_empty=True)).waiting
     assert "3 of 3 examples give no row (nothing_learned 3), more than max_discarded 0.5 allows" in waits
-
-
-def test_files_of_version_0_1_do_not_say_which_roles_they_have() -> None:
-    entry = {"loss_roles": ["assistant"], "input": {"may_be_empty": False}}
-    found = Read(files=2, roles_of=2, rows_out=3)
-    found.roles["gpt"] = 3
-    assert len(list(lost_roles(entry, found))) == 1
-    assert list(lost_roles(entry, replace(found, roles_of=1))) == []
-    assert list(lost_roles({**entry, "loss_roles": None}, found)) == []
 
 
 def drive_to(corpus: Corpus, asset: str) -> Any:

@@ -3,7 +3,7 @@
 import errno
 import re
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 import pytest
@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from resources.errors import LedgerError
 from resources.hashing import content_digest
 from resources.ledger import (
-    DAMAGE,
     FileRecord,
     Ledger,
     Record,
-    decode_record,
     encode_record,
-    partition_digest,
     recipe_digest,
     record_path,
 )
@@ -173,23 +170,6 @@ def test_no_flipped_byte_of_a_record_is_believed(
     assert set(ledger.unreadable) == {path}
 
 
-@given(**FLIPS)
-def test_a_flipped_byte_of_an_old_record_changes_no_decision(place: int, mask: int) -> None:
-    """A record of version 0.1 has no check: what a decision is made from is held by its own two digests."""
-    recipe = recipe_digest("a", "1", {"k": [1, {"n": None}]}, {"up/x": "1"})
-    whole = msgspec.structs.replace(record("one"), recipe=recipe)
-    whole = msgspec.structs.replace(whole, digest=partition_digest(whole.files, whole.segments))
-    content = msgspec.json.format(msgspec.json.encode(whole), indent=1)
-    assert decode_record(content) == whole
-    try:
-        found = decode_record(flipped(content, place, mask))
-    except DAMAGE:
-        return
-    assert (found.recipe, found.digest, found.segments) == (whole.recipe, whole.digest, whole.segments)
-    assert (found.parameters, found.inputs, found.code_version) == (whole.parameters, whole.inputs, "1")
-    assert [file.digest for file in found.files] == ["f"]
-
-
 def test_a_record_without_its_files_is_damaged(ledger: Ledger) -> None:
     for content in (encode_record(record("one")), msgspec.json.format(msgspec.json.encode(record("one")), indent=1)):
         emptied = re.sub(rb'"files": \[.*?\],\n "segments"', b'"files": [],\n "segments"', content, flags=re.DOTALL)
@@ -214,9 +194,7 @@ def test_a_flipped_byte_of_a_snapshot_changes_nothing(
     assert Ledger(storage).records("a") == expected
 
 
-@pytest.mark.parametrize("checked", [False, True])
-def test_an_older_snapshot_is_made_anew(ledger: Ledger, checked: bool) -> None:
-    """They had whole records, with a check or (in version 0.1) without."""
+def test_a_snapshot_of_another_shape_is_made_anew(ledger: Ledger) -> None:
     for number in range(20):
         ledger.write(record(f"p{number}"))
     expected = ledger.records("a")
@@ -228,11 +206,11 @@ def test_an_older_snapshot_is_made_anew(ledger: Ledger, checked: bool) -> None:
         if (entry := entries[record_path("a", key)])
     }
     body = msgspec.json.encode(rows)
-    old = content_digest(body).encode() + b"\n" + body if checked else body
-    ledger.storage.write(path, old)
+    other = content_digest(body).encode() + b"\n" + body
+    ledger.storage.write(path, other)
     assert Ledger(ledger.storage).records("a") == expected
     with ledger.storage.open(path) as file:
-        assert file.read() != old
+        assert file.read() != other
 
 
 def test_a_snapshot_holds_once_what_records_have_in_common() -> None:
@@ -270,72 +248,3 @@ def test_a_recipe_depends_on_every_part_and_on_the_order_of_inputs() -> None:
         recipe_digest("a", "1", {"x": 1, "y": 2}, {"v": "2", "u": "1"}),
     ]
     assert len({base, *others}) == 6
-
-
-OLD, NEW = "tokens/train", "train_tokens"
-
-
-def made(asset: str, partition: str | None, inputs: dict[str, str]) -> Record:
-    """A record whose recipe is that of its own values."""
-    recipe = recipe_digest(asset, "1", {"k": 1}, inputs)
-    return Record(
-        asset=asset,
-        partition=partition,
-        recipe=recipe,
-        digest=f"digest of {partition}",
-        inputs=inputs,
-        parameters={"k": 1},
-        code_version="1",
-        files=[],
-    )
-
-
-def both(tmp_path: Path) -> tuple[Ledger, Ledger]:
-    """A ledger as it was before the asset had another name, and one that knows it by the new one."""
-    storage = LocalStorage(tmp_path, sync=False)
-    return Ledger(storage), Ledger(storage, {OLD: NEW})
-
-
-@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")))
-def test_records_of_an_old_name_are_the_asset_s_own(
-    tmp_path_factory: pytest.TempPathFactory, old: set[str], new: set[str]
-) -> None:
-    before, now = both(tmp_path_factory.mktemp("ledger"))
-    for key in old:
-        before.write(made(OLD, key, {"up/x": "old"}))
-    for key in new:
-        before.write(made(NEW, key, {"up/x": "new"}))
-    expected = {key: made(NEW, key, {"up/x": "new" if key in new else "old"}) for key in old | new}
-    for _ in range(2):
-        assert now.records(NEW) == expected
-        assert {key: now.read(NEW, key) for key in expected} == expected
-        assert now.assets() == ({NEW} if expected else set())
-        assert now.take_over() in (len(old), 0)
-    assert before.records(OLD) == {}
-
-
-def test_inputs_have_their_present_names_and_recipes_follow(tmp_path: Path) -> None:
-    before, now = both(tmp_path)
-    before.write(made("reader", None, {f"{OLD}/chunk-0": "d", "other/chunk-0": "e", OLD: "f"}))
-    expected = made("reader", None, {f"{NEW}/chunk-0": "d", "other/chunk-0": "e", NEW: "f"})
-    assert now.records("reader") == {None: expected}
-    assert list(now.records("reader")[None].inputs) == list(expected.inputs)
-
-
-def test_a_recipe_that_was_wrong_stays_wrong(tmp_path: Path) -> None:
-    before, now = both(tmp_path)
-    before.write(record("x", asset=OLD))
-    found = now.records(NEW)["x"]
-    assert (found.asset, found.recipe) == (NEW, "r")
-
-
-def test_counters_are_found_where_version_0_1_had_them() -> None:
-    new = Record(**{**_fields(record("x")), "counters": {"rows": {"n": 1}}, "statistics": {"rows": {"n": 2}}})
-    old = Record(**{**_fields(record("x")), "statistics": {"rows": {"n": 2}}, "segments": {"dropped": "d"}})
-    assert (new.counters_of("rows"), old.counters_of("rows"), old.counters_of("dropped")) == ({"n": 1}, {"n": 2}, {})
-    with pytest.raises(LedgerError, match="a/x has no counters 'other'; build it again"):
-        old.counters_of("other")
-
-
-def _fields(found: Record) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in found.__struct_fields__}

@@ -4,7 +4,6 @@ import pickle
 import tracemalloc
 from collections.abc import Mapping
 
-import msgspec
 import pytest
 
 from resources.hashing import content_digest
@@ -72,16 +71,11 @@ def test_a_record_is_written_the_same_packed_or_not() -> None:
     assert found.digest_of("chunk-9999") == ""
 
 
-def test_a_snapshot_has_the_names_once_and_one_of_before_can_be_read() -> None:
+def test_a_snapshot_has_the_names_once() -> None:
     known = {key: Seen(1, "v", record(key, {"b": "c"}, many(key)).packed()) for key in ("x", "y")}
     written = encode_snapshot(known)
     assert written.count(b"chunk-0042") == 1
     assert decode_snapshot(written) == known
-    common, own, _ = msgspec.json.decode(written.partition(b"\n")[2])
-    for key, row in own.items():
-        row[8] = many(key)
-    body = msgspec.json.encode([common, own])
-    assert decode_snapshot(content_digest(body).encode() + b"\n" + body) == known
 
 
 def test_a_digest_takes_little_memory() -> None:
@@ -101,15 +95,3 @@ def test_one_name_is_looked_up_in_many_of_them() -> None:
     every = [pack(many("x")), {"chunk-0007": "0" * 32}, pack(many("y")), {}, pack(many("z", 40))]
     for name in ("chunk-0007", "chunk-0050", "none"):
         assert digests_named(name, every) == [digests.get(name, "") for digests in every]
-
-
-def test_they_know_whether_they_name_an_asset_or_its_partitions() -> None:
-    packed = pack({f"tokens/train/{name}": digest for name, digest in many("x").items()} | {"whole": "0" * 32})
-    assert isinstance(packed, PackedDigests)
-    assert [packed.names_any([name]) for name in ("tokens/train", "whole", "tokens", "train")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert not packed.names_any([])

@@ -230,14 +230,6 @@ def test_a_file_put_in_the_place_of_another_is_seen(tmp_path: Path) -> None:
     assert before.changed()
 
 
-def test_a_token_of_version_0_1_is_compared_as_that_version_did(tmp_path: Path) -> None:
-    file = put(tmp_path, "a.jsonl")
-    shard = listed(tmp_path).shards[0]
-    assert shard.is_as({"bytes": 1, "modified": str(file.stat().st_mtime_ns)})
-    assert not shard.is_as({"bytes": 1, "modified": "17"})
-    assert not shard.is_as({"bytes": 1})
-
-
 def test_a_touched_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, read = put(tmp_path, "a.jsonl"), []
     digest = Shard.digest

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.hashing import content_digest
 from resources.user_cache import keep, kept
+from resources.version import VERSION
 
 RULES = "1"
 """Number of the probe texts and of the way they are compared: raised with each change of either."""
@@ -33,7 +34,7 @@ def note(library: str, tokenizer: Tokenizer, texts: int) -> None:
 
 def _name(library: str, tokenizer: Tokenizer) -> str:
     """Returns the name of all that the result depends on: programs, tokenizer, and machine, whose code may differ."""
-    versions = [f"{program}-{version(program)}" for program in (library, "tokenizers", "corpus-assets")]
+    versions = [f"{library}-{version(library)}", f"tokenizers-{version('tokenizers')}", f"corpus-assets-{VERSION}"]
     machine = f"{platform.machine()} {platform.node()}"
     parts = (RULES, *versions, tokenizer.encoding_digest, machine)
     return f"{library}-{content_digest(*(part.encode() for part in parts))}"

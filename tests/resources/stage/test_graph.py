@@ -105,30 +105,6 @@ def test_a_change_of_inputs_in_words() -> None:
     assert input_change(old, {"b": "2", "a": "1", "c": "3"}) == "order of inputs changed"
 
 
-RENAMED = Graph(
-    [
-        stage("raw"),
-        stage("q_examples", "raw", group="dataset_q", formerly="examples/q", former_group="raw"),
-        stage("q_tokens", "examples/q", group="dataset_q", formerly="tokens/q", former_group="tokenize"),
-    ]
-)
-
-
-@pytest.mark.parametrize(
-    ("selection", "expected"),
-    [
-        (["tokens/q"], ["q_tokens"]),
-        (["+tokens/q"], ["raw", "q_examples", "q_tokens"]),
-        (["group:tokenize"], ["q_tokens"]),
-        (["group:raw"], ["q_examples"]),
-        (["group:dataset_q"], ["q_examples", "q_tokens"]),
-    ],
-)
-def test_old_names_of_assets_and_groups_still_select(selection: list[str], expected: list[str]) -> None:
-    assert names(RENAMED.select(selection)) == expected
-    assert RENAMED.groups() == ["g", "dataset_q"]
-
-
 def test_groups_that_read_each_other_are_refused() -> None:
     stages = [stage("a", group="before"), stage("b", "a", group="between"), stage("c", "b", group="before")]
     with pytest.raises(ConfigError) as caught:
@@ -139,11 +115,6 @@ def test_groups_that_read_each_other_are_refused() -> None:
         "valid: another group for one of these assets, such as one of its own",
     }
     assert Graph([*stages[:2], replace(stages[2], group="after")]).groups() == ["before", "between", "after"]
-
-
-def test_a_stage_may_read_by_an_old_name_and_ask_for_it_by_either() -> None:
-    (edge,) = RENAMED["tokens/q"].inputs
-    assert (edge.asset, edge.names) == ("q_examples", ["q_examples", "examples/q"])
 
 
 @pytest.mark.parametrize(
