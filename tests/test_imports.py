@@ -181,6 +181,7 @@ LATE = ("pandas", "networkit", "boto3", "pygal")
         ),
         ("corpus_assets.reading.of_corpus", ("dagster", "numba", *LATE)),
         ("corpus_assets.corpus", ("dagster", "numba", *LATE)),
+        ("corpus_assets.frames", ("dagster", "numba", *LATE)),
         ("corpus_assets.orchestration.build", ("dagster", "numba", *LATE)),
         ("corpus_assets.definitions", ("numba", *LATE)),
         ("corpus_assets.tokenize.file_faults", ("dagster",)),
