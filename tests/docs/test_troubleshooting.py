@@ -20,7 +20,7 @@ def literals(file: Path) -> list[str]:
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     inserted = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     return texts + [
-        "".join(part.value if isinstance(part, ast.Constant) else "…" for part in one.values) for one in inserted
+        "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in one.values) for one in inserted
     ]
 
 
