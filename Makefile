@@ -102,7 +102,7 @@ $(SITE)/.ready: pyproject.toml
 	@touch $@
 
 site: $(SITE)/.ready  ## make the pages a site in site/; a broken link fails
-	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict
 
 bench: $(READY)  ## measure every stage
 	$(BIN)/python -m benchmarks.stages

@@ -1,6 +1,7 @@
 """The pages as a site: it builds without a warning, asks no other host, and its search finds a page."""
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,11 +44,16 @@ class Quiet(SimpleHTTPRequestHandler):
         return
 
 
+def built(top: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """What `make site` runs. With `--quiet` mkdocs counts no warnings, and a broken link would pass."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
+    return subprocess.run(command, check=False, cwd=top, capture_output=True, text=True)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(found)]
-    done = subprocess.run(command, check=False, cwd=FOLDER.parent, capture_output=True, text=True)
+    done = built(FOLDER.parent, found)
     assert done.returncode == 0, done.stdout + done.stderr
     return found
 
@@ -69,6 +75,20 @@ def test_every_page_is_in_the_site_and_loads_nothing_from_another_host(site: Pat
             r'<(?:script|link|img)\b[^>]*?(?:src|href)="?(https?:)?//', page.read_text(encoding="utf-8")
         )
         assert loaded == [], page
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "stores.md#nothing"])
+def test_a_broken_link_fails(link: str, tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    shutil.copytree(FOLDER, top / "docs")
+    shutil.copytree(FOLDER.parent / "deploy", top / "deploy")
+    for file in (*FOLDER.parent.glob("*.md"), FOLDER.parent / "mkdocs.yml"):
+        shutil.copy(file, top)
+    with (top / "docs" / "viewer.md").open("a", encoding="utf-8") as page:
+        page.write(f"\n[broken]({link})\n")
+    done = built(top, tmp_path / "site")
+    assert done.returncode != 0
+    assert link.partition("#")[0] in done.stderr
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (Debian package: chromium)")
