@@ -4,6 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 READERS := .venv-readers
 FAMILIES := .families
+SITE := .venv-site
 DEMO_MEGABYTES ?= 24
 # Many tests wait for processes that they start: three at a time keep two cores busy.
 TESTERS ?= 3
@@ -22,9 +23,9 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/build/test_ray_cluster.py tests/build/test_on_s3.py tests/build/test_raw_places.py tests/ui/test_postgres.py \
   tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/resources/engine/test_worker_memory.py tests/copying tests/faults/test_proxy.py \
   tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
-  tests/resources/raw_places tests/raw/test_warc.py
+  tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py
 
-.PHONY: help demo test test-fast test-extras test-families test-readers lint lock format docs bench ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers lint lock format docs site bench ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -94,6 +95,15 @@ format: $(READY)  ## let ruff put the code in order
 docs: $(READY)  ## write the generated pages
 	$(BIN)/python -m docs.generate
 
+$(SITE)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import tomllib; \
+	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+	@touch $@
+
+site: $(SITE)/.ready  ## make the pages a site in site/; a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict
+
 bench: $(READY)  ## measure every stage
 	$(BIN)/python -m benchmarks.stages
 
@@ -101,4 +111,4 @@ ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewe
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) data .dagster_home
+	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) site data .dagster_home

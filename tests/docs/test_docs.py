@@ -16,6 +16,7 @@ from docs.generate import FOLDER, PAGES
 from tests.build.small import drive, prose, write_raw, write_small
 
 ROOT = FOLDER.parent
+ALL_PAGES = [*ROOT.glob("*.md"), *FOLDER.rglob("*.md")]
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
@@ -29,7 +30,7 @@ def cells(line: str) -> int:
     return len(re.findall(r"(?<!\\)\|", line)) - 1
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *FOLDER.rglob("*.md")], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.name)
 def test_all_rows_of_a_table_have_as_many_cells_as_its_head(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for table in re.findall(r"^\|.*\n\|[-:| ]+\|\n(?:.+\n?)*", text, re.MULTILINE):
@@ -61,14 +62,14 @@ def test_options_with_a_value_show_it() -> None:
     assert "\n## `corpus copy OTHER_ROOT [OPTIONS]`\n" in page
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *FOLDER.rglob("*.md")], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 def test_make_targets_in_the_docs_exist() -> None:
-    text = "".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *FOLDER.rglob("*.md")])
+    text = "".join(page.read_text(encoding="utf-8") for page in ALL_PAGES)
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE)) <= targets
 
