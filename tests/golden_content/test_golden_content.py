@@ -68,7 +68,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_a_changed_algorithm_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all stages only the one that changed is told to raise its code version; what reads it is not."""
-    monkeypatch.setattr("corpus_assets.normalize.assets.normalizer", lambda *_: str.upper)
+    monkeypatch.setattr("corpus_assets.normalize.assets.normalizer_of", lambda *_: str.upper)
     found = content_of(built("sampled", tmp_path / "sampled"))
     said = digests.unraised("sampled", digests.read()["sampled"], found)
     assert [words.partition(" ")[0] for words in said] == ["normalized_documents"]
