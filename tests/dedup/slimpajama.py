@@ -21,11 +21,12 @@ def golden(name: str) -> Path:
 
 
 def json_lines(name: str) -> list[Any]:
-    return [json.loads(line) for line in gzip.decompress(golden(name).read_bytes()).splitlines()]
+    return [json.loads(line) for line in gzip.decompress(golden(name).read_bytes()).split(b"\n") if line]
 
 
 def table(name: str) -> list[list[str]]:
-    return [line.split("\t") for line in gzip.decompress(golden(name).read_bytes()).decode().splitlines()]
+    lines = gzip.decompress(golden(name).read_bytes()).decode().removesuffix("\n").split("\n")
+    return [line.split("\t") for line in lines]
 
 
 @cache
@@ -43,7 +44,7 @@ def raw_texts() -> list[str]:
     rows = {
         f"{file}@{row}": json.loads(line)["text"]
         for file in dict.fromkeys(document["key"].rpartition("@")[0] for document in documents())
-        for row, line in enumerate(_raw(file).splitlines())
+        for row, line in enumerate(_raw(file).removesuffix(b"\n").split(b"\n"))
     }
     return [rows[document["key"]] for document in documents()]
 

@@ -30,7 +30,7 @@ def lines_of(folder: Path) -> dict[str, Lines]:
     for file in sorted([*folder.rglob("*.jsonl"), *folder.rglob("*.jsonl.gz")]):
         text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         name = str(file.relative_to(folder)).partition(".")[0]
-        found[name] = [json.loads(line) for line in text.splitlines()]
+        found[name] = [json.loads(line) for line in text.split("\n") if line]
     return found
 
 

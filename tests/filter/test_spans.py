@@ -2,7 +2,6 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ from hypothesis import strategies as st
 from corpus_assets.filter.rules.expressions import Merged, compiled, is_true
 from corpus_assets.filter.spans import replaced, replaced_as_dolma, united
 from resources.row_rule import Replacement
+from tests.golden import GOLDEN
 
-EDGE_CASES = Path(__file__).resolve().parents[3] / "shared" / "golden" / "dolma" / "edge_cases.jsonl"
+EDGE_CASES = GOLDEN / "dolma" / "edge_cases.jsonl"
 TEXTS = st.text(max_size=12)
 PIECES = st.lists(
     st.builds(

@@ -9,16 +9,17 @@ import pytest
 
 from corpus_assets.corpus import Corpus
 from tests.data.building import build, open_corpus
-from tests.golden import SHARED, shared
+from tests.golden import GOLDEN, shared
+from tests.golden.files import row_files
 
-GOLDEN = SHARED / "golden" / "ragged"
-FOLDERS = sorted(folder.name for folder in GOLDEN.glob("*") if re.fullmatch(r"out|wrap(bos)?\d+", folder.name))
+SET = GOLDEN / "ragged"
+FOLDERS = sorted(folder.name for folder in SET.glob("*") if re.fullmatch(r"out|wrap(bos)?\d+", folder.name))
 
 
 def inputs() -> dict[str, str]:
     """The pattern of the input files of each split, by the name with which its output begins (`c4-train`)."""
-    names = (file.name.partition(".")[0] for file in shared("golden", "ragged", "in").glob("*.json.gz"))
-    return {prefix: f"{prefix}.*.json.gz" for prefix in sorted(set(names))}
+    names = (file.name.partition(".")[0] for file in row_files(shared("golden", "ragged", "in")))
+    return {prefix: f"{prefix}.*" for prefix in sorted(set(names))}
 
 
 def options_of(folder: str) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def made(folder: str, path: Path, **options: Any) -> Corpus:
 def test_files_of_the_original(folder: str, tmp_path: Path) -> None:
     made(folder, tmp_path, compat="pre_tokenize")
     found = {file.relative_to(tmp_path / "corpus" / "exports"): file for file in tmp_path.rglob("exports/*/*.npy")}
-    wanted = {file.relative_to(GOLDEN / folder): file for file in (GOLDEN / folder).rglob("*.npy")}
+    wanted = {file.relative_to(SET / folder): file for file in (SET / folder).rglob("*.npy")}
     assert wanted
     assert found.keys() == wanted.keys()
     for name, file in wanted.items():
@@ -60,7 +61,7 @@ def test_files_of_the_original(folder: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_sane_types_hold_the_same_rows(folder: str, tmp_path: Path) -> None:
     made(folder, tmp_path)
-    for file in (GOLDEN / folder).rglob("*.npy"):
-        found = np.load(tmp_path / "corpus" / "exports" / file.relative_to(GOLDEN / folder))
+    for file in (SET / folder).rglob("*.npy"):
+        found = np.load(tmp_path / "corpus" / "exports" / file.relative_to(SET / folder))
         assert found.dtype == (np.int32 if file.name.endswith(".len.npy") else np.uint16)
         np.testing.assert_array_equal(found, np.load(file))

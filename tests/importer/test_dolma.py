@@ -13,8 +13,9 @@ from corpus_assets.config import load_config
 from corpus_assets.importer.dolma import import_dolma
 from corpus_assets.importer.draft import Draft, usable_name
 from resources.errors import ConfigError
+from tests.golden import GOLDEN
 
-GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden" / "dolma"
+SET = GOLDEN / "dolma"
 TAG = {
     "documents": ["data/documents/**/*.gz", "data/documents/web/*.gz", "s3://bucket/documents/*"],
     "experiment": "my exp/v1",
@@ -358,10 +359,10 @@ def test_names(name: str, usable: str) -> None:
     assert usable_name(name, "x") == usable
 
 
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
+@pytest.mark.skipif(not SET.is_dir(), reason="no golden files of the Dolma toolkit")
 def test_configurations_of_the_golden_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them together become a corpus.yaml that can be used; its globs find the golden documents."""
-    monkeypatch.chdir(GOLDEN)
+    monkeypatch.chdir(SET)
     names = ("tag_*", "dedupe_*", "mix_jsonpath*")
     configs = [str(file) for name in names for file in sorted(Path("configs").glob(name))]
     output = tmp_path / "corpus.yaml"
@@ -370,7 +371,7 @@ def test_configurations_of_the_golden_runs(tmp_path: Path, monkeypatch: pytest.M
     assert done.exit_code == 0
     config = load_config(output)
     assert [source.name for source in config.sources] == ["corpus"]
-    assert (tmp_path / config.sources[0].location).resolve() == (GOLDEN / "corpus" / "documents").resolve()
+    assert (tmp_path / config.sources[0].location).resolve() == (SET / "corpus" / "documents").resolve()
     entries = {entry.name: set(entry.taggers) for entry in config.attributes}
     for file in Path("configs").glob("tag_*"):
         given = yaml.safe_load(file.read_text())

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import pyarrow.parquet as pq
 import zstandard
 
-from tests.golden import SHARED, shared
+from tests.golden import GOLDEN, shared
 
 EXTENSIONS = (".jsonl", ".json.gz", ".jsonl.zst", ".jsonl.zst.tar", ".txt", ".parquet")
-INDEX = SHARED / "golden" / "cerebras" / "index.json"
+CASES = GOLDEN / "cerebras" / "cases"
 Record = dict[str, Any]
 
 
@@ -35,8 +35,9 @@ class NumberedChunk(NamedTuple):
 
 
 def cases(*modes: str) -> list[str]:
-    """Names of all cases of these modes; none when the golden folder is absent."""
-    return [row["id"] for row in json.loads(INDEX.read_text()) if row["mode"] in modes] if INDEX.is_file() else []
+    """Names of all cases of these modes, by default of all; none when the golden folder is absent."""
+    names = sorted(file.parent.name for file in CASES.glob("*/case.json"))
+    return [name for name in names if not modes or case(name)["mode"] in modes]
 
 
 def case(name: str) -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """Tokenizers of the golden cases by the label that the cases give them, and a small one made here."""
 
 import json
+import re
+from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
@@ -15,6 +18,13 @@ TEXTS = [
     "for i in range(10):\n    pass",
 ]
 CONTROL = {"id": 0, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+_SET = ("golden", "cerebras")
+_TYPES: dict[str, tuple[Any, bool]] = {
+    "GPT2Tokenizer": ("gpt2", False),
+    "NeoXTokenizer": ("neox", True),
+    "HuggingFaceTokenizer": ("huggingface", True),
+}
+"""Kind of a tokenizer, and whether control tokens in texts are matched, by the name that Cerebras has for it."""
 _TINY = ("golden", "cerebras", "tokenizers", "tiny")
 _TINYHF = ("golden", "cerebras", "tokenizers", "tinyhf")
 _HF_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
@@ -50,8 +60,34 @@ def load(label: str, *, eos: int | None = None, pad: int | None = None) -> Loade
 
 def for_case(case: dict[str, Any]) -> LoadedTokenizer:
     """The tokenizer of a golden case, with the eos and pad that its parameters give."""
-    given = case["processing"] | case["cli"]
-    return load(case["tokenizer"]["label"], eos=given.get("eos_id"), pad=given.get("pad_id"))
+    given, tokenizer = case["processing"] | case["cli"], case["tokenizer"]
+    kind, files = tokenizer["tokenizer_type"], tuple(tokenizer["files"])
+    return _of_files(kind, files, given.get("eos_id"), given.get("pad_id"))
+
+
+def files_of_case(files: Iterable[str]) -> list[Path]:
+    """The files, or the folder, that a golden case lists: a path, then words that say whether it is in the set."""
+    parts = ((_SET if "relative to this set" in words else (), Path(words.split()[0]).parts) for words in files)
+    return [shared(*before, *path) for before, path in parts]
+
+
+@cache
+def _of_files(tokenizer_type: str, files: tuple[str, ...], eos: int | None, pad: int | None) -> LoadedTokenizer:
+    content: dict[str, bytes] = {}
+    for words, path in zip(files, files_of_case(files), strict=True):
+        if path.is_dir():
+            content |= {name: (path / name).read_bytes() for name in _HF_FILES if (path / name).exists()}
+        elif tokenizer_type == "GPT2Tokenizer":
+            content["vocab.bpe" if path.suffix == ".bpe" else "encoder.json"] = path.read_bytes()
+        else:
+            content["tokenizer.json"] = path.read_bytes()
+            if "tokenizer_config.json" in words:
+                content["tokenizer_config.json"] = (path.parent / "tokenizer_config.json").read_bytes()
+    kind, match = _TYPES[tokenizer_type]
+    found = load_tokenizer(content, TokenizerSpec(kind, eos=eos, pad=pad, match_special_tokens=match))
+    for entry in re.findall(r'entry "([^"]+)"', " ".join(files)):
+        found = found.with_token(entry)
+    return found
 
 
 def texts() -> list[str]:
