@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.minhash import load_texts
-from corpus_assets.config.contamination import Contamination
+from corpus_assets.config.selection.contamination import Contamination
 from corpus_assets.contamination.index import Index, Rules, build_index, word_hashes
 from corpus_assets.contamination.search import Searcher
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from corpus_assets.raw.sample import write_sample
+from corpus_assets.raw.sample.writing import write_sample
 
 GENERATOR = Path(__file__).resolve().parents[2] / "shared" / "tools" / "make_corpus.py"
 

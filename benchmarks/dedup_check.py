@@ -27,11 +27,11 @@ from benchmarks.corpora import write_corpus
 from benchmarks.dedup_pairs import LABELLED
 from benchmarks.dedup_real import QUICK_SOURCES, SOURCES, write_config
 from benchmarks.peers.own import build
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
-from resources.collector import calm_collector
-from resources.compiling import compile_now
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.errors import CorpusError
+from resources.kernels.compiling import compile_now
+from resources.processes.collector import calm_collector
 from resources.stage.declaration import kernels_of
 
 STAGE, UP_TO_DUPLICATES = "verified_pairs", ["+duplicates"]

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks.corpora import GENERATOR, write_raw
 from corpus_assets.raw.readers import RawFile, RowRules, read_documents
+from resources.documents.slimpajama_cleaning import clean
 from resources.formats.documents import Document
 from resources.hashing import keyed_hash
-from resources.slimpajama_cleaning import clean
 
 LABELLED = GENERATOR.parents[1] / "data"
 LENGTHS = (300, 20_000)

@@ -197,7 +197,7 @@ def section(measured: Mapping[str, Any]) -> str:
 def default_words() -> dict[str, str]:
     """What this project does when a corpus.yaml says nothing."""
     # Imported late: what this process holds when it starts a peer would count as the peer's memory.
-    from corpus_assets.config.dedup import Dedup, MinHash
+    from corpus_assets.config.selection.dedup import Dedup, MinHash
 
     signature, dedup = MinHash(), Dedup()
     return {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.dedup_pairs import LABELLED, jaccard, shingles
 from benchmarks.peers.own import build
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.formats.attributes import DUPLICATE, attribute_rows
 from resources.stage.partition import Partition
 

@@ -16,8 +16,8 @@ from typing import Any
 import yaml
 
 from benchmarks.corpora import write_corpus
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.errors import CorpusError
 
 MEGABYTES, QUICK_MEGABYTES = 64, 8

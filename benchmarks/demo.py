@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from corpus_assets.raw.sample import write_sample
+from corpus_assets.raw.sample.writing import write_sample
 
 ROOT = Path(__file__).resolve().parents[1]
 MEGABYTES, QUICK_MEGABYTES = 24, 2

@@ -21,10 +21,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from benchmarks.turns import best, seconds_of
-from resources.formats.hdf5_layout import LM_FEATURES
-from resources.formats.hdf5_writer import write_hdf5
+from resources.formats.hdf5.layout import LM_FEATURES
+from resources.formats.hdf5.writer import write_hdf5
+from resources.formats.jsonl.lines import LineWriter
 from resources.formats.known import fault_of
-from resources.formats.lines import LineWriter
 from resources.formats.writers import BinaryWriter
 from resources.stored_digest import WrittenFile, digest_of
 from resources.system_errors import new_placed

@@ -2,7 +2,7 @@
 
 import os
 
-from resources.stage.job import Job, Outcome
+from resources.stage.jobs.job import Job, Outcome
 from resources.stage.task import Task
 
 

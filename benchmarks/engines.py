@@ -29,14 +29,14 @@ import yaml
 
 from benchmarks.driver import write_corpus
 from benchmarks.empty_jobs import nothing, returned
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.engine.interface import Engine
 from resources.engine.local import LocalEngine
 from resources.engine.ray import RayEngine
 from resources.stage.declaration import Partitioning, Stage
-from resources.stage.job import Job, Outcome
-from resources.stage.run_job import run_job
+from resources.stage.jobs.job import Job, Outcome
+from resources.stage.jobs.run_job import run_job
 from resources.storage.holders import this_process
 from resources.storage.local import LocalStorage
 

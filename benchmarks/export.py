@@ -35,11 +35,11 @@ import yaml
 
 from benchmarks.corpora import write_corpus
 from benchmarks.tokenize import END, GPT2
-from corpus_assets.config.exports import EXPORTS
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.datasets.exports import EXPORTS
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from corpus_assets.export.registry import FORMATS
 from corpus_assets.reading import TokenStream, WindowDataset
-from corpus_assets.step import Step
 from resources.errors import CorpusError
 
 MEGABYTES, QUICK_MEGABYTES = (32, 256), (4, 24)

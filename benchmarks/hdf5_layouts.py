@@ -10,9 +10,9 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 from benchmarks.turns import best
-from resources.formats.hdf5 import read_hdf5
-from resources.formats.hdf5_layout import LM_FEATURES
-from resources.formats.hdf5_writer import write_hdf5
+from resources.formats.hdf5.layout import LM_FEATURES
+from resources.formats.hdf5.reader import read_hdf5
+from resources.formats.hdf5.writer import write_hdf5
 
 RANDOM_ROWS = 400
 LARGE_CHUNK = 3 << 15

@@ -56,7 +56,7 @@ def compiled(names: list[str]) -> Seconds:
                 running[-1][1] += took
 
     with cast(Any, event).install_listener("numba:compile", Stopwatch()):
-        import_module("resources.compiling").compile_now(names)
+        import_module("resources.kernels.compiling").compile_now(names)
     return seconds
 
 
@@ -64,7 +64,7 @@ def compile_all() -> dict[str, float]:
     """The totals, then the CPU seconds of each function, the slowest first; in a process that has compiled nothing."""
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NUMBA_CACHE_DIR"] = cache
-        from corpus_assets.corpus import Corpus
+        from corpus_assets.corpus.corpus import Corpus
         from resources.stage.declaration import kernels_of
 
         corpus = Corpus.open(ROOT / "corpus.yaml")

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from resources.hashing import content_digest
-from resources.ledger import FileRecord, Ledger, Record, partition_name
-from resources.stage.keys import Keys
+from resources.ledger.ledger import FileRecord, Ledger, Record, partition_name
+from resources.stage.jobs.keys import Keys
 from resources.stage.settings import chunk_key
 from resources.storage.local import LocalStorage
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.demo import MEGABYTES, QUICK_MEGABYTES, ROOT, timed_build
 from benchmarks.ui_server import Server, serving
-from corpus_assets.raw.sample import write_sample
+from corpus_assets.raw.sample.writing import write_sample
 
 _LAUNCH = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) {
     ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""

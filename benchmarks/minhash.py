@@ -21,11 +21,11 @@ from datasketch import MinHash
 
 from benchmarks.corpora import write_corpus
 from benchmarks.stages import run_stage
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.dedup.signatures.minhash import sign
 from corpus_assets.dedup.signatures.scheme import Family, SignatureScheme
+from resources.documents.slimpajama_cleaning import clean
 from resources.formats.documents import decode_document
-from resources.slimpajama_cleaning import clean
 
 MEGABYTES, QUICK_MEGABYTES = 48, 8
 SLOW_MEGABYTES, QUICK_SLOW_MEGABYTES = 0.6, 0.15

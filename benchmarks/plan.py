@@ -20,10 +20,10 @@ from typing import Any
 import yaml
 
 from benchmarks.synthetic import write_synthetic
-from corpus_assets.corpus import Corpus
-from resources.ledger import SNAPSHOTS
+from corpus_assets.corpus.corpus import Corpus
+from resources.ledger.ledger import SNAPSHOTS
 from resources.planning.planner import Status
-from resources.storage.s3_client import traffic
+from resources.storage.s3.client import traffic
 from tests.object_store import ENVIRONMENT, Server, seaweedfs
 
 SHARDS, QUICK_SHARDS = (1_000, 10_000), (1_000,)

@@ -22,9 +22,9 @@ from typing import Any
 import yaml
 
 from benchmarks.corpora import write_raw
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
-from resources.storage.s3_client import client, traffic
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
+from resources.storage.s3.client import client, traffic
 from tests.object_store import ENVIRONMENT, Server, seaweedfs, weed
 
 MEGABYTES, QUICK_MEGABYTES, ROUNDS = 64, 8, 3

@@ -23,7 +23,7 @@ from benchmarks import scale_page
 from benchmarks.related import BITS
 from benchmarks.scale_run import Run, Scratch
 from benchmarks.scale_stages import IN_PARTS, MEASURED, SPENT, STAGES, checked
-from corpus_assets.config.dedup import DEFAULT_RANGES
+from corpus_assets.config.selection.dedup import DEFAULT_RANGES
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.signatures.sketches import WORD_BITS
 from corpus_assets.dedup.similarity.sketch_join import row_type

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.related import BITS
 from benchmarks.scale_run import THRESHOLD, Array, Run
-from corpus_assets.config.dedup import Rule
+from corpus_assets.config.selection.dedup import Rule
 from corpus_assets.dedup.clusters.guard import GuardRules
 from corpus_assets.dedup.clusters.kept_ids import ids_of
 from corpus_assets.dedup.clusters.numbers import ClusterNumbers

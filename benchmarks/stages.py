@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpora import write_corpus
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
-from resources.compiling import compile_now
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.errors import CorpusError
+from resources.kernels.compiling import compile_now
 from resources.stage.declaration import kernels_of
 
 LAST_OF_PIPELINE = "decontaminated_train"

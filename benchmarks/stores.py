@@ -28,14 +28,14 @@ from typing import Any
 import yaml
 
 from benchmarks.corpora import write_corpus
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build as build_corpus
-from corpus_assets.orchestration.build_report import Progress
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build as build_corpus
+from corpus_assets.orchestration.building.report import Progress
 from resources.errors import CorpusError
 from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
-from resources.storage.s3 import S3Storage
-from resources.storage.s3_client import client, traffic
+from resources.stage.jobs.job import Outcome
+from resources.storage.s3.client import client, traffic
+from resources.storage.s3.store import S3Storage
 from tests.object_store import ENVIRONMENT, Server, seaweedfs
 
 MEGABYTES, QUICK_MEGABYTES, WARM_MEGABYTES = 240, 24, 2

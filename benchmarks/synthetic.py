@@ -4,13 +4,13 @@ from pathlib import Path
 
 import yaml
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.formats.attributes import FLAGS
 from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
 from resources.hashing import content_digest
-from resources.ledger import FileRecord, Record, recipe_digest
+from resources.ledger.ledger import FileRecord, Record, recipe_digest
 from resources.planning.planner import Planner, listing_inputs
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.stage.declaration import Partitioning, Stage
 
 SOURCES = ("books", "web", "notes")

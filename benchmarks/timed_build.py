@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timed_engine import TIMES, Timed, Timing
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress
-from resources.collector import calm_collector
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Progress
+from resources.processes.collector import calm_collector
 from resources.stage.declaration import Partitioning, Stage
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 
 
 def timed_build(folder: Path) -> dict[str, Any]:

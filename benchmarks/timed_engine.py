@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from typing_extensions import override
 
 from resources.engine.local import LocalEngine
-from resources.stage.job import Job, Outcome
-from resources.stage.run_job import run_job
+from resources.stage.jobs.job import Job, Outcome
+from resources.stage.jobs.run_job import run_job
 
 TIMES = "CORPUS_BENCHMARK_TIMES"
 

@@ -32,7 +32,8 @@ from tokenizers import Tokenizer as Library
 from benchmarks.hdf5_layouts import layouts
 from benchmarks.minhash import load_texts
 from benchmarks.turns import best
-from corpus_assets.config.datasets import FIMDataset, LMDataset, VSLDataset
+from corpus_assets.config.datasets.modes import FIMDataset, LMDataset, VSLDataset
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode.backends import accelerate
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim import FIM
@@ -42,15 +43,14 @@ from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document, encode_document
-from resources.formats.hdf5_layout import LM_FEATURES
-from resources.formats.hdf5_writer import write_hdf5
+from resources.formats.hdf5.layout import LM_FEATURES
+from resources.formats.hdf5.writer import write_hdf5
 
 GPT2 = Path(__file__).resolve().parents[2] / "shared" / "tokenizers" / "gpt2" / "tokenizer.json"
 GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""

@@ -8,7 +8,7 @@ import dagster as dg
 
 from corpus_assets.faults import MAX_FAULTS
 from resources.engine.interface import Engine, R, T
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.planning.planner import Planner
 from resources.stage.graph import Graph
 from resources.stage.partition import Partition

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from corpus_assets.checking import Built
-from corpus_assets.config.exports import is_export
+from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.contamination.checks import benchmarks_in_train
 from corpus_assets.dedup.checks import retention_of_sources
 from corpus_assets.export import checks as export

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.diff.history import FOLDER as HISTORY
-from corpus_assets.orchestration.failures import FAILURES
+from corpus_assets.orchestration.freshness.failures import FAILURES
 from resources.copying import Copier, with_plain_paths
 from resources.errors import ConfigError, LedgerError, StorageError
-from resources.obsolete import Key
+from resources.ledger.obsolete import Key
+from resources.ledger.records import Record
 from resources.planning.stored_files import StoredFiles
-from resources.records import Record
 from resources.storage.interface import Storage
 from resources.storage.owner_file import OWNER
 from resources.storage.ownership import owner_of, require_owner

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.backfill import build_backfill
 from corpus_assets.orchestration.jobs import build_job, corpus_schedule, group_jobs

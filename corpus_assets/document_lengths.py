@@ -8,21 +8,21 @@ from functools import cache, partial
 import numpy as np
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.datasets import dataset_section
-from corpus_assets.config.export_options import Export
-from corpus_assets.config.exports import is_export
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.datasets.export_options import Export
+from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build
 from corpus_assets.export.mixture import Mix, mix_of
 from corpus_assets.export.token_stream import LENGTHS
 from corpus_assets.packing.histogram import LongDocuments
+from corpus_assets.tokenize.counts.lengths import depth_of, long_rule, saved_lengths
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.datasets import Dataset, DatasetHooks
-from corpus_assets.tokenize.lengths import depth_of, long_rule, saved_lengths
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.modes.registry import mode_of
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokens import TEMPLATE, DatasetBuild, blocks_of

@@ -7,8 +7,8 @@ from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.card.assets import card_stages
-from corpus_assets.config.attributes import key_prefix
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
 from corpus_assets.contamination.removal import contamination_rules
@@ -30,11 +30,11 @@ from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.streams.assets import stream_stages
 from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
 from corpus_assets.tokenize.assets import token_stages
+from resources.documents.row_rule import RuleSet
+from resources.documents.tagger import Tagger
 from resources.errors import ConfigError
-from resources.own_code import own_module
-from resources.row_rule import RuleSet
 from resources.stage.declaration import Partitioning, Stage
-from resources.tagger import Tagger
+from resources.user.modules import own_module
 
 
 def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:

@@ -1,8 +1,8 @@
 """Files of the store that no commit record names: what a killed build or `corpus clean` left behind."""
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.diff.history import FOLDER as HISTORY
-from resources.ledger import FOLDER, Ledger
+from resources.ledger.ledger import FOLDER, Ledger
 
 
 def unowned_files(corpus: Corpus, ledger: Ledger) -> list[str]:

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import BaseRoute, Mount, Route
 
 from corpus_assets.addresses import HOST_VARIABLE
-from corpus_assets.corpus import CONFIG_VARIABLE
+from corpus_assets.corpus.corpus import CONFIG_VARIABLE
 from corpus_assets.viewer.app import viewer
 from corpus_assets.viewer.guard import Guard
 from corpus_assets.viewer.site import BASE

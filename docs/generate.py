@@ -17,7 +17,7 @@ from pydantic_core import PydanticUndefined
 
 from corpus_assets.cli.main import app
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.profiles import PROFILES
+from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.section import Bytes
 from docs.attributes_page import attributes_page
 

@@ -7,40 +7,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from resources.documents.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
+    from resources.documents.tagger import Spans, Tagger, Text
     from resources.engine.interface import Engine
     from resources.errors import BadFileError, ConfigError, CorpusError, LedgerError, StorageError
     from resources.formats.attributes import AttributeRow, Span, attribute_line, attribute_rows
     from resources.formats.documents import Document
-    from resources.formats.hdf5 import read_hdf5
+    from resources.formats.hdf5.reader import read_hdf5
     from resources.hashing import keyed_hash
     from resources.outside_files import OutsideFile
-    from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
     from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
     from resources.stage.hooks import Hooks
-    from resources.stage.job import Job, Outcome
+    from resources.stage.jobs.job import Job, Outcome
+    from resources.stage.jobs.run_job import run_job
     from resources.stage.partition import Partition
-    from resources.stage.run_job import run_job
     from resources.stage.task import Task
     from resources.storage.interface import Entry, Storage, Unpublished
-    from resources.tagger import Spans, Tagger, Text
 
 _PLACES = {
     "resources.engine.interface": ("Engine",),
     "resources.errors": ("BadFileError", "ConfigError", "CorpusError", "LedgerError", "StorageError"),
     "resources.formats.attributes": ("AttributeRow", "Span", "attribute_line", "attribute_rows"),
     "resources.formats.documents": ("Document",),
-    "resources.formats.hdf5": ("read_hdf5",),
+    "resources.formats.hdf5.reader": ("read_hdf5",),
     "resources.hashing": ("keyed_hash",),
     "resources.outside_files": ("OutsideFile",),
-    "resources.row_rule": ("Discard", "Drop", "Replace", "Replacement", "Row", "RowRule", "RuleSet", "Verdict"),
+    "resources.documents.row_rule": (
+        "Discard",
+        "Drop",
+        "Replace",
+        "Replacement",
+        "Row",
+        "RowRule",
+        "RuleSet",
+        "Verdict",
+    ),
     "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
     "resources.stage.hooks": ("Hooks",),
-    "resources.stage.job": ("Job", "Outcome"),
-    "resources.stage.run_job": ("run_job",),
+    "resources.stage.jobs.job": ("Job", "Outcome"),
+    "resources.stage.jobs.run_job": ("run_job",),
     "resources.stage.partition": ("Partition",),
     "resources.stage.task": ("Task",),
     "resources.storage.interface": ("Entry", "Storage", "Unpublished"),
-    "resources.tagger": ("Spans", "Tagger", "Text"),
+    "resources.documents.tagger": ("Spans", "Tagger", "Text"),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 

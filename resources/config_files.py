@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from resources.agreed import agreed_content
 from resources.errors import ConfigError
-from resources.raw_files import stamp
+from resources.outside.agreed import agreed_content
+from resources.raw_places.files import stamp
 
 
 def read_outside(key: str, path: str, limit: int) -> bytes:

@@ -11,12 +11,12 @@ from typing_extensions import override
 from resources.errors import CorpusError, DamagedFileError
 from resources.formats.file_format import blocks_of
 from resources.formats.known import fault_of
-from resources.ledger import Ledger
-from resources.records import FileRecord, Record, record_path
+from resources.ledger.ledger import Ledger
+from resources.ledger.records import FileRecord, Record, record_path
 from resources.seekable import Seekable
-from resources.stage.making_way import make_way
+from resources.stage.jobs.making_way import make_way
 from resources.storage.interface import Unpublished
-from resources.storage.s3_paths import unversioned
+from resources.storage.s3.paths import unversioned
 
 
 def with_plain_paths(record: Record) -> Record:

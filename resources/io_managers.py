@@ -13,7 +13,7 @@ from typing_extensions import override
 from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import AttributeRow
 from resources.formats.documents import Document
-from resources.ledger import Ledger, partition_name
+from resources.ledger.ledger import Ledger, partition_name
 from resources.stage.declaration import Partitioning
 from resources.stage.graph import Graph
 from resources.stage.partition import Partition

@@ -13,11 +13,11 @@ from typing import BinaryIO, cast
 
 from typing_extensions import override
 
-from resources.agreed import MisreadError, agreed_digest
 from resources.errors import ConfigError, CorpusError, StorageError
 from resources.hashing import content_digest
-from resources.outside_stream import BLOCK, OtherBytesError, OutsideStream
-from resources.raw_files import stamp
+from resources.outside.agreed import MisreadError, agreed_digest
+from resources.outside.stream import BLOCK, OtherBytesError, OutsideStream
+from resources.raw_places.files import stamp
 
 _MAX_FILES = 10_000
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from corpus_assets.config import sections
-from corpus_assets.corpus import CONFIG_VARIABLE
-from corpus_assets.orchestration.home import HOME_VARIABLE
+from corpus_assets.corpus.corpus import CONFIG_VARIABLE
+from corpus_assets.orchestration.home.folder import HOME_VARIABLE
 
 pytest_plugins = ["tests.object_store_fixtures"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from resources.errors import StorageError
-from resources.storage.s3_client import S3Settings, client, translated
+from resources.storage.s3.client import S3Settings, client, translated
 from tests.ports import free_ports
 
 KEY, SECRET = "loopback", "not-a-secret-of-anybody"

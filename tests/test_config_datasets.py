@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.config.datasets import (
+from corpus_assets.config.datasets.modes import (
     SECTIONS,
     DatasetSection,
     DPODataset,
@@ -15,7 +15,7 @@ from corpus_assets.config.datasets import (
     VSLDataset,
     dataset_section,
 )
-from corpus_assets.config.loading import parse_config
+from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.tokenize.datasets import dataset_parameters
 from resources.errors import ConfigError
 

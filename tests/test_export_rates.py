@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.export import NAMES, STREAM, rates, read_rate
-from corpus_assets.config.exports import EXPORTS
+from corpus_assets.config.datasets.exports import EXPORTS
 
 
 def numbers(megabytes: float) -> dict[str, dict[str, float]]:

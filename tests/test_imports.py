@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tests.house import PACKAGES, TOP, circles, file_edges, folder_edges, import
 
 STAGES = sorted(path.parent.name for path in TOP.glob("corpus_assets/*/assets.py"))
 FACES = {"assets.py", "checks.py"}
-WRITES_FILES = {"raw/sample.py", "raw/sample_sources.py"}
+WRITES_FILES = {"raw/sample/writing.py", "raw/sample/sources.py"}
 OF_ALL_STAGES = (
     "corpus_assets.config",
     "corpus_assets.dataset_names",
@@ -24,10 +25,10 @@ FROM_NEIGHBOURS = {
         *(
             f"corpus_assets.tokenize.{name}"
             for name in (
+                "counts.discarded",
+                "counts.manifest",
                 "datasets",
-                "discarded",
                 "encode.",
-                "manifest",
                 "ragged",
                 "rows.shuffle",
                 "tokenizer",
@@ -44,13 +45,13 @@ FROM_NEIGHBOURS = {
         for name in (
             "readers",
             "bad_rows",
-            "faults",
-            "losses",
             "format_options",
-            "identities",
+            "losses",
             "reasons",
+            "rows.faults",
+            "rows.identities",
+            "rows.seen",
             "sampling",
-            "seen",
             "takedown",
         )
     ),
@@ -61,6 +62,8 @@ FROM_NEIGHBOURS = {
     "report": ("corpus_assets.html.",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
+MOST_FILES = 15
+PRIVATE_TO_DAGSTER = {"corpus_assets/orchestration/events", "corpus_assets/orchestration/instance"}
 DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")
 FOLDERS = sorted({name.rpartition(".")[0] for name in sources()} | {""})
 
@@ -95,6 +98,26 @@ def test_no_children_of_a_folder_import_each_other_in_a_circle(folder: str) -> N
     assert circles(folder_edges(folder, file_edges())) == []
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_folder_has_at_most_fifteen_files_beside_each_other(package: str) -> None:
+    """More of them are a list to be searched: a folder below says which belong together."""
+    count = Counter(file.parent for file in modules(f"{package}/**/*.py"))
+    assert {label(folder): files for folder, files in count.items() if files > MOST_FILES} == {}
+
+
+def test_what_is_shown_knows_no_building() -> None:
+    for file in modules("corpus_assets/orchestration/shown/*.py"):
+        assert not [name for name in imported(file) if name.startswith("corpus_assets.orchestration.building")]
+
+
+@pytest.mark.parametrize("file", modules("corpus_assets/**/*.py"), ids=label)
+def test_only_events_and_the_instance_use_what_is_private_to_dagster(file: Path) -> None:
+    """What changes without notice stands in two folders (tests/test_private_names.py lists it)."""
+    if file.parent.relative_to(TOP).as_posix() not in PRIVATE_TO_DAGSTER:
+        assert not roots(imported(file)) & {"dagster_shared"}
+        assert not [name for name in imported(file) if name.startswith(("dagster._", "dagster_graphql"))]
+
+
 def test_a_circle_would_be_found() -> None:
     edges = {"a.x": {"b.y"}, "b.y": {"b.z"}, "b.z": {"a.w"}, "a.w": set()}
     assert circles(edges) == []
@@ -118,13 +141,14 @@ def test_resources_know_dagster_only_in_the_io_managers(file: Path) -> None:
     "file", [file for stage in STAGES for file in modules(f"corpus_assets/{stage}/**/*.py")], ids=label
 )
 def test_a_stage_knows_its_own_modules_and_what_all_stages_share(file: Path) -> None:
-    stage, *_, name = file.relative_to(TOP / "corpus_assets").parts
+    stage, *inner = file.relative_to(TOP / "corpus_assets").parts
+    name = inner[-1]
     names = imported(file)
     allowed = (f"corpus_assets.{stage}.", *OF_ALL_STAGES, *FROM_NEIGHBOURS.get(stage, ()))
     ours = {found for found in names if found.startswith("corpus_assets.")} - {f"corpus_assets.{stage}"}
     assert {found for found in ours if not found.startswith(allowed)} == set()
     assert ("dagster" in roots(names)) == (name == "checks.py")
-    if name not in FACES and f"{stage}/{name}" not in WRITES_FILES:
+    if name not in FACES and "/".join((stage, *inner)) not in WRITES_FILES:
         assert not roots(names) & {"pathlib", "os", "shutil", "tempfile", "glob"}
 
 
@@ -144,12 +168,16 @@ def test_folders_of_tokenize_follow_the_flow(folder: str, unknown: str) -> None:
 def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
     known = reach("corpus_assets.config")
     assert {name for name in known if name.startswith("corpus_assets.")} == {
-        name for name in sources() if name.startswith("corpus_assets.config.") and name != "corpus_assets.config.paths"
+        name
+        for name, file in sources().items()
+        if name.startswith("corpus_assets.config.")
+        and name != "corpus_assets.config.paths"
+        and file.name != "__init__.py"
     }
     assert {name for name in known if name.startswith("resources")} == {
         "resources.errors",
-        "resources.raw_addresses",
-        "resources.storage.s3_address",
+        "resources.raw_places.addresses",
+        "resources.storage.s3.address",
         "resources.storage.unnamed",
     }
 
@@ -174,15 +202,15 @@ LATE = ("pandas", "networkit", "boto3", "pygal")
     [
         ("corpus_assets.config", LIGHT),
         ("resources", LIGHT),
-        ("corpus_assets.cli", (*LIGHT, "pydantic", "corpus_assets.corpus")),
+        ("corpus_assets.cli", (*LIGHT, "pydantic", "corpus_assets.corpus.corpus")),
         (
             "corpus_assets.reading",
-            tuple(name for name in (*LIGHT, "pydantic", "corpus_assets.corpus") if name != "numpy"),
+            tuple(name for name in (*LIGHT, "pydantic", "corpus_assets.corpus.corpus") if name != "numpy"),
         ),
         ("corpus_assets.reading.of_corpus", ("dagster", "numba", *LATE)),
-        ("corpus_assets.corpus", ("dagster", "numba", *LATE)),
+        ("corpus_assets.corpus.corpus", ("dagster", "numba", *LATE)),
         ("corpus_assets.frames", ("dagster", "numba", *LATE)),
-        ("corpus_assets.orchestration.build", ("dagster", "numba", *LATE)),
+        ("corpus_assets.orchestration.building.build", ("dagster", "numba", *LATE)),
         ("corpus_assets.definitions", ("numba", *LATE)),
         ("corpus_assets.tokenize.file_faults", ("dagster",)),
         ("corpus_assets.export.file_faults", ("dagster",)),

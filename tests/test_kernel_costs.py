@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from benchmarks import kernels
-from resources.kernel_cache import KernelCache
+from resources.kernels.kernel_cache import KernelCache
 from tests.house import sources
 
 

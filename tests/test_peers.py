@@ -18,7 +18,7 @@ from benchmarks.peers.datatrove_files import read_clusters
 from benchmarks.peers.environment import python_of
 from benchmarks.peers.process import AbsentError, Cost
 from benchmarks.peers.truth import Score, Truth, jaccard, read_truth, score
-from corpus_assets.config.dedup import Dedup, MinHash
+from corpus_assets.config.selection.dedup import Dedup, MinHash
 from resources.formats.attributes import DUPLICATE, attribute_line
 
 IDS = ["a", "b", "c", "d", "e", "f"]

@@ -7,18 +7,13 @@ from tests.house import PACKAGES, TOP
 
 PRIVATE = {
     "dagster._cli.proxy_server_manager.ProxyServerManager",
-    "dagster._core.definitions.asset_checks.asset_check_evaluation.AssetCheckEvaluation",
     "dagster._core.definitions.asset_checks.asset_check_evaluation.AssetCheckEvaluationPlanned",
     "dagster._core.definitions.asset_checks.asset_check_evaluation.AssetCheckEvaluationTargetMaterializationData",
     "dagster._core.definitions.decorators.op_decorator.DecoratedOpFunction",
     "dagster._core.errors.DagsterUserCodeUnreachableError",
-    "dagster._core.event_api.EventLogRecord",
     "dagster._core.events.AssetMaterializationPlannedData",
     "dagster._core.events.AssetObservationData",
-    "dagster._core.events.DagsterEvent",
-    "dagster._core.events.DagsterEventType",
     "dagster._core.events.StepMaterializationData",
-    "dagster._core.events.log.EventLogEntry",
     "dagster._core.execution.api.create_execution_plan",
     "dagster._core.execution.plan.objects.ErrorSource",
     "dagster._core.execution.plan.objects.StepFailureData",
@@ -35,7 +30,6 @@ PRIVATE = {
     "dagster._core.storage.event_log.SqliteEventLogStorage",
     "dagster._core.storage.event_log.schema.AssetCheckExecutionsTable",
     "dagster._core.storage.event_log.schema.SqlEventLogStorageTable",
-    "dagster._core.storage.tags.RUN_KEY_TAG",
     "dagster._core.types.loadable_target_origin.LoadableTargetOrigin",
     "dagster._core.workspace.load_target.WorkspaceFileTarget",
     "dagster._grpc.client.DagsterGrpcClient",
@@ -45,7 +39,6 @@ PRIVATE = {
     "dagster_shared.ipc.get_ipc_shutdown_pipe",
     "dagster_shared.ipc.open_ipc_subprocess",
     "dagster_shared.ipc.send_ipc_shutdown_message",
-    "dagster_shared.serdes.serialize_value",
 }
 """Each may change with any version of Dagster within the bounds of pyproject.toml: `module.name`."""
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.corpora import GENERATOR
 from benchmarks.peers.exchange import raw_files
-from corpus_assets.raw import sample_sources
-from corpus_assets.raw.sample import take
+from corpus_assets.raw.sample import sources as sample_sources
+from corpus_assets.raw.sample.writing import take
 from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
 

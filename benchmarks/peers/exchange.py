@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from resources.slimpajama_cleaning import clean
+from resources.documents.slimpajama_cleaning import clean
 
 Name = int | str
 Clusters = Sequence[Sequence[Name]]

@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from benchmarks.peers.exchange import Result, serve
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.errors import CorpusError
 from resources.formats.attributes import DUPLICATE, AttributeRow, attribute_rows
 

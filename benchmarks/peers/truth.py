@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.peers.exchange import THRESHOLD, Name, Result, read_documents, shingles
-from resources.slimpajama_cleaning import clean
+from resources.documents.slimpajama_cleaning import clean
 
 COPIES = ("near", "exact")
 

@@ -12,18 +12,18 @@ from typing_extensions import override
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import named_tagger
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
-from resources.agreed import MisreadError
+from corpus_assets.attributes.wheels import wheel_version
+from resources.documents.looked_for import LookedFor, absent_names, numbers_of
+from resources.documents.score_histograms import ScoreHistograms
+from resources.documents.tagger import Load, Tagger
 from resources.errors import BadFileError, ConfigError
 from resources.formats.documents import Document
-from resources.looked_for import LookedFor, absent_names, numbers_of
+from resources.outside.agreed import MisreadError
 from resources.outside_files import OutsideFile, outside_digest, require_digest
-from resources.score_histograms import ScoreHistograms
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
-from resources.tagger import Load, Tagger
-from resources.wheels import wheel_version
 
 _READINGS = 4
 

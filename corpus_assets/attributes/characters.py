@@ -15,7 +15,7 @@ from corpus_assets.attributes.kernels.flags import (
     UNICODE_SPACE,
     WORD,
 )
-from resources.tagger import Text
+from resources.documents.tagger import Text
 
 CODE_POINTS = 0x110000
 _PATTERNS = {

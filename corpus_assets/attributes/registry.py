@@ -3,26 +3,26 @@
 from collections.abc import Iterable, Mapping
 
 from corpus_assets.attributes.taggers.c4 import TAGGERS as C4
-from corpus_assets.attributes.taggers.code import TAGGERS as CODE
 from corpus_assets.attributes.taggers.fasttext import TAGGERS as FASTTEXT
 from corpus_assets.attributes.taggers.gopher import TAGGERS as GOPHER
 from corpus_assets.attributes.taggers.languages import TAGGERS as LANGUAGES
 from corpus_assets.attributes.taggers.lengths import TAGGERS as LENGTHS
 from corpus_assets.attributes.taggers.licences import TAGGERS as LICENCES
 from corpus_assets.attributes.taggers.olmo import TAGGERS as OLMO
-from corpus_assets.attributes.taggers.pii import TAGGERS as PII
-from corpus_assets.attributes.taggers.presidio import TAGGERS as PRESIDIO
+from corpus_assets.attributes.taggers.personal.pii import TAGGERS as PII
+from corpus_assets.attributes.taggers.personal.presidio import TAGGERS as PRESIDIO
 from corpus_assets.attributes.taggers.punctuation import TAGGERS as PUNCTUATION
 from corpus_assets.attributes.taggers.repetitions import TAGGERS as REPETITIONS
 from corpus_assets.attributes.taggers.sampling import TAGGERS as SAMPLING
-from corpus_assets.attributes.taggers.secrets import TAGGERS as SECRETS
-from corpus_assets.attributes.taggers.starcoder import TAGGERS as STARCODER
+from corpus_assets.attributes.taggers.source_code.code import TAGGERS as CODE
+from corpus_assets.attributes.taggers.source_code.secrets import TAGGERS as SECRETS
+from corpus_assets.attributes.taggers.source_code.starcoder import TAGGERS as STARCODER
 from corpus_assets.attributes.taggers.tokens import TAGGERS as TOKENS
 from corpus_assets.attributes.taggers.uniseg import TAGGERS as UNISEG
 from corpus_assets.attributes.taggers.urls import TAGGERS as URLS
+from resources.documents.tagger import Tagger
 from resources.errors import ConfigError
 from resources.stage.graph import did_you_mean
-from resources.tagger import Tagger
 
 BUILT_IN: Mapping[str, Tagger] = {
     tagger.name: tagger

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from resources.documents.tagger import Counts, Spans, Tag, Text
 from resources.formats.attributes import Span
 from resources.formats.documents import Document
-from resources.tagger import Counts, Spans, Tag, Text
 
 DIGITS = 5
 """Digits after the point of a score."""

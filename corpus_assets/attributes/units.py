@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import character_flags, codes
-from resources.tagger import Counts, Text
+from resources.documents.tagger import Counts, Text
 
 Positions = NDArray[np.int64]
 

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from corpus_assets import dataset_names
-from corpus_assets.cli.absence import Absence, Found
-from corpus_assets.cli.absent_texts import Names
-from corpus_assets.cli.absent_tokens import search_tokens
-from corpus_assets.cli.comparable import Comparable
+from corpus_assets.absence.comparable import Comparable
+from corpus_assets.absence.result import Absence, Found
+from corpus_assets.absence.texts import Names
+from corpus_assets.absence.tokens import search_tokens
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.takedown import KEYS
 from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
 from corpus_assets.tracing.token_files import TokenFile, is_token_file
@@ -21,12 +21,12 @@ from resources.config_files import read_outside
 from resources.formats.codecs import open_gzip, open_zstd
 from resources.formats.documents import NO_METADATA, Document
 from resources.formats.known import format_of
-from resources.ledger import FileRecord, Ledger, Record, partition_name
+from resources.ledger.ledger import FileRecord, Ledger, Record, partition_name
 from resources.planning.planner import Planner, Status
-from resources.raw_addresses import scheme_of
+from resources.raw_places.addresses import scheme_of
 from resources.raw_places.named import named_files
 from resources.storage.interface import Storage
-from resources.storage.s3_client import S3Settings
+from resources.storage.s3.client import S3Settings
 
 _LINES = {".jsonl.gz": open_gzip, ".jsonl.zst": open_zstd}
 _MAX_LISTED = 20

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import typer
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.losses import refused_deletions
 from corpus_assets.unowned import unowned_files
 from resources.errors import ConfigError
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.storage.ownership import require_owner, take_over
 from resources.storage.removal import remove_files
 

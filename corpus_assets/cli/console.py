@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from corpus_assets.corpus import Corpus
-    from corpus_assets.orchestration.causes import Causes
+    from corpus_assets.corpus.corpus import Corpus
+    from corpus_assets.orchestration.freshness.causes import Causes
     from resources.stage.declaration import Stage
 
 FAILED, USAGE, NOT_FRESH, INTERRUPTED = 1, 2, 3, 130

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from corpus_assets.cli.console import FAILED, MAX_SHOWN, errors, output, print_json, print_line, selected
 from corpus_assets.copying import Copied, copy_corpus
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.numbers import size
 from resources.errors import ConfigError
 

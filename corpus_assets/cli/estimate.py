@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from corpus_assets.cli.console import errors, output, print_json, print_line
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.estimate.estimate import Estimate
 from corpus_assets.estimate.extrapolation import Guess
 from corpus_assets.estimate.run import Result, run_estimate

@@ -12,8 +12,8 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
-from corpus_assets.cli import questions
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption
+from corpus_assets.cli.questions import arguments as questions
 from resources.errors import ConfigError, CorpusError, EngineError
 from resources.version import VERSION
 
@@ -104,10 +104,10 @@ def build(
     seed: Annotated[int, typer.Option(help="Another seed gives another sample.", min=0)] = 0,
 ) -> None:
     """Bring everything, or the selected assets, up to date; what is fresh is left alone."""
-    from resources.compiling import load_early
+    from resources.kernels.compiling import load_early
 
     load_early()
-    from corpus_assets.cli.build import Said, run
+    from corpus_assets.cli.build.command import Said, run
 
     if sample is not None or limit is not None or root is not None:
         from corpus_assets.cli.sampling import sample_config
@@ -204,7 +204,7 @@ def sample(
     megabytes: Annotated[float, typer.Option(help="Text to make, in MB.")] = 24,
 ) -> None:
     """Write the sample corpus: raw shards made from what this Python installation holds."""
-    from corpus_assets.raw.sample import write_sample
+    from corpus_assets.raw.sample.writing import write_sample
 
     summary = write_sample(folder, megabytes=megabytes)
     size = summary.text_bytes / 1e6
@@ -228,7 +228,7 @@ def import_dolma(
 @app.command()
 def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Say whether this machine can build the corpus, about what a first build takes, and what to do."""
-    from corpus_assets.cli.doctor import run
+    from corpus_assets.cli.doctor.command import run
 
     raise typer.Exit(run(config, as_json=as_json))
 
@@ -253,13 +253,13 @@ def ui(
 ) -> None:
     """Open the Dagster web UI on this corpus, with the pages of `corpus view` in it at /corpus/."""
     from corpus_assets.cli.console import warn_of_open_door
-    from corpus_assets.corpus import Corpus
-    from corpus_assets.orchestration.home_faults import require_home
+    from corpus_assets.corpus.corpus import Corpus
+    from corpus_assets.orchestration.home.faults import require_home
 
     corpus = Corpus.open(config)
     require_home(corpus.home)  # Before Dagster is loaded, which takes seconds.
     warn_of_open_door(host)
-    from corpus_assets.orchestration.instance import serve
+    from corpus_assets.orchestration.instance.instance import serve
 
     serve(corpus, config, host, port)
 
@@ -268,7 +268,7 @@ def main() -> None:
     """Runs the command; prints errors that are meant for a person without a traceback, and sets the exit code."""
     from corpus_assets.cli.console import FAILED, INTERRUPTED, USAGE, errors, print_line
     from corpus_assets.cli.interrupts import heed_all_interrupts
-    from resources.collector import calm_collector
+    from resources.processes.collector import calm_collector
     from resources.system_errors import advice, error_words
 
     calm_collector()

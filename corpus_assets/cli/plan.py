@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from corpus_assets.cli.console import FAILED, NOT_FRESH, output, print_causes, print_json, print_notes, selected
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.store_notes import store_notes
 from corpus_assets.left_beside import left_beside_note
 from corpus_assets.numbers import duration, size
-from corpus_assets.orchestration.causes import Causes, Cost, Folded, Outlook, causes
-from corpus_assets.store_notes import store_notes
+from corpus_assets.orchestration.freshness.causes import Causes, Cost, Folded, Outlook, causes
 from resources.planning.planner import Plan, Status
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import yaml
 
 from corpus_assets.cli.console import errors, print_line
+from corpus_assets.config.reading.strict_yaml import load_yaml
 from corpus_assets.config.section import expanded
-from corpus_assets.config.strict_yaml import load_yaml
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.sampling import count_rows, share_of_rows
 from resources.errors import ConfigError
-from resources.shards import Shard
+from resources.shards.listing import Shard
 
 _FILE = "corpus.yaml"
 _HEAD = """\

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
 from resources.errors import LedgerError, StorageError
 from resources.formats.known import fault_of
 from resources.hashing import value_digest
-from resources.ledger import ALL, FileRecord, Ledger, Record, partition_name, record_path
+from resources.ledger.ledger import ALL, FileRecord, Ledger, Record, partition_name, record_path
 from resources.planning.changes import really_read
 from resources.stage.graph import Graph
 from resources.storage.interface import Storage

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from corpus_assets.addresses import address, require_free
 from corpus_assets.cli.console import errors, print_line, warn_of_open_door
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.viewer.alone import serve
 
 

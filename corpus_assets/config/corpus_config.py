@@ -5,22 +5,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
-from corpus_assets.config.attributes import Attributes
 from corpus_assets.config.card import Card
-from corpus_assets.config.contamination import Benchmark, Contamination, OnContamination
-from corpus_assets.config.datasets import Dataset, Files, default_datasets
-from corpus_assets.config.dedup import Dedup, MinHash
-from corpus_assets.config.dedupers import Deduper
-from corpus_assets.config.exports import mix_problems
-from corpus_assets.config.filter import Filter
-from corpus_assets.config.licences import Licences
+from corpus_assets.config.datasets.exports import mix_problems
+from corpus_assets.config.datasets.modes import Dataset, Files, default_datasets
 from corpus_assets.config.naming import MODULE
-from corpus_assets.config.sampling import Sample
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
+from corpus_assets.config.selection.attributes import Attributes
+from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
+from corpus_assets.config.selection.dedup import Dedup, MinHash
+from corpus_assets.config.selection.dedupers import Deduper
+from corpus_assets.config.selection.filter import Filter
+from corpus_assets.config.selection.licences import Licences
+from corpus_assets.config.selection.sampling import Sample
+from corpus_assets.config.selection.streams import Stream
+from corpus_assets.config.selection.takedown import Remove
 from corpus_assets.config.storage import StorageSection
-from corpus_assets.config.streams import Stream
-from corpus_assets.config.takedown import Remove
 from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
 from resources.storage.unnamed import UNNAMED
 

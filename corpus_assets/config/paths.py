@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any, TypeVar
 
-from corpus_assets.config.attributes import Attributes, TaggerOptions
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import Section, below, expanded
+from corpus_assets.config.selection.attributes import Attributes, TaggerOptions
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from corpus_assets.config.storage import S3Section
-from resources.raw_addresses import scheme_of
+from resources.raw_places.addresses import scheme_of
 
 LOCATION = (
     "folder of {}; relative paths start at that of corpus.yaml; `~` and `$HOME` are read; or `s3://bucket/prefix`, "

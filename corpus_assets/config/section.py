@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from corpus_assets.config.ready_templates import template_in_place
-from resources.raw_addresses import check_location, scheme_of
+from resources.raw_places.addresses import check_location, scheme_of
 
 _UNITS = {
     "": 1,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.section import Bytes, Section, local_path
-from resources.storage.s3_address import parse_address
+from resources.storage.s3.address import parse_address
 
 
 def _shown(address: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from typing_extensions import override
 
 from corpus_assets import dataset_names
-from corpus_assets.config.contamination import Contamination
+from corpus_assets.config.selection.contamination import Contamination
 from corpus_assets.contamination import compiled
 from corpus_assets.contamination.benchmark_hits import COUNTS, benchmark_hits, boilerplate_ngrams
 from corpus_assets.contamination.benchmark_ngrams import NGRAMS, SETS, benchmark_ngrams

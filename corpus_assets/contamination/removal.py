@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from corpus_assets.contamination.contamination_attributes import ATTRIBUTE
+from resources.documents.row_rule import Attributes, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.formats.attributes import Span
-from resources.row_rule import Attributes, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.stage.task import Task
 
 ACTION, SHARE = "on_contamination", "contamination.share"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from corpus_assets.contamination.benchmark_ngrams import SETS, stored_index
 from corpus_assets.contamination.items import MANY, ItemRow, decode_item, ngrams_of_items, shares_in_common
 from resources.formats.attributes import attribute_rows
-from resources.raw_files import printable
+from resources.raw_places.files import printable
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

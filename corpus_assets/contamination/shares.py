@@ -8,7 +8,7 @@ from corpus_assets.contamination.benchmark_ngrams import stored_index
 from corpus_assets.contamination.evidence import Evidence
 from corpus_assets.contamination.search import Searcher
 from corpus_assets.faults import UNREADABLE
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 

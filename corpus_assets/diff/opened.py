@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.diff.numbers import FILE_BYTES, Numbers
 from corpus_assets.diff.recorded import READ, Records, numbers_of, recorded, source_of
 from corpus_assets.diff.reported import reported
 from resources.errors import ConfigError
-from resources.ledger import FOLDER, Ledger
-from resources.raw_addresses import scheme_of
-from resources.records import Record
+from resources.ledger.ledger import FOLDER, Ledger
+from resources.ledger.records import Record
+from resources.raw_places.addresses import scheme_of
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 from resources.storage.local import LocalStorage

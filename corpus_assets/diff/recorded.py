@@ -5,10 +5,10 @@ from typing import Any
 
 from corpus_assets import dataset_names as names
 from corpus_assets.diff.numbers import Asset, Measures, Numbers, flattened
-from corpus_assets.tokenize.statistics import H5_DATASET_STATS
+from corpus_assets.tokenize.counts.statistics import H5_DATASET_STATS
 from resources.hashing import content_digest
+from resources.ledger.records import Record
 from resources.planning.planner import Planner
-from resources.records import Record
 
 Records = Mapping[str | None, Record]
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from pydantic import ValidationError
 
-from corpus_assets.config.contamination import Contamination
+from corpus_assets.config.selection.contamination import Contamination
 from corpus_assets.diff.numbers import FILE_BYTES, Asset, Measures, Numbers, flattened
 from corpus_assets.diff.recorded import MIXED, READ
 from resources.errors import BadFileError

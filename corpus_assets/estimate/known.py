@@ -11,15 +11,15 @@ from typing import Final
 
 import msgspec
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.estimate.estimate import Estimate, estimated
 from corpus_assets.estimate.extrapolation import Guess
 from corpus_assets.estimate.sample_builds import measured_store, read_shards
 from corpus_assets.estimate.sizes import Samples, factors_of
 from resources.hashing import content_digest
 from resources.planning.planner import Planner
-from resources.shards import Listing, Shard
-from resources.user_cache import keep, kept
+from resources.shards.listing import Listing, Shard
+from resources.user.cache import keep, kept
 
 _GROUP: Final = "estimates"
 

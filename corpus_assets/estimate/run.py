@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from corpus_assets.config.sampling import Sample
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.selection.sampling import Sample
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.estimate.estimate import Estimate, estimated
 from corpus_assets.estimate.known import keep_estimate, raw_bytes, recorded
 from corpus_assets.estimate.sample_builds import (

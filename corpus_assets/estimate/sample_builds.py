@@ -13,24 +13,24 @@ from pathlib import Path
 from typing_extensions import override
 
 from corpus_assets import dataset_names
-from corpus_assets.config.sampling import Sample
+from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.storage import StorageSection
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress, Report
-from corpus_assets.orchestration.home import FOLDER, HOME_VARIABLE
-from corpus_assets.orchestration.postgres import VARIABLE as POSTGRES
-from corpus_assets.orchestration.summary import Summary, summary
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Progress, Report
+from corpus_assets.orchestration.building.summary import Summary, summary
+from corpus_assets.orchestration.home.folder import FOLDER, HOME_VARIABLE
+from corpus_assets.orchestration.home.postgres import VARIABLE as POSTGRES
 from corpus_assets.raw.losses import NOT_SAMPLED
 from corpus_assets.raw.sampling import LEFT_OUT_BYTES
 from resources.engine.interface import Engine, R, T
 from resources.errors import CorpusError
 from resources.hashing import keyed_hash
+from resources.ledger.records import Record
 from resources.planning.planner import Planner
-from resources.records import Record
-from resources.shards import Listing, Shard
+from resources.shards.listing import Listing, Shard
 from resources.stage.declaration import Stage
-from resources.stage.job import Job, Outcome
+from resources.stage.jobs.job import Job, Outcome
 
 SOURCES = ""
 """The name under which the texts of all sources together are counted; those of a dataset's own files have its name."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from corpus_assets import dataset_names
 from corpus_assets.config.tokenizers import TrainedTokenizer
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.estimate.extrapolation import Point, in_proportion
 from corpus_assets.estimate.sample_builds import SOURCES, Measured
-from resources.shards import Listing
+from resources.shards.listing import Listing
 from resources.stage.declaration import Stage
 
 

@@ -6,8 +6,8 @@ from functools import partial
 import msgspec
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.exports import is_export
-from corpus_assets.config.weights import Weights
+from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export import manifest, token_stream
 from corpus_assets.export.datasets import ExportedDataset, Settings, streamed_datasets
 from corpus_assets.export.documents import Parts

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.dataset_files import Split
-from corpus_assets.config.dataset_options import Cleaning, StrippedCleaning
-from corpus_assets.config.export_options import Export
-from corpus_assets.config.exports import export_section, is_export, makes_as_dolma
+from corpus_assets.config.datasets.export_options import Export
+from corpus_assets.config.datasets.exports import export_section, is_export, makes_as_dolma
+from corpus_assets.config.datasets.files import Split
+from corpus_assets.config.datasets.options import Cleaning, StrippedCleaning
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Format
 from corpus_assets.export.mixture import Mix, mixed

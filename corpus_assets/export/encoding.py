@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.config.datasets.options import Cleaning
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.cuts import around
 from corpus_assets.tokenize.encode.texts import BATCH_CHARACTERS, encode_long

@@ -13,10 +13,10 @@ from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of, totals_of
 from corpus_assets.export.mixture import mix_of
 from corpus_assets.faults import UNREADABLE
-from corpus_assets.tokenize.manifest import MANIFEST
+from corpus_assets.tokenize.counts.manifest import MANIFEST
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.formats.known import format_of as stored_format
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.export_options import Export
+from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.export.documents import Documents, Parts
 from corpus_assets.export.token_stream import id_type
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer

@@ -7,8 +7,8 @@ from typing import Any
 from typing_extensions import override
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.export_options import Export
-from corpus_assets.config.exports import export_section, format_name
+from corpus_assets.config.datasets.export_options import Export
+from corpus_assets.config.datasets.exports import export_section, format_name
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
 from corpus_assets.export.format import Build
 from corpus_assets.export.mixture import shares_of

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from corpus_assets.config.exports import format_name
+from corpus_assets.config.datasets.exports import format_name
 from corpus_assets.export.format import Build, Format, ids_in_files, places_of, totals_of
 from corpus_assets.export.token_stream import sums_by_source
-from corpus_assets.tokenize.manifest import MANIFEST, VERSION, described, told
+from corpus_assets.tokenize.counts.manifest import MANIFEST, VERSION, described, told
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.weights import Weights
+from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, sums_by_source
 from resources.errors import BadFileError, ConfigError

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from corpus_assets.config.export_options import Export
+from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.export.format import Format
 from corpus_assets.export.formats.amber import AMBER
 from corpus_assets.export.formats.datatrove import DATATROVE

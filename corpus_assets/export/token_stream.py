@@ -13,15 +13,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.config.datasets.options import Cleaning
 from corpus_assets.export.encoding import Encoded, encoded
-from corpus_assets.tokenize.discarded import of_text
+from corpus_assets.tokenize.counts.discarded import of_text
 from corpus_assets.tokenize.encode.attempts import with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.documents.row_counts import added, by_power
 from resources.formats.token_streams import DATA, DOCUMENT, DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
-from resources.row_counts import added, by_power
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

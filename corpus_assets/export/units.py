@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.window_exports import UnitExport
+from corpus_assets.config.datasets.window_exports import UnitExport
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Files, Place
 from resources.errors import CorpusError

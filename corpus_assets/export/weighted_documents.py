@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.export.mixture import Mix, document_hash, in_keyed_order, times_of
 from corpus_assets.mix.shuffle import in_order
-from resources.row_counts import SourcesOfRows
+from resources.documents.row_counts import SourcesOfRows
 from resources.stage.partition import Partition
 from resources.stage.shown_rows import show_rows
 from resources.stage.task import Task

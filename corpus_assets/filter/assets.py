@@ -10,10 +10,10 @@ from typing_extensions import override
 from corpus_assets.filter.filtered_documents import attributes_of, filtered_documents
 from corpus_assets.filter.losses import filter_notes, filtered_losses
 from corpus_assets.normalize.compiled import of_lengths
+from resources.documents.row_rule import RuleSet
 from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS
-from resources.row_rule import RuleSet
-from resources.shards import Listing
+from resources.shards.listing import Listing
 from resources.stage.declaration import Partitioning, Stage, reading_instead, same
 from resources.stage.hooks import NO_HOOKS, Hooks, Records, Values
 from resources.stage.partition import Partition

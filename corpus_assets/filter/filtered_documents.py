@@ -10,11 +10,11 @@ from corpus_assets.filter.losses import TALLIES
 from corpus_assets.filter.rows import Block, blocks
 from corpus_assets.filter.spans import replaced
 from corpus_assets.normalize.text_table import TextRow, TextTable, row_of
+from resources.documents.row_rule import Row, RuleSet
 from resources.errors import BadFileError
 from resources.formats.documents import encode_document
-from resources.formats.lines import DocumentWriter, LineWriter
+from resources.formats.jsonl.lines import DocumentWriter, LineWriter
 from resources.formats.row_tables import LENGTHS, TEXT, digests
-from resources.row_rule import Row, RuleSet
 from resources.stage.partition import Partition
 from resources.stage.task import Task, dropped_row
 

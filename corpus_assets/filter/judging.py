@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from corpus_assets.filter.spans import replaced
+from resources.documents.looked_for import numbers_of
+from resources.documents.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, Verdict
 from resources.errors import CorpusError
 from resources.formats.documents import NO_METADATA, Document
-from resources.looked_for import numbers_of
-from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, Verdict
 
 Replaced = Callable[[str, Sequence[Replacement]], str]
 """Returns a text with pieces replaced."""

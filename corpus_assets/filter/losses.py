@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from resources.ledger import Record
-from resources.looked_for import absent_notes
-from resources.shards import Listing
+from resources.documents.looked_for import absent_notes
+from resources.ledger.ledger import Record
+from resources.shards.listing import Listing
 from resources.stage.partition import Partition
 
 TALLIES = "measured"

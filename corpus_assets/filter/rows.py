@@ -7,11 +7,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from resources.documents.row_rule import Row
 from resources.errors import AlignmentError
 from resources.formats.attributes import Span
-from resources.formats.members import TABLE, Member
+from resources.formats.jsonl.members import TABLE, Member
 from resources.formats.row_tables import identifiers
-from resources.row_rule import Row
 from resources.stage.partition import Partition
 
 _BLOCK = 256

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from resources.row_rule import Replacement
+from resources.documents.row_rule import Replacement
 
 _ORIGINAL = "{}"
 

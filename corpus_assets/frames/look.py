@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.report.assets import NAME as REPORT
 from corpus_assets.report.records import Built
 from resources.planning.planner import Planner

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from corpus_assets.frames.columns import COUNT, NUMBER, TEXT, TIME, Columns, frame
 from corpus_assets.frames.look import Look
-from corpus_assets.orchestration.failures import any_failure, failures
+from corpus_assets.orchestration.freshness.failures import any_failure, failures
 from corpus_assets.report.records import dropped as dropped_rows
 from corpus_assets.report.records import source_of
+from resources.documents.score_histograms import added, edges
 from resources.planning.planner import Status
-from resources.score_histograms import added, edges
 from resources.stage.declaration import Stage
 from resources.stage.partition import Partition
 

@@ -12,7 +12,7 @@ from corpus_assets.frames.look import Look
 from resources.errors import ConfigError, NotBuiltError
 from resources.formats.attributes import attribute_rows
 from resources.formats.documents import decode_document
-from resources.records import partition_name
+from resources.ledger.records import partition_name
 from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition
 

@@ -7,9 +7,9 @@ from typing import Any
 from corpus_assets.licences.documents import NONE, Licences, names_of
 from corpus_assets.licences.names import folded
 from corpus_assets.licences.terms import Allowed
+from resources.documents.looked_for import LookedFor
+from resources.documents.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.errors import ConfigError
-from resources.looked_for import LookedFor
-from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.task import Task
 
 REASON = "licence"

@@ -13,14 +13,14 @@ from corpus_assets.mix.cuts import cuts_of, lines_of, lines_part, rows_of
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
+from resources.documents.looked_for import LookedFor, absent_names, numbers_of
+from resources.documents.row_counts import SourcesOfRows
 from resources.errors import ConfigError, LedgerError
 from resources.formats.attributes import FLAGS
 from resources.formats.documents import DOCUMENT_COLUMNS, decode_document
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
-from resources.looked_for import LookedFor, absent_names, numbers_of
-from resources.row_counts import SourcesOfRows
-from resources.shards import Listing
+from resources.shards.listing import Listing
 from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from resources.ledger import Record
-from resources.shards import Listing
+from resources.ledger.ledger import Record
+from resources.shards.listing import Listing
 
 _MEANT = frozenset({"duplicate", "not_in_this_epoch"})
 """Losses that `dedup.max_loss` judges, or that the epochs of the source ask for."""

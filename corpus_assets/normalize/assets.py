@@ -12,13 +12,13 @@ from corpus_assets.normalize.dates import Dates, undated_notes
 from corpus_assets.normalize.reading import READING, DocumentHooks, documents_of, normalizer_of
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
-from corpus_assets.raw.identities import Identities
 from corpus_assets.raw.losses import listed_losses, source_losses
+from corpus_assets.raw.rows.identities import Identities
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
 from resources.formats.documents import DOCUMENT_COLUMNS, Document
 from resources.formats.row_tables import LENGTHS, TEXT, identifiers
-from resources.shards import Listing
+from resources.shards.listing import Listing
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.hooks import Records, Values
 from resources.stage.partition import Partition

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
+from resources.documents.looked_for import MOST_NAMES, missing
 from resources.formats.created import UNKNOWN
 from resources.formats.documents import Document
-from resources.looked_for import MOST_NAMES, missing
 from resources.stage.partition import Partition
 
 DATED: Final = "dated"

@@ -1,11 +1,14 @@
-"""The length of the cleaned form of a text, counted in one pass (definition: resources/slimpajama_cleaning.py)."""
+"""The length of the cleaned form of a text, counted in one pass.
+
+Definition: `resources/documents/slimpajama_cleaning.py`.
+"""
 
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.slimpajama_cleaning import clean
+from resources.documents.slimpajama_cleaning import clean
 
 _LAST_SPACE = 0x3000
 """No code point past it is whitespace, or more than one code point in lower case."""

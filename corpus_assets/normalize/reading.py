@@ -9,15 +9,15 @@ from typing_extensions import override
 from corpus_assets.config.text_fixes import TextFixes
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import Gaps, good_rows
-from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.readers import Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.reasons import document_reasons
+from corpus_assets.raw.rows.faults import BadRow
+from corpus_assets.raw.rows.seen import Seen, of_source
 from corpus_assets.raw.sampling import Chosen, sampled
-from corpus_assets.raw.seen import Seen, of_source
 from resources.formats.documents import Document
-from resources.raw_reading import RawReading
-from resources.shards import Shard
+from resources.shards.listing import Shard
+from resources.shards.reading import RawReading
 from resources.stage.hooks import Hooks, Values
 from resources.stage.task import Task
 

@@ -6,12 +6,12 @@ import numpy as np
 import xxhash
 
 from corpus_assets.normalize.lengths import cleaned_length
+from resources.documents.row_counts import added, by_power
 from resources.formats.arrays import ArrayWriter
 from resources.formats.created import created_microseconds
 from resources.formats.documents import Document, encoded_digest
 from resources.formats.row_tables import LENGTHS, NAMES, TEXT, TEXTS
 from resources.hashing import content_digest
-from resources.row_counts import added, by_power
 
 _BLOCK = 4096
 

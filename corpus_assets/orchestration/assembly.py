@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from corpus_assets.checks import corpus_checks
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.asset import TakeOver, stage_asset
 from resources.io_managers import io_managers
 

@@ -9,32 +9,32 @@ import dagster as dg
 from typing_extensions import override
 
 from corpus_assets.checking import asset_key
-from corpus_assets.corpus import Corpus
-from corpus_assets.loop import Follower
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.loop import Follower
+from corpus_assets.corpus.step import Step
 from corpus_assets.numbers import duration
-from corpus_assets.orchestration.definition import definition_metadata, description
-from corpus_assets.orchestration.drop_reasons import drop_reasons
-from corpus_assets.orchestration.failures import KeptFailures
-from corpus_assets.orchestration.figures import summary_line
-from corpus_assets.orchestration.fresh_checks import fresh_check, fresh_result, tell
-from corpus_assets.orchestration.freshness import freshness
-from corpus_assets.orchestration.instance import claim_run
-from corpus_assets.orchestration.partition_events import (
+from corpus_assets.orchestration.freshness.checks import fresh_check, fresh_result, tell
+from corpus_assets.orchestration.freshness.failures import KeptFailures
+from corpus_assets.orchestration.freshness.state import freshness
+from corpus_assets.orchestration.instance.instance import claim_run
+from corpus_assets.orchestration.instance.waiting import store_of_ones_own
+from corpus_assets.orchestration.shown.definition import definition_metadata, description
+from corpus_assets.orchestration.shown.drop_reasons import drop_reasons
+from corpus_assets.orchestration.shown.figures import summary_line
+from corpus_assets.orchestration.shown.partition_events import (
     Materializations,
     failure,
     last_reasons,
     step_failure_message,
 )
-from corpus_assets.orchestration.provenance import Provenance
-from corpus_assets.orchestration.totals import told_apart, totals
-from corpus_assets.orchestration.waiting import store_of_ones_own
-from corpus_assets.step import Step
+from corpus_assets.orchestration.shown.provenance import Provenance
+from corpus_assets.orchestration.shown.totals import told_apart, totals
 from partitions.definitions import shards, static
 from partitions.mappings import mapping
 from partitions.shards import register_shards
 from resources.planning.planner import Planner
 from resources.stage.declaration import Partitioning, Stage
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 
 OWNER = "team:corpus"
 TakeOver = Callable[[Corpus, dg.AssetExecutionContext], bool]

@@ -11,23 +11,23 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from corpus_assets.checking import asset_key
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.drop_reasons import drop_reasons
-from corpus_assets.orchestration.event_batch import event_batch
-from corpus_assets.orchestration.fresh_checks import tell
-from corpus_assets.orchestration.freshness import freshness
-from corpus_assets.orchestration.home import dagster_home
-from corpus_assets.orchestration.instance import usable
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.runner import BUILD_TAG, WHY_TAG, JobStep
+from corpus_assets.orchestration.events.event_batch import event_batch
+from corpus_assets.orchestration.events.run_events import RunEvents
+from corpus_assets.orchestration.freshness.checks import tell
+from corpus_assets.orchestration.freshness.state import freshness
+from corpus_assets.orchestration.home.folder import dagster_home
+from corpus_assets.orchestration.instance.instance import usable
 from corpus_assets.orchestration.jobs import LogProgress, in_words
-from corpus_assets.orchestration.partition_events import Materializations, last_reasons
-from corpus_assets.orchestration.provenance import Provenance
-from corpus_assets.orchestration.run_events import RunEvents
-from corpus_assets.orchestration.runner import BUILD_TAG, WHY_TAG, JobStep
-from corpus_assets.orchestration.totals import BACKFILL_TAG, told_apart, totals
+from corpus_assets.orchestration.shown.drop_reasons import drop_reasons
+from corpus_assets.orchestration.shown.partition_events import Materializations, last_reasons
+from corpus_assets.orchestration.shown.provenance import Provenance
+from corpus_assets.orchestration.shown.totals import BACKFILL_TAG, told_apart, totals
 from partitions.definitions import shard_set_name
+from resources.ledger.records import Record
 from resources.planning.planner import Planner, Status
-from resources.records import Record
 from resources.stage.declaration import Partitioning, Stage
 
 BUILT_TAG = "corpus/built"

@@ -3,13 +3,13 @@
 import dagster as dg
 from typing_extensions import override
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress, Report
-from corpus_assets.orchestration.instance import claim_run
-from corpus_assets.orchestration.runner import JobStep
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Progress, Report
+from corpus_assets.orchestration.building.runner import JobStep
+from corpus_assets.orchestration.instance.instance import claim_run
 from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 
 MAX_LISTED = 20
 

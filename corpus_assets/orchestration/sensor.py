@@ -5,21 +5,22 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import dagster as dg
-from dagster._core.storage.tags import RUN_KEY_TAG
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.failures import Failure, any_failure, failures
-from corpus_assets.orchestration.fresh_checks import tell
-from corpus_assets.orchestration.freshness import freshness, unknown
-from corpus_assets.orchestration.instance import close_abandoned_runs
-from corpus_assets.orchestration.runner import MAX_WHY, WHY_TAG
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.runner import MAX_WHY, WHY_TAG
+from corpus_assets.orchestration.freshness.checks import tell
+from corpus_assets.orchestration.freshness.failures import Failure, any_failure, failures
+from corpus_assets.orchestration.freshness.state import freshness, unknown
+from corpus_assets.orchestration.instance.instance import close_abandoned_runs
 from partitions.shards import register_shards
 from resources.errors import CorpusError
 from resources.hashing import content_digest
-from resources.ledger import partition_name
+from resources.ledger.ledger import partition_name
 from resources.planning.planner import Decision, Planner, Status
 from resources.storage.ownership import require_owner
 
+RUN_KEY_TAG = "dagster/run_key"
+"""Dagster tags the run of a run request with its key (https://docs.dagster.io/api/dagster/schedules-sensors)."""
 INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
 _AGAIN = "it is tried again when something changes, or after an hour"

@@ -10,7 +10,7 @@ import msgspec
 from typing_extensions import override
 
 from corpus_assets import dataset_names
-from corpus_assets.config.exports import keeps_empty
+from corpus_assets.config.datasets.exports import keeps_empty
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import (
     IN_CHUNKS,
@@ -22,20 +22,20 @@ from corpus_assets.raw.examples import (
     read_examples,
     rules_of,
 )
-from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.format_options import format_options, format_parameters
-from corpus_assets.raw.identities import Identities
 from corpus_assets.raw.losses import MANY_ROLES, PREFERENCE_ROLES, ROLES, dataset_losses, listed_dataset_losses
 from corpus_assets.raw.reasons import example_reasons
 from corpus_assets.raw.roles import absent_roles
+from corpus_assets.raw.rows.faults import BadRow
+from corpus_assets.raw.rows.identities import Identities
 from corpus_assets.raw.sampling import Chosen, sampled
 from corpus_assets.raw.takedown import without_named
+from resources.documents.row_counts import dense
 from resources.formats.examples import DROPPED, Example, encode_example, example_bytes, example_roles, preference_roles
 from resources.hashing import content_digest
 from resources.planning.planner import listing_inputs
-from resources.raw_reading import RawReading
-from resources.row_counts import dense
-from resources.shards import Listing, Shard
+from resources.shards.listing import Listing, Shard
+from resources.shards.reading import RawReading
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition

@@ -6,12 +6,12 @@ from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
-from corpus_assets.raw.faults import BadRow, PassedOver
-from corpus_assets.raw.identities import repeated_notes
 from corpus_assets.raw.losses import BAD_FILE, MISLABELLED, Read
+from corpus_assets.raw.rows.faults import BadRow, PassedOver
+from corpus_assets.raw.rows.identities import repeated_notes
+from resources.documents.looked_for import absent_notes
 from resources.errors import BadFileError, StorageError
-from resources.looked_for import absent_notes
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

@@ -8,11 +8,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from corpus_assets.config.dataset_files import Files, Shape
-from corpus_assets.config.datasets import SECTIONS
-from corpus_assets.raw.faults import BadRow, RowError, decode_error
-from corpus_assets.raw.formats import resolve_format
-from corpus_assets.raw.json_values import (
+from corpus_assets.config.datasets.files import Files, Shape
+from corpus_assets.config.datasets.modes import SECTIONS
+from corpus_assets.raw.formats.names import resolve_format
+from corpus_assets.raw.readers import DEFAULT_LIMITS, NO_OPTIONS, RawFile, read_rows
+from corpus_assets.raw.rows.faults import BadRow, RowError, decode_error
+from corpus_assets.raw.rows.json_values import (
     ANY,
     BLANK_LINE,
     OBJECT,
@@ -26,9 +27,8 @@ from corpus_assets.raw.json_values import (
     text_value,
     utf8,
 )
-from corpus_assets.raw.readers import DEFAULT_LIMITS, NO_OPTIONS, RawFile, read_rows
-from corpus_assets.raw.rules import FormatOptions, Limits, RowNames, SourceRules, json_fields, renamed
-from corpus_assets.raw.seen import of_dataset
+from corpus_assets.raw.rows.rules import FormatOptions, Limits, RowNames, SourceRules, json_fields, renamed
+from corpus_assets.raw.rows.seen import of_dataset
 from resources.errors import BadFileError
 from resources.formats.examples import Example, Messages
 

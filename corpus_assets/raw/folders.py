@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from corpus_assets.config.dataset_files import Files
-from corpus_assets.config.datasets import SECTIONS
-from resources.shards import SUFFIXES, SourceFolder
+from corpus_assets.config.datasets.files import Files
+from corpus_assets.config.datasets.modes import SECTIONS
+from resources.shards.listing import SUFFIXES, SourceFolder
 from resources.stage.settings import Settings
-from resources.storage.s3_client import S3Settings
+from resources.storage.s3.client import S3Settings
 
 
 def raw_folders(settings: Settings) -> Iterator[SourceFolder]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from corpus_assets.config.file_formats import given_options
-from corpus_assets.raw.rules import FormatOptions
+from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.web.extractors import extractor_version
 
 _EXTRACTOR = "extractor"

@@ -8,16 +8,16 @@ from typing import Any
 from typing_extensions import override
 
 from corpus_assets import dataset_names
-from corpus_assets.config.dataset_files import Files
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.raw.assets import with_content_versions
 from corpus_assets.raw.bad_rows import dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import ExampleRules, Limits, RawFile, read_examples
 from corpus_assets.raw.format_options import format_options, format_parameters
 from corpus_assets.raw.losses import benchmark_losses, listed_benchmark_losses
 from corpus_assets.raw.reasons import item_reasons
-from corpus_assets.raw.seen import of_benchmark
+from corpus_assets.raw.rows.seen import of_benchmark
 from resources.formats.examples import Example, encode_example, example_bytes
-from resources.shards import Listing
+from resources.shards.listing import Listing
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from resources.ledger import Record
-from resources.left_out import Unread
+from resources.ledger.ledger import Record
 from resources.planning.planner import Planner
-from resources.raw_files import printable
-from resources.shards import Listing
+from resources.raw_places.files import printable
+from resources.shards.left_out import Unread
+from resources.shards.listing import Listing
 from resources.stage.declaration import Stage
 
 BAD_FILE = "bad_file"

@@ -12,15 +12,15 @@ from typing import BinaryIO, Final, TypeVar, cast
 
 import pyarrow as pa
 
-from corpus_assets.raw import archive, delimited, jsonl, parquet, text, warc
-from corpus_assets.raw.documents import RowReader, RowRules
-from corpus_assets.raw.faults import BadRow, RowError
-from corpus_assets.raw.formats import HEAD_BYTES, check_content, resolve_format
-from corpus_assets.raw.rules import FormatOptions, Limits, RowParser
+from corpus_assets.raw.formats import archive, delimited, jsonl, parquet, text, warc
+from corpus_assets.raw.formats.names import HEAD_BYTES, check_content, resolve_format
+from corpus_assets.raw.rows.documents import RowReader, RowRules
+from corpus_assets.raw.rows.faults import BadRow, RowError
+from corpus_assets.raw.rows.rules import FormatOptions, Limits, RowParser
 from resources.errors import BadFileError, CorpusError, file_fault
 from resources.formats.codecs import BUFFER_BYTES, CodecError, open_gzip, open_zstd
 from resources.formats.documents import Document
-from resources.raw_files import printable
+from resources.raw_places.files import printable
 
 __all__ = ["BadRow", "Limits", "RawFile", "RowRules", "listed_members", "read_documents", "read_rows"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from corpus_assets.config.dataset_files import Files, Shape
-from corpus_assets.config.datasets import SECTIONS
+from corpus_assets.config.datasets.files import Files, Shape
+from corpus_assets.config.datasets.modes import SECTIONS
 from corpus_assets.raw.format_options import says_web
 from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
 from resources.stage.hooks import Values

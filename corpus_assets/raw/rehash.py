@@ -1,7 +1,7 @@
 """Has all raw files read again, whatever their sizes and times say."""
 
 from resources.planning.planner import Planner
-from resources.shards import remembered_digest
+from resources.shards.listing import remembered_digest
 
 UNKNOWN = "to be read again"
 

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from corpus_assets.config.datasets import SECTIONS
+from corpus_assets.config.datasets.modes import SECTIONS
 from corpus_assets.config.naming import ROLE, keys_that_name
 from corpus_assets.raw.losses import MANY_ROLES, PREFERENCE_ROLES, ROLES
-from resources.looked_for import missing
+from resources.documents.looked_for import missing
 from resources.stage.partition import Partition
 
 

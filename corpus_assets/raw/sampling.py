@@ -7,13 +7,13 @@ from typing import Any, Final, TypeVar
 
 from typing_extensions import override
 
-from corpus_assets.raw.faults import BadRow, PassedOver
 from corpus_assets.raw.losses import NOT_SAMPLED
 from corpus_assets.raw.readers import RawFile, read_rows
-from corpus_assets.raw.rules import FormatOptions, Limits, RowParser
+from corpus_assets.raw.rows.faults import BadRow, PassedOver
+from corpus_assets.raw.rows.rules import FormatOptions, Limits, RowParser
 from resources.errors import BadFileError
 from resources.hashing import hash_parts, keyed_hasher
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.stage.task import Task
 
 LEFT_OUT_BYTES: Final = "not_sampled_bytes"

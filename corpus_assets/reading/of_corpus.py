@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpus_assets import dataset_names as names
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.datasets import streamed_datasets
 from corpus_assets.reading.errors import ReadingError
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of

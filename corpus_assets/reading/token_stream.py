@@ -12,7 +12,7 @@ from corpus_assets.reading.partition import StreamPartition
 from corpus_assets.reading.separated import SeparatedIds, Separators
 from resources.formats.token_streams import DATA, LENGTHS, NOWHERE
 from resources.hashing import content_digest
-from resources.raw_addresses import scheme_of
+from resources.raw_places.addresses import scheme_of
 from resources.storage.interface import Storage
 from resources.storage.local import LocalStorage
 

@@ -6,8 +6,8 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.report.model import Dataset, Mixed
 from corpus_assets.report.records import Built, by_source, records, summed
-from resources.ledger import Record
-from resources.row_counts import added
+from resources.documents.row_counts import added
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 
 HDF5 = "hdf5"

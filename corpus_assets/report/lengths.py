@@ -1,7 +1,7 @@
 """How long documents are in bytes of UTF-8, in classes of powers of two."""
 
 from corpus_assets.report.records import Built, records
-from resources.row_counts import added
+from resources.documents.row_counts import added
 
 _ASSETS = ("normalized_documents", "filtered_documents", "decontaminated_train")
 _LENGTHS = "lengths"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from corpus_assets.config.attributes import key_prefix
+from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.report.model import Measure
 from corpus_assets.report.records import Built
-from resources.score_histograms import added, edges
+from resources.documents.score_histograms import added, edges
 from resources.stage.partition import Partition
 
 _HISTOGRAMS = "histograms"

@@ -6,7 +6,7 @@ from typing import Any
 
 from corpus_assets.report.model import BySource
 from resources.hashing import keyed_hash
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 
 BY_SOURCE, DROPPED_BY_SOURCE = "by_source", "dropped_by_source"

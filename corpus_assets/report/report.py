@@ -12,8 +12,8 @@ from corpus_assets.report.measures import measures
 from corpus_assets.report.model import VERSION, Model, Stage, encode
 from corpus_assets.report.records import Built
 from corpus_assets.report.timings import timings
-from resources.ledger import partition_name
-from resources.records import ALL, folded
+from resources.ledger.ledger import partition_name
+from resources.ledger.records import ALL, folded
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from corpus_assets.report.model import Text
-from resources.document_names import shown_id
+from resources.documents.names import shown_id
 from resources.formats.documents import Document, decode_document
 from resources.stage.partition import Partition
 

@@ -5,7 +5,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from corpus_assets.report.records import Built
-from resources.ledger import Record, partition_name
+from resources.ledger.ledger import Record, partition_name
 
 SLOWEST = 20
 

@@ -19,10 +19,10 @@ from corpus_assets.split.holdout import (
 )
 from corpus_assets.split.hooks import HeldOutHooks, SelectionHooks, TrainHooks
 from corpus_assets.split.losses import WHOLLY_HELD_OUT
+from resources.documents.row_counts import SourcesOfRows, by_power
 from resources.formats.documents import DOCUMENT_COLUMNS
-from resources.formats.members import TABLE
+from resources.formats.jsonl.members import TABLE
 from resources.formats.row_tables import RowTable, digests, sources
-from resources.row_counts import SourcesOfRows, by_power
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.partition import Partition
 from resources.stage.shown_rows import show_rows

@@ -20,7 +20,7 @@ from corpus_assets.faults import UNREADABLE
 from corpus_assets.split.decontaminate import contaminated
 from resources.formats.documents import text_digest
 from resources.formats.row_tables import digests
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 
 CONSERVATION = "conservation_of_rows"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from corpus_assets.split.losses import empty_notes, holdout_losses, split_losses
-from resources.shards import Listing
+from resources.shards.listing import Listing
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 

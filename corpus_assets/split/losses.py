@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from resources.ledger import Record
-from resources.shards import Listing
+from resources.ledger.ledger import Record
+from resources.shards.listing import Listing
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 

@@ -20,11 +20,11 @@ from corpus_assets.filter.rules.expressions import merged
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.raw.readers import Limits, RawFile, json_lines
 from corpus_assets.streams.rows import as_raw, packed, stream_line
+from resources.documents.looked_for import LOOKED_FOR, LookedFor, missing, numbers_of
+from resources.documents.row_rule import Row, RuleSet
 from resources.errors import BadFileError
-from resources.looked_for import LOOKED_FOR, LookedFor, missing, numbers_of
-from resources.raw_files import printable
-from resources.row_rule import Row, RuleSet
-from resources.shards import Shard
+from resources.raw_places.files import printable
+from resources.shards.listing import Shard
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition

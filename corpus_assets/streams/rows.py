@@ -7,9 +7,9 @@ import msgspec
 
 from corpus_assets.filter.judging import Judged
 from corpus_assets.filter.rules.expressions import merged
+from resources.documents.row_rule import Row
 from resources.errors import AlignmentError
 from resources.formats.documents import Document
-from resources.row_rule import Row
 
 _LEAST, _OVER = -(1 << 63), 1 << 64
 """Integers that are not within these bounds are floats to the toolkit."""

@@ -19,17 +19,17 @@ from corpus_assets.takedown.lists import LIST_BYTES, all_keys, entries
 from corpus_assets.takedown.named import BY_KIND, ENTRIES, MET, count_urls, entry_numbers, looked_for_urls
 from corpus_assets.takedown.rows import ROW_KEY, named, packed
 from resources.config_files import matching, read_outside
+from resources.documents.looked_for import numbers_of
 from resources.errors import CorpusError
 from resources.formats.documents import Document
 from resources.formats.examples import Example
 from resources.hashing import content_digest
-from resources.looked_for import numbers_of
-from resources.raw_addresses import scheme_of
+from resources.raw_places.addresses import scheme_of
 from resources.raw_places.named import NamedFile, named_files
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.task import Task
-from resources.storage.s3_client import S3Settings
+from resources.storage.s3.client import S3Settings
 
 LIST = "takedown_list"
 _LOCATION, _LISTS = "remove.location", "remove.lists"

@@ -6,11 +6,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.takedown import Remove
+from corpus_assets.config.selection.takedown import Remove
 from corpus_assets.takedown.keys import KINDS, URL, keys_with_url, names_of_metadata
 from corpus_assets.takedown.lists import Entry
+from resources.documents.looked_for import LOOKED_FOR, LookedFor, missing
 from resources.formats.documents import Document
-from resources.looked_for import LOOKED_FOR, LookedFor, missing
 from resources.stage.partition import Partition
 
 ENTRIES: Final = ".entries.npy"

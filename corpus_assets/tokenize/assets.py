@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.datasets import dataset_section
-from corpus_assets.config.exports import is_export
+from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.tokenize import sequences, tokenizer, tokens
+from corpus_assets.tokenize.counts.statistics import COUNTERS
 from corpus_assets.tokenize.datasets import (
     Dataset,
     JudgedRowsHooks,
@@ -18,7 +19,6 @@ from corpus_assets.tokenize.datasets import (
     TokenizerHooks,
 )
 from corpus_assets.tokenize.modes.registry import mode_of
-from corpus_assets.tokenize.statistics import COUNTERS
 from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.examples import DROPPED
 from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same

@@ -1,7 +1,7 @@
 """Which compiled functions write and count the rows of a dataset: a build compiles these, and no others, ahead."""
 
-from corpus_assets.config.dataset_options import Packed, Turns, Windows
-from corpus_assets.config.datasets import DatasetSection
+from corpus_assets.config.datasets.modes import DatasetSection
+from corpus_assets.config.datasets.options import Packed, Turns, Windows
 from corpus_assets.tokenize.rows.layouts import Layout
 
 KERNELS = "corpus_assets.tokenize.kernels"

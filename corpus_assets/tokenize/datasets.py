@@ -8,17 +8,17 @@ from typing import Any
 from typing_extensions import override
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.datasets import dataset_section
+from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.tokenize import compiled, tokenizer, tokens
+from corpus_assets.tokenize.counts.losses import conversation_losses
 from corpus_assets.tokenize.encode.attempts import BACKEND
-from corpus_assets.tokenize.losses import conversation_losses
 from corpus_assets.tokenize.modes.dpo import before_answer
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.template_files import template_source
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
 from resources.hashing import content_digest
-from resources.shards import Listing
+from resources.shards.listing import Listing
 from resources.stage.hooks import Hooks, Records
 from resources.stage.partition import Partition
 

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from corpus_assets.config.datasets import dataset_section
+from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.faults import UNREADABLE
+from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
-from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.formats.hdf5 import read_hdf5
-from resources.ledger import FileRecord, Record
+from resources.formats.hdf5.reader import read_hdf5
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 

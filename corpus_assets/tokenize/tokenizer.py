@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from corpus_assets.config.ready_templates import READY
-from corpus_assets.tokenize.modes.chat_template import names_read
-from corpus_assets.tokenize.modes.limited_template import try_template
+from corpus_assets.tokenize.modes.chat.limited_template import try_template
+from corpus_assets.tokenize.modes.chat.template import names_read
 from corpus_assets.tokenize.template_files import template_source
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,

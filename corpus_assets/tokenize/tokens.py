@@ -10,25 +10,25 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets import DatasetSection, dataset_section
+from corpus_assets.config.datasets.modes import DatasetSection, dataset_section
 from corpus_assets.dataset_names import mixture
-from corpus_assets.tokenize.by_source import of_one_source
-from corpus_assets.tokenize.data_params import data_params, encode_data_params
-from corpus_assets.tokenize.discarded import of_example
+from corpus_assets.tokenize.counts.by_source import of_one_source
+from corpus_assets.tokenize.counts.data_params import data_params, encode_data_params
+from corpus_assets.tokenize.counts.discarded import of_example
+from corpus_assets.tokenize.counts.lengths import packing_table, save_lengths
+from corpus_assets.tokenize.counts.manifest import MANIFEST, rows_manifest
+from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
-from corpus_assets.tokenize.lengths import packing_table, save_lengths
-from corpus_assets.tokenize.manifest import MANIFEST, rows_manifest
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
-from corpus_assets.tokenize.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.documents.row_counts import counted_by_power
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
-from resources.formats.hdf5_writer import write_hdf5
-from resources.raw_files import printable
-from resources.row_counts import counted_by_power
+from resources.formats.hdf5.writer import write_hdf5
+from resources.raw_places.files import printable
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

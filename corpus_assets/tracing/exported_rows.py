@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.exports import is_export
+from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.takedown import Remove
+from corpus_assets.config.selection.takedown import Remove
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.takedown.keys import plain_url, urls_of
 from corpus_assets.tracing.kept_rows import number_before_filter

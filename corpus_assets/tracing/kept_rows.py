@@ -16,7 +16,7 @@ from corpus_assets.tracing.origins import Origin, nth_row
 from corpus_assets.tracing.resemblance import resemblance
 from corpus_assets.tracing.step import Status, Step
 from corpus_assets.tracing.tables import IDS, TEXTS, attribute_at, count_of, flag_at, id_at, rows_of_id
-from resources.document_names import document_name
+from resources.documents.names import document_name
 from resources.formats.attributes import CLUSTER_SIZE
 from resources.stage.partition import Partition
 from resources.stage.settings import range_key

@@ -3,12 +3,12 @@
 from functools import cached_property
 
 from corpus_assets import dataset_names as names
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.tracing.origins import Origin, raw_row
 from resources.errors import NotBuiltError
+from resources.ledger.records import Record, partition_name
 from resources.planning.planner import Planner, Status
-from resources.records import Record, partition_name
 from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition
 

@@ -13,7 +13,7 @@ from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.step import Step
 from corpus_assets.tracing.tables import NAMED, TEXTS, id_at, line_at, rows_of_digest
-from resources.document_names import document_name
+from resources.documents.names import document_name
 from resources.formats.row_tables import ORIGINS, SHARDS
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition

@@ -17,7 +17,7 @@ from corpus_assets.tracing.raw_rows import number_of, row_at
 from corpus_assets.tracing.step import Way
 from corpus_assets.tracing.tables import IDS, NAMED, count_of, id_at, line_at
 from corpus_assets.tracing.way import way_of, way_of_document
-from resources.document_names import document_name, ids_of, parts_of, start_of
+from resources.documents.names import document_name, ids_of, parts_of, start_of
 from resources.errors import ConfigError
 from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.bad_rows import GAPS
 from corpus_assets.tracing.tables import IDS, TEXTS, rows_of_id
 from resources.formats.row_tables import ORIGINS, SHARDS

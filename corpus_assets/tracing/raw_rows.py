@@ -12,8 +12,8 @@ from corpus_assets.normalize.reading import all_rows as all_documents
 from corpus_assets.normalize.reading import normalizer_of
 from corpus_assets.raw.assets import all_rows as all_examples
 from corpus_assets.raw.bad_rows import GAPS
-from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.losses import BAD_FILE, NOT_SAMPLED
+from corpus_assets.raw.rows.faults import BadRow
 from corpus_assets.raw.sampling import Chosen
 from corpus_assets.raw.takedown import REASON
 from corpus_assets.takedown.assets import lists_of
@@ -24,7 +24,7 @@ from corpus_assets.tracing.step import Step
 from resources.errors import ConfigError, CorpusError
 from resources.formats.documents import Document
 from resources.formats.examples import Example
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.stage.partition import Partition
 
 _SECONDS = 10.0

@@ -9,25 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names
-from corpus_assets.config.dataset_options import Cleaning, Texts
-from corpus_assets.config.datasets import DatasetSection, dataset_section
-from corpus_assets.config.exports import is_export
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.modes import DatasetSection, dataset_section
+from corpus_assets.config.datasets.options import Cleaning, Texts
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
 from corpus_assets.export.encoding import encoded
 from corpus_assets.export.format import Build, places_of
 from corpus_assets.export.token_stream import DATA
 from corpus_assets.takedown.passages import PASSAGE, Ids
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.rows.view import is_described, side_names
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import CorpusError
-from resources.formats.hdf5 import HDF5, read_hdf5
-from resources.ledger import FileRecord, Record, partition_name
+from resources.formats.hdf5.reader import HDF5, read_hdf5
+from resources.ledger.ledger import FileRecord, Record, partition_name
 from resources.stage.partition import Partition
 
 _FOLDERS = ("tokens/", "sequences/", "token_streams/", "exports/")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.exports import is_export
+from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.export.token_stream import DOCUMENTS
 from corpus_assets.takedown.passages import SHORTEST, Ids, Passages
 from corpus_assets.tokenize.datasets import Dataset
@@ -25,7 +25,7 @@ from corpus_assets.tracing.step import Step
 from corpus_assets.tracing.tables import line_at, text_at
 from corpus_assets.tracing.token_files import Group, OtherTokenizerError, TokenFile, groups_of_rows
 from resources.formats.examples import decode_example, example_texts
-from resources.formats.hdf5 import HDF5
+from resources.formats.hdf5.reader import HDF5
 from resources.stage.partition import Partition
 
 _LONG = 64

@@ -13,23 +13,14 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from corpus_assets.html.pages import SCRIPT, STYLE, render, static
-from corpus_assets.viewer import (
-    browse,
-    config,
-    documents,
-    duplicates,
-    overview,
-    plan,
-    report,
-    search,
-    states,
-    tokens,
-    why,
-)
+from corpus_assets.viewer import browse, config, overview, plan, report, states
+from corpus_assets.viewer.documents import duplicates, search, why
+from corpus_assets.viewer.documents import page as documents
 from corpus_assets.viewer.guard import Guard
 from corpus_assets.viewer.opened import Opened, View
 from corpus_assets.viewer.query import Query, RefusedError
 from corpus_assets.viewer.site import BASE, Asked, Page, seen
+from corpus_assets.viewer.tokens import page as tokens
 from resources.errors import ConfigError, NotBuiltError
 
 PAGES: tuple[tuple[str, Page], ...] = (

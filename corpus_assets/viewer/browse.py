@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from corpus_assets import dataset_names as names
-from corpus_assets.orchestration.figures import plain
+from corpus_assets.orchestration.shown.figures import plain
 from corpus_assets.viewer.lines import shown_line
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
@@ -15,8 +15,8 @@ from corpus_assets.viewer.site import Asked, link, page, seen, short
 from corpus_assets.viewer.states import UNREADABLE, said_of, state_of
 from corpus_assets.viewer.token_files import files_of
 from resources.errors import NotBuiltError
+from resources.ledger.records import FileRecord, Record, partition_name
 from resources.planning.planner import Status
-from resources.records import FileRecord, Record, partition_name
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.graph import did_you_mean
 

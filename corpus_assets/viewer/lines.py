@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from corpus_assets.viewer.site import link, short
-from resources.document_names import shown_id
-from resources.records import Record
+from resources.documents.names import shown_id
+from resources.ledger.records import Record
 
 _ANY = msgspec.json.Decoder()
 LONGEST = 4 << 20

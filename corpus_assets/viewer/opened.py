@@ -9,14 +9,14 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.failures import failures
-from corpus_assets.store_notes import store_notes
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.store_notes import store_notes
+from corpus_assets.orchestration.freshness.failures import failures
 from corpus_assets.tracing.look import Look
 from resources.errors import CorpusError
 from resources.formats.texts import document_texts
-from resources.jit import load
-from resources.ledger import Record
+from resources.kernels.jit import load
+from resources.ledger.ledger import Record
 from resources.planning.planner import Planner
 from resources.stage.partition import Partition
 

@@ -7,8 +7,8 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page
+from resources.ledger.records import Record
 from resources.planning.planner import Planner, Status
-from resources.records import Record
 from resources.stage.declaration import Stage
 
 SOURCE_ASSETS = ("raw_source", "normalized_documents", "duplicates")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from corpus_assets.left_beside import left_beside_note
-from corpus_assets.orchestration.causes import Causes, Folded, Outlook, causes
+from corpus_assets.orchestration.freshness.causes import Causes, Folded, Outlook, causes
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page, short
 from resources.planning.planner import Status

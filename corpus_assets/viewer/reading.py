@@ -11,10 +11,10 @@ import numpy as np
 from resources.errors import LedgerError
 from resources.formats.arrays import ARRAYS
 from resources.formats.codecs import open_gzip
+from resources.formats.jsonl.lines import LINES
+from resources.formats.jsonl.members import table_path
 from resources.formats.known import format_of
-from resources.formats.lines import LINES
-from resources.formats.members import table_path
-from resources.records import FileRecord, Record
+from resources.ledger.records import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from corpus_assets.html.pages import render
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import Query
-from resources.document_names import LONGEST, shown_id
+from resources.documents.names import LONGEST, shown_id
 
 BASE = "/corpus"
 SECTIONS = (

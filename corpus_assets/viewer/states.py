@@ -10,8 +10,8 @@ from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import MOST_TEXT, missing
 from corpus_assets.viewer.site import Asked, link, page, seen, short
 from resources.errors import CorpusError, NotBuiltError
+from resources.ledger.records import ALL, partition_name
 from resources.planning.planner import Status
-from resources.records import ALL, partition_name
 
 UNREADABLE = (CorpusError, OSError, EOFError, ValueError, LookupError, zlib.error, msgspec.MsgspecError)
 """What readers raise for stored bytes that are not what a record says: pages do not compare whole files with it."""

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from corpus_assets import dataset_names as names
-from corpus_assets.config.exports import is_export
+from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.export.format import places_of
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.site import short
 from resources.errors import NotBuiltError
-from resources.formats.hdf5 import HDF5
-from resources.records import ALL, Record
+from resources.formats.hdf5.reader import HDF5
+from resources.ledger.records import ALL, Record
 from resources.stage.graph import did_you_mean
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from resources.engine.interface import Engine
-from resources.own_code import named
+from resources.user.modules import named
 
 ENGINES = {"local": "resources.engine.local:open_local", "ray": "resources.engine.ray:open_ray"}
 """The function that opens each kind of engine. A new engine is a file of this folder and a line here."""

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from typing_extensions import override
 
 from resources.engine.memory import OWN_MEMORY
-from resources.stage.job import Job, Outcome
+from resources.stage.jobs.job import Job, Outcome
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,7 +30,7 @@ PRELOADED = [
     "isal.igzip",
     "zstandard",
     "xxhash",
-    "resources.stage.run_job",
+    "resources.stage.jobs.run_job",
 ]
 """Modules that every worker needs; an engine may load them before it starts workers, which then share their memory."""
 

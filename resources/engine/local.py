@@ -13,8 +13,8 @@ from resources.engine.interface import Engine, R, T, pause_of
 from resources.engine.pace import IN_HAND, Pace
 from resources.engine.time_limit import too_long, within
 from resources.engine.workers import Worker, WorkerDiedError, new_pipe, prepare, ready
-from resources.stage.job import Job, Outcome
-from resources.stage.run_job import run_job
+from resources.stage.jobs.job import Job, Outcome
+from resources.stage.jobs.run_job import run_job
 
 
 class LocalEngine(Engine):

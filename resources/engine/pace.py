@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
-from resources.stage.job import Job
+from resources.stage.jobs.job import Job
 
 IN_HAND = 0.25
 """Seconds of work that a worker is given ahead: jobs of milliseconds in batches, longer ones one by one."""

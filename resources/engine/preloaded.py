@@ -1,5 +1,5 @@
 """Loaded once by the process that workers are forked from: what kernels need costs each of them half a second."""
 
-from resources.jit import load
+from resources.kernels.jit import load
 
 load()

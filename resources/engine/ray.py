@@ -20,8 +20,8 @@ from resources.engine.ray_cluster import Machine, connect, disconnect, load_ray,
 from resources.engine.ray_task import Answer, Ground, ground_of, serve, warm_up
 from resources.engine.time_limit import too_long, within
 from resources.errors import ConfigError, EngineError
-from resources.stage.job import Job, Outcome
-from resources.stage.run_job import run_job
+from resources.stage.jobs.job import Job, Outcome
+from resources.stage.jobs.run_job import run_job
 from resources.storage.interface import Storage
 
 RETRIES = 3

@@ -14,10 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from resources.collector import calm_collector
 from resources.engine.attempt import attempt
 from resources.engine.libraries import Versions, differences, versions
 from resources.hashing import content_digest
+from resources.processes.collector import calm_collector
 from resources.storage.interface import Storage
 from resources.storage.ownership import nonce_of
 

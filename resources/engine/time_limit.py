@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from resources.errors import JobTimeoutError
-from resources.stage.job import Job, Outcome
+from resources.stage.jobs.job import Job, Outcome
 
 GRACE = 10.0
 """Seconds after which a worker ends itself that code in another language keeps from noticing the limit."""

@@ -19,10 +19,10 @@ from multiprocessing.context import ForkServerProcess
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from resources.collector import calm_collector
 from resources.engine.attempt import attempt
 from resources.engine.interface import PRELOADED, WORKER_ENVIRONMENT
 from resources.errors import EngineError
+from resources.processes.collector import calm_collector
 
 INTERRUPTED = 130
 OUT_OF_MEMORY = (

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.formats.lines import LineWriter
+from resources.formats.jsonl.lines import LineWriter
 
 Span = tuple[int, int, int | float]
 """Beginning and end in code points of the text, and a score.

@@ -3,8 +3,8 @@
 from resources.errors import is_of_the_machine
 from resources.formats.arrays import ARRAYS
 from resources.formats.file_format import PLAIN, FileFormat, Open
-from resources.formats.hdf5 import HDF5
-from resources.formats.lines import LINES
+from resources.formats.hdf5.reader import HDF5
+from resources.formats.jsonl.lines import LINES
 from resources.formats.segments import SEGMENTED_LINES
 from resources.stored_digest import ReadFile, digest_of
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from resources.ledger import ALL, Record
+from resources.ledger.ledger import ALL, Record
 from resources.stage.declaration import Stage
 
 _CUT = "..."

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from resources.hashing import content_digest
-from resources.ledger import Record, partition_name, record_path
+from resources.ledger.ledger import Record, partition_name, record_path
+from resources.ledger.records import RecipeMaker
 from resources.planning.changes import input_change, own_change
 from resources.planning.decisions import Decision, Status
 from resources.planning.inputs import Inputs
 from resources.planning.stored_files import StoredFiles
-from resources.records import RecipeMaker
-from resources.shards import Listing, Shard, remembered_digest
+from resources.shards.listing import Listing, Shard, remembered_digest
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
 
 Key = str | None

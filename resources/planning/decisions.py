@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from resources.ledger import partition_name
+from resources.ledger.ledger import partition_name
 
 
 class Status(StrEnum):

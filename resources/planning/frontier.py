@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.planning.planner import Decision, Planner, Status
 from resources.stage.declaration import Partitioning, Reads, Stage
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from resources.records import Record, absent_segment, digests_of, folded, partition_name
+from resources.ledger.records import Record, absent_segment, digests_of, folded, partition_name
 from resources.stage.declaration import Input, Reads, Stage
 
 Key = str | None

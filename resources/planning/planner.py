@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from resources.ledger import Ledger, Record
+from resources.ledger.ledger import Ledger, Record
 from resources.planning.deciding import Decider, Known, listing_inputs
 from resources.planning.decisions import Decision, Plan, Status
 from resources.planning.inputs import Inputs
 from resources.planning.stored_files import StoredFiles
-from resources.shards import Listing, Shard
+from resources.shards.listing import Listing, Shard
 from resources.stage.declaration import Input, Partitioning, Reads, Stage
 from resources.stage.graph import Graph
 from resources.stage.hooks import Hooks, gives

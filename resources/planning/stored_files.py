@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.storage.interface import Storage
 
 

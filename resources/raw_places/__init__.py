@@ -1,6 +1,6 @@
 """Places of raw files; this module opens the one that a location names."""
 
-from resources.raw_addresses import scheme_of
+from resources.raw_places.addresses import scheme_of
 from resources.raw_places.hub import HubFolder
 from resources.raw_places.interface import RawPlace, SourceFolder
 from resources.raw_places.local import LocalFolder

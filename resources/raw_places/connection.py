@@ -22,7 +22,7 @@ from urllib3.exceptions import (
 )
 
 from resources.errors import StorageError
-from resources.raw_files import printable
+from resources.raw_places.files import printable
 from resources.raw_places.remote import CutError
 
 TRIES = 5

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, cast
 
 from resources.errors import ConfigError, CorpusError, StorageError
 from resources.hub_client import hub_api
-from resources.raw_addresses import HubAddress, hub_address
-from resources.raw_files import FoundFile, fixed_folder, glob_pattern
+from resources.raw_places.addresses import HubAddress, hub_address
+from resources.raw_places.files import FoundFile, fixed_folder, glob_pattern
 from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
 from resources.raw_places.web import WebFile, open_url
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
 from resources.hashing import content_digest
-from resources.raw_files import FoundFile
-from resources.storage.s3_client import S3Settings
+from resources.raw_places.files import FoundFile
+from resources.storage.s3.client import S3Settings
 
 LEAVES = "leaves the source's folder"
 NO_FILE = "names no file"

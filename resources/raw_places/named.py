@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import urlsplit
 
-from resources.agreed import agreed_content
 from resources.errors import ConfigError
-from resources.raw_addresses import parted, scheme_of
-from resources.raw_files import FoundFile, printable
+from resources.outside.agreed import agreed_content
+from resources.raw_places.addresses import parted, scheme_of
+from resources.raw_places.files import FoundFile, printable
 from resources.raw_places.hub import HubFolder
 from resources.raw_places.interface import RawPlace, SourceFolder
 from resources.raw_places.s3 import S3Folder
 from resources.raw_places.web import WebFiles, looked_up
-from resources.storage.s3_client import S3Settings
+from resources.storage.s3.client import S3Settings
 
 
 @dataclass(frozen=True)

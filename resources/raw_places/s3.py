@@ -7,12 +7,12 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from resources.errors import ConfigError, StorageError, StoreAccessError
-from resources.raw_files import FoundFile, fixed_prefix, glob_pattern, printable
+from resources.raw_places.files import FoundFile, fixed_prefix, glob_pattern, printable
 from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
 from resources.raw_places.ranged import ranged
 from resources.raw_places.remote import CutError, changed
-from resources.storage.s3_address import parse_address
-from resources.storage.s3_client import (
+from resources.storage.s3.address import parse_address
+from resources.storage.s3.client import (
     ConditionError,
     S3Settings,
     client,
@@ -20,7 +20,7 @@ from resources.storage.s3_client import (
     received,
     translated,
 )
-from resources.storage.s3_listing import listed
+from resources.storage.s3.listing import listed
 
 _TOKEN = "s3/"
 

@@ -17,9 +17,9 @@ from uuid import uuid4
 
 from resources.errors import BadFileError, ConfigError, StorageError
 from resources.hashing import content_digest
-from resources.raw_addresses import LIST_SUFFIXES, is_list
-from resources.raw_files import FoundFile, glob_pattern, printable
+from resources.raw_places.addresses import LIST_SUFFIXES, is_list
 from resources.raw_places.connection import HttpReply, StatusError, get
+from resources.raw_places.files import FoundFile, glob_pattern, printable
 from resources.raw_places.interface import SourceFolder, together
 from resources.raw_places.ranged import first_request, ranged
 from resources.raw_places.remote import Begun, CutError, changed, pauses

@@ -4,8 +4,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from resources.ledger import Record
-from resources.shards import Listing
+from resources.ledger.ledger import Record
+from resources.shards.listing import Listing
 from resources.stage.partition import Partition
 
 Values = Mapping[str, Any]

@@ -13,11 +13,11 @@ from resources.formats.arrays import HEADER_BYTES, chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
-from resources.formats.members import TABLE, Member, table_path
+from resources.formats.jsonl.members import TABLE, Member, table_path
 from resources.formats.segments import Segment, segment_lines
 from resources.formats.texts import Texts, document_texts, whole_lines
-from resources.ledger import FileRecord, Record, partition_name
-from resources.shards import Shard
+from resources.ledger.ledger import FileRecord, Record, partition_name
+from resources.shards.listing import Shard
 from resources.stage.soundness import SMALL, CheckedFiles
 from resources.storage.fetched import fetched
 from resources.storage.interface import Storage
@@ -115,7 +115,7 @@ class Partition:
 
     def token_rows(self, first: int, end: int, suffix: str = ".h5") -> NDArray[np.int32]:
         """Returns rows of an HDF5 file (`HDF5Rows`), once it is checked."""
-        from resources.formats.hdf5 import read_hdf5
+        from resources.formats.hdf5.reader import read_hdf5
 
         file = self.file(suffix)
         with self.open(suffix) as stored:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.stage.partition import Partition
 
 T = TypeVar("T")

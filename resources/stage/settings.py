@@ -7,7 +7,7 @@ import msgspec
 
 from resources.errors import ConfigError
 from resources.hashing import content_digest
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.stage.declaration import Stage
 from resources.stage.hooks import Hooks, gives
 

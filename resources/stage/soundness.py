@@ -9,12 +9,12 @@ import xxhash
 
 from resources.errors import CorpusError, DamagedCopyError, DamagedFileError, LedgerError, is_of_the_machine
 from resources.formats.codecs import CodecError
+from resources.formats.jsonl.members import Member
+from resources.formats.jsonl.members import read as read_member
 from resources.formats.known import fault_of, format_of, stored_fault
-from resources.formats.members import Member
-from resources.formats.members import read as read_member
 from resources.formats.segments import Segment, small_segment_lines
 from resources.hashing import sized_hasher
-from resources.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.small_files import SmallFiles
 from resources.storage.interface import Storage
 from resources.stored_digest import digest_of

@@ -12,14 +12,14 @@ from numpy.typing import DTypeLike, NDArray
 from resources.errors import ConfigError, LedgerError
 from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import FLAG_TABLE, FLAGS, AttributeWriter
-from resources.formats.lines import DocumentWriter, LineWriter
-from resources.formats.members import table_path
+from resources.formats.jsonl.lines import DocumentWriter, LineWriter
+from resources.formats.jsonl.members import table_path
 from resources.formats.segments import SegmentWriter
 from resources.formats.writers import BinaryWriter, Writer, Written
 from resources.hashing import content_digest, value_digest
-from resources.ledger import FileRecord, partition_digest
-from resources.raw_reading import RAW_SOURCE_INPUTS, RawReading
-from resources.shards import Shard
+from resources.ledger.ledger import FileRecord, partition_digest
+from resources.shards.listing import Shard
+from resources.shards.reading import RAW_SOURCE_INPUTS, RawReading
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.storage.interface import Storage, Unpublished

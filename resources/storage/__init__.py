@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from resources.own_code import named
 from resources.storage.interface import Storage
+from resources.user.modules import named
 
-STORES = {"local": "resources.storage.local:open_local", "s3": "resources.storage.s3:open_s3"}
+STORES = {"local": "resources.storage.local:open_local", "s3": "resources.storage.s3.store:open_s3"}
 """The function that opens each kind of store. A new store is a file of this folder and a line here."""
 
 

@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 
 from resources.errors import StorageError, is_full
 from resources.hashing import content_digest
-from resources.user_cache import user_folder
+from resources.user.cache import user_folder
 
 _HALF_WRITTEN = ".half-"
 _LOCK = ".lock"

@@ -8,7 +8,7 @@ from functools import cache
 
 import msgspec
 
-from resources.processes import Birth, birth, has_ended
+from resources.processes.alive import Birth, birth, has_ended
 
 
 class Process(msgspec.Struct, frozen=True):

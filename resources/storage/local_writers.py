@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from resources.processes import Birth, birth, has_ended, start_time
+from resources.processes.alive import Birth, birth, has_ended, start_time
 
 _DAY = 24 * 60 * 60
 _CLOCK_STEP = 60 * 60  # A clock set by more than this, while a partition is written, is not thought of.

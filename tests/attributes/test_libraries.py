@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from corpus_assets.attributes.registry import BUILT_IN
-from corpus_assets.attributes.taggers.starcoder import python_comments
+from corpus_assets.attributes.taggers.source_code.starcoder import python_comments
 from corpus_assets.attributes.taggers.tokens import Run, runs
+from resources.documents.tagger import Spans, Text
 from resources.errors import BadFileError
 from resources.formats.documents import Document
 from resources.outside_files import OutsideFile
-from resources.tagger import Spans, Text
 
 ENGLISH = "This is an English sentence about the history of the parliament and its many members.\n"
 FRENCH = "Ceci est une phrase en français, qui parle de l'histoire du parlement et de ses nombreux membres.\n"

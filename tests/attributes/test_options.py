@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.attributes import registry
-from corpus_assets.step import Step
-from resources import wheels
+from corpus_assets.attributes import registry, wheels
+from corpus_assets.corpus.step import Step
 from resources.errors import ConfigError
 from tests.attributes.test_stage import built, documents, rows
 from tests.build.small import drive, opened, write_config, write_small

@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from corpus_assets.attributes.registry import BUILT_IN
-from corpus_assets.attributes.taggers.pii_of_dolma import ADDRESS, EMAIL, PHONE
+from corpus_assets.attributes.taggers.personal.pii_of_dolma import ADDRESS, EMAIL, PHONE
+from resources.documents.tagger import Text
 from resources.formats.documents import Document
-from resources.tagger import Text
 
 TAGGERS = ["pii_regex_v1", "pii_regex_v2", "pii_regex_with_counts_v2", "pii_regex_with_counts_fast_v2"]
 REPORTED = Path(__file__).resolve().parents[3] / "shared" / "data" / "reports" / "pii-email-at-end"

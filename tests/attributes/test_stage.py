@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from corpus_assets.attributes import registry
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from docs.generate import FOLDER
 from resources.errors import ConfigError
 from resources.formats.attributes import AttributeRow, attribute_rows

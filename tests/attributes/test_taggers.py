@@ -7,11 +7,11 @@ from tokenizers import Regex, pre_tokenizers
 
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.taggers.c4 import naughty_words
-from corpus_assets.attributes.taggers.pii_of_dolma import EMAIL
+from corpus_assets.attributes.taggers.personal.pii_of_dolma import EMAIL
 from corpus_assets.attributes.tagging import Named, attributes_of
+from resources.documents.tagger import Spans, Text
 from resources.formats.attributes import Span
 from resources.formats.documents import Document
-from resources.tagger import Spans, Text
 from tests.attributes import oracles
 
 CHARACTERS = st.characters(exclude_categories=["Cs"])

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.string_set import StringSet
+from resources.documents.tagger import Text
 from resources.formats.documents import Document
 from resources.outside_files import OutsideFile
-from resources.tagger import Text
 
 HOSTS = """# comment
 127.0.0.1 localhost

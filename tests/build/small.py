@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 import yaml
 import zstandard
 
-from corpus_assets.config.loading import parse_config
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.reading.loading import parse_config
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from corpus_assets.report.assets import NAME as REPORT
-from corpus_assets.step import Step
-from resources.formats.hdf5 import read_hdf5
-from resources.formats.members import TABLE
+from resources.formats.hdf5.reader import read_hdf5
+from resources.formats.jsonl.members import TABLE
 from resources.hashing import content_digest
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.planning.planner import Plan, Status
 from resources.stage.declaration import Input, Reads, Stage
 from resources.stage.graph import Graph

@@ -6,11 +6,11 @@ import pytest
 from typing_extensions import override
 
 from corpus_assets.cli import clean
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Progress
 from resources.errors import ConfigError
 from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 from tests.build.small import Work, opened
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from corpus_assets.cli.show import Asked, show_partition
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Report
-from resources.ledger import record_path
+from corpus_assets.cli.questions.show import Asked, show_partition
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Report
+from resources.ledger.ledger import record_path
 from resources.stage.partition import Partition
 from tests.build.small import Work, contents, digests, live_records, opened, prose, raw_rows, write_config
 from tests.faults.command import MAIN, last_json, run

@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.cli.show import Asked, show_partition
-from corpus_assets.config.datasets import LMDataset
-from corpus_assets.corpus import Corpus
+from corpus_assets.cli.questions.show import Asked, show_partition
+from corpus_assets.config.datasets.modes import LMDataset
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.document_lengths import lengths_of, measured
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
 from corpus_assets.tokenize.file_faults import faults_of, sums_of
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import ConfigError, LedgerError
-from resources.formats import hdf5_writer, members
+from resources.formats.hdf5 import writer as hdf5_writer
+from resources.formats.jsonl import members
 from resources.io_managers import TokenRows
 from resources.stage.partition import Partition
 from tests.build.small import Built, contents, digests, drive, live_records, opened, prose, statuses, write_small

@@ -13,8 +13,8 @@ from corpus_assets.dedup.signatures.bands import band_keys
 from corpus_assets.dedup.signatures.minhash import sign
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.mix.repeat import copies
+from resources.documents.slimpajama_cleaning import cleaned_length
 from resources.hashing import keyed_hash
-from resources.slimpajama_cleaning import cleaned_length
 from resources.stage.partition import Partition
 from tests.build.small import Rows, contents, digests, drive, near, opened, prose, write_config, write_raw
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from tests.build.small import Work, opened
 
 A, B = ("{{ messages[0].content }} " + word for word in "ab")

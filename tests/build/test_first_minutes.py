@@ -7,13 +7,13 @@ import pytest
 import yaml
 
 from corpus_assets.addresses import require_free
-from corpus_assets.corpus import CONFIG_VARIABLE, Corpus
-from corpus_assets.orchestration.dagster_yaml import DEFAULTS
-from corpus_assets.orchestration.instance import prepare, serve
-from corpus_assets.orchestration.notes import build_notes
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import CONFIG_VARIABLE, Corpus
+from corpus_assets.corpus.step import Step
+from corpus_assets.orchestration.building.notes import build_notes
+from corpus_assets.orchestration.home.dagster_yaml import DEFAULTS
+from corpus_assets.orchestration.instance.instance import prepare, serve
 from resources.errors import ConfigError
-from resources.stage.run_job import run_job
+from resources.stage.jobs.run_job import run_job
 from tests.build.small import Work, drive, opened
 
 ROOT = Path(__file__).resolve().parents[2]

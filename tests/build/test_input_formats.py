@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from corpus_assets.config.loading import parse_config
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.reading.loading import parse_config
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.web import extractors
 from docs.generate import FOLDER
 from resources.errors import ConfigError

@@ -14,11 +14,11 @@ import pytest
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.packing.first_fit import first_fit
-from resources import compiling
+from resources.documents.tagger import Text
 from resources.formats.documents import Document
-from resources.kernel_cache import KernelCache
+from resources.kernels import compiling
+from resources.kernels.kernel_cache import KernelCache
 from resources.stage.declaration import Stage
-from resources.tagger import Text
 from tests.build.small import drive, opened, prose, write_config, write_raw, write_small
 from tests.build.test_datasets import CHANGES, DATASETS, write_own
 from tests.contamination.planted import FACTS, write_items

@@ -9,9 +9,9 @@ import pytest
 from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.cli.plan import run as plan
 from corpus_assets.left_beside import MOST_FOLDERS, left_beside, left_beside_note
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Report
-from resources.ledger import record_path
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Report
+from resources.ledger.ledger import record_path
 from tests.build.small import drive, opened, prose, write_config, write_raw, write_small
 from tests.export.test_every_format import dataset
 from tests.orchestration.test_staleness import Silent

@@ -13,7 +13,7 @@ from tokenizers.models import WordLevel
 
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.naming import Names
-from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.orchestration.building.notes import build_notes
 from resources.errors import CorpusError
 from resources.stage.declaration import Stage
 from resources.stage.graph import Graph

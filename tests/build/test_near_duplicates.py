@@ -10,13 +10,13 @@ import msgspec
 import pytest
 import yaml
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration import build as building
-from corpus_assets.orchestration.notes import build_notes
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
+from corpus_assets.orchestration.building import build as building
+from corpus_assets.orchestration.building.notes import build_notes
+from resources.documents.slimpajama_cleaning import clean
 from resources.formats.attributes import AttributeRow, attribute_rows
 from resources.planning.planner import Status
-from resources.slimpajama_cleaning import clean
 from resources.stage.partition import Partition
 from tests.build.small import Built, Rows, Work, contents, drive, near, opened, prose, write_config, write_raw
 from tests.orchestration.silent import Silent

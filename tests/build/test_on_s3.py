@@ -12,21 +12,22 @@ from threading import Event, Thread
 import pytest
 
 from corpus_assets.cli.clean import clean_corpus
-from corpus_assets.cli.health import findings
+from corpus_assets.cli.doctor.health import findings
 from corpus_assets.cli.sampling import Asked, write_sample_config
 from corpus_assets.cli.verify import verify
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build as whole_build
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build as whole_build
 from resources.errors import DamagedFileError, StoreAccessError
 from resources.formats.known import format_of
-from resources.ledger import Ledger, Record
+from resources.ledger.ledger import Ledger, Record
 from resources.stage import soundness
 from resources.stage.partition import Partition
 from resources.stage.small_files import SmallFiles
-from resources.storage import s3, s3_ranges
 from resources.storage.interface import Entry, Storage
-from resources.storage.s3 import S3Storage
-from resources.storage.s3_client import client
+from resources.storage.s3 import ranges as s3_ranges
+from resources.storage.s3 import store as s3
+from resources.storage.s3.client import client
+from resources.storage.s3.store import S3Storage
 from tests.build.small import Built, Key, digests, drive, opened, prose, raw_rows, write_config, write_raw, write_small
 from tests.object_store import KEY, SECRET, Server
 from tests.orchestration.silent import Silent

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from corpus_assets.cli.clean import clean_corpus
-from resources.ledger import Record
-from resources.shards import Shard
+from resources.ledger.ledger import Record
+from resources.shards.listing import Shard
 from tests.build.small import Key, Work, contents, drive, near, opened, prose, raw_rows
 
 CHAIN = {"raw_source", "normalized_documents", "short_documents", "minhashes", "band_keys"}

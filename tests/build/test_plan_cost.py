@@ -6,7 +6,7 @@ from typing import BinaryIO
 import pytest
 
 from benchmarks.synthetic import write_synthetic
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.storage.local import LocalStorage
 from tests.build.small import opened
 

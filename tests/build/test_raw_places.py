@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.errors import StorageError
 from resources.raw_places import connection, hub, remote
-from resources.storage.s3_client import client, traffic
+from resources.storage.s3.client import client, traffic
 from tests.build.small import (
     CONFIG,
     contents,

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.cli import health
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build
+from corpus_assets.cli.doctor import health
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build
 from resources.engine import ray_task
-from resources.storage.s3_paths import unversioned
+from resources.storage.s3.paths import unversioned
 from tests.build.small import contents, digests, drive, opened, write_config, write_small
 from tests.faults.command import MAIN
 from tests.faults.test_interrupt import INTERRUPTED

@@ -9,7 +9,7 @@ import yaml
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.orchestration.notes import build_notes, dropped_examples
+from corpus_assets.orchestration.building.notes import build_notes, dropped_examples
 from tests.build.nowhere import ROWS
 from tests.build.small import drive, opened, prose
 from tests.build.test_names_of_data import up_to

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from corpus_assets.orchestration.notes import dropped_examples
+from corpus_assets.orchestration.building.notes import dropped_examples
 from resources.stage.task import DROPPED_ROWS
 from tests.build.small import drive, opened, prose
 from tests.build.test_datasets import TEMPLATE

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from corpus_assets.cli.sampling import Asked, share_in, write_sample_config
-from corpus_assets.config.loading import load_config
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.summary import summary
+from corpus_assets.config.reading.loading import load_config
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.summary import summary
 from resources.errors import ConfigError, StorageError
 from resources.stage.partition import Partition
 from tests.build.small import Work, contents, digests, drive, live_records, opened, raw_rows, write_config, write_small

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus_assets.card.steps import steps
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened, write_config, write_small
 

@@ -11,15 +11,15 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress as Bars
 
-from corpus_assets.cli.bars import BarPerStage, new_bars, whole_words
-from corpus_assets.cli.build import _show
+from corpus_assets.cli.build.bars import BarPerStage, new_bars, whole_words
+from corpus_assets.cli.build.command import _show
+from corpus_assets.cli.build.memory import in_words
 from corpus_assets.cli.console import output
-from corpus_assets.cli.memory import in_words
-from corpus_assets.orchestration.build_report import Report
-from corpus_assets.orchestration.error_log import write_error_log
-from corpus_assets.orchestration.summary import Summary, summary
-from corpus_assets.orchestration.work import Work
-from resources.stage.job import Outcome
+from corpus_assets.orchestration.building.error_log import write_error_log
+from corpus_assets.orchestration.building.report import Report
+from corpus_assets.orchestration.building.summary import Summary, summary
+from corpus_assets.orchestration.building.work import Work
+from resources.stage.jobs.job import Outcome
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened, raw_rows
 from tests.faults.command import last_json, run

@@ -13,14 +13,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from corpus_assets.cli import doctor, health, packages
-from corpus_assets.cli.finding import Finding
-from corpus_assets.cli.health import findings
+from corpus_assets.cli.doctor import command as doctor
+from corpus_assets.cli.doctor import health, packages
+from corpus_assets.cli.doctor.finding import Finding
+from corpus_assets.cli.doctor.health import findings
+from corpus_assets.corpus.step import Step
 from corpus_assets.estimate.known import Cost, keep_estimate, known_cost, recorded
 from corpus_assets.numbers import duration, size
-from corpus_assets.step import Step
 from corpus_assets.tokenize.encode.fast_libraries import encoded_by
-from resources import user_cache
+from resources.user import cache as user_cache
 from tests.build.small import CONFIG, Work, opened, write_config
 from tests.faults.command import run
 from tests.ports import free_ports

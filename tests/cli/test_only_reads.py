@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from resources import ledger
+from resources.ledger import ledger
 from resources.storage.interface import Unpublished
 from resources.storage.local import LocalStorage
 from tests.build.small import Work, opened, raw_rows

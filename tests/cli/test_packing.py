@@ -11,15 +11,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from corpus_assets.cli import packing_plot
-from corpus_assets.cli.packing import Asked, Comparison, compared
+from corpus_assets.cli.questions import packing_plot
+from corpus_assets.cli.questions.packing import Asked, Comparison, compared
 from corpus_assets.document_lengths import lengths_of, measured
-from corpus_assets.orchestration.metadata import partition_metadata
+from corpus_assets.orchestration.shown.metadata import partition_metadata
 from corpus_assets.packing.methods import CHEAP, METHODS
-from corpus_assets.tokenize.lengths import SUFFIX
+from corpus_assets.tokenize.counts.lengths import SUFFIX
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import ConfigError
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from tests.build.small import Work, drive, live_records, opened, raw_rows, write_raw, write_small
 from tests.export.exported import encoded, exported, manifest_of, partitions

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.orchestration.causes import Outlook, causes
+from corpus_assets.orchestration.freshness.causes import Outlook, causes
 from tests.build.small import Work, opened, write_small
 from tests.faults.command import run
 

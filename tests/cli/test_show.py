@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from corpus_assets.cli.console import warn_of_open_door
-from corpus_assets.cli.given_rows import given
-from corpus_assets.cli.show import Asked, show_partition
-from corpus_assets.cli.wanted import wanted
-from corpus_assets.orchestration.instance import serve
+from corpus_assets.cli.questions.given_rows import given
+from corpus_assets.cli.questions.show import Asked, show_partition
+from corpus_assets.cli.questions.wanted import wanted
+from corpus_assets.orchestration.instance.instance import serve
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage

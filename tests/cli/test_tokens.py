@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from corpus_assets.cli import tokens
-from corpus_assets.corpus import Corpus
+from corpus_assets.cli.questions import tokens
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.diff.recorded import numbers_of
 from corpus_assets.report.datasets import datasets as report_of
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from tests.build.small import drive, live_records, opened, prose, statuses, write_config
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.config.changes import MOST, with_changes
-from corpus_assets.config.loading import load_config
+from corpus_assets.config.reading.changes import MOST, with_changes
+from corpus_assets.config.reading.loading import load_config
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, write_small
 

@@ -8,11 +8,11 @@ import yaml
 
 from corpus_assets.config import sections
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.loading import load_config, parse_config
 from corpus_assets.config.paths import with_absolute_paths
-from corpus_assets.config.profiles import PROFILES
+from corpus_assets.config.reading.loading import load_config, parse_config
+from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.sections import HoldoutCount
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.errors import ConfigError
 
 SOURCE = {"name": "a", "location": "raw"}

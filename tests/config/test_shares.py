@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.loading import parse_config
+from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.config.section import Share
 from docs.generate import _models
 from resources.errors import ConfigError

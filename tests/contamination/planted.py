@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.formats.attributes import AttributeRow, attribute_rows
 from resources.formats.documents import Document
 from resources.stage.partition import Partition

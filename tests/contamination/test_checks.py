@@ -8,7 +8,7 @@ import pytest
 
 from corpus_assets.checks import corpus_checks
 from corpus_assets.contamination.checks import BENCHMARKS_IN_TRAIN, benchmarks_in_train
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from tests.build.small import drive, prose, write_raw, write_small
 from tests.contamination.planted import FACTS, SUMS, configure, item, write_items
 

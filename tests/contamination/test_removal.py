@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from tests.build.small import Built, digests, drive, opened, prose, write_raw, write_small
 from tests.contamination.planted import FACTS, SUMS, configure, item, partitions, write_items
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus_assets.copying import copy_corpus
-from resources.ledger import Ledger
+from resources.ledger.ledger import Ledger
 from resources.storage.local import LocalUnpublished
 from tests.build.small import opened
 from tests.copying.test_copy import other

@@ -11,16 +11,16 @@ from typer.testing import CliRunner
 from corpus_assets.cli.main import app
 from corpus_assets.cli.verify import verify
 from corpus_assets.copying import Copied, _require_apart, copy_corpus
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
 from resources.errors import ConfigError, StorageError
-from resources.ledger import record_path
+from resources.ledger.ledger import record_path
 from resources.storage.file_cache import FileCache
 from resources.storage.local import TEMPORARY
 from resources.storage.local_locks import LEASES, LOCK
-from resources.storage.s3 import S3Storage
-from resources.storage.s3_address import Address
-from resources.storage.s3_client import S3Settings
+from resources.storage.s3.address import Address
+from resources.storage.s3.client import S3Settings
+from resources.storage.s3.store import S3Storage
 from tests.build.small import Work, digests, drive, opened, raw_rows, write_config
 
 COPY = "storage.root=copy"

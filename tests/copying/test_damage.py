@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from resources.copying import Copier
-from resources.ledger import Record, record_path
+from resources.ledger.ledger import Record, record_path
 from tests.build.small import Work, digests, drive, opened
 from tests.copying.test_copy import copied, other, stored
 

@@ -7,7 +7,7 @@ import pytest
 
 from corpus_assets.cli.verify import verify
 from corpus_assets.copying import Copied, copy_corpus
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
 from resources.errors import StorageError
 from resources.planning.planner import Status

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import yaml
 
-from corpus_assets.config.dataset_options import DatasetSection
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.config.datasets.options import DatasetSection
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.formats.documents import Document
-from resources.formats.hdf5 import read_hdf5
-from resources.ledger import Record
+from resources.formats.hdf5.reader import read_hdf5
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 

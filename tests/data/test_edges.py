@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from tests.build.small import drive
 from tests.data.building import assert_conserved, build, documents, open_corpus, rows_of, token_rows, write_rows
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
-from resources.ledger import Record
-from resources.shards import Shard
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
+from resources.ledger.ledger import Record
+from resources.shards.listing import Shard
 from tests.data.building import assert_conserved, build, documents, open_corpus, partitions, rows_of, token_rows
 from tests.golden import shared
 from tests.raw.test_hostile import CHOSEN, EXPECT, REFUSED, SKIPPED_MEMBERS
@@ -26,8 +26,8 @@ PEAK = """
 import re, sys
 from pathlib import Path
 from tests.data.building import build
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 build(Corpus.open(sys.argv[1]), sys.argv[2:])
 print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 """

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.dedup.hooks import retention
 from corpus_assets.raw.readers import RowRules
 from resources.formats.documents import Document

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.file_faults import faults_of, sums_of
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from tests.data.building import build, open_corpus, partitions
 from tests.golden import shared

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.constants import LARGEST, MULTIPLIER, NO_SHINGLE
 from corpus_assets.dedup.signatures.one_permutation import mix64, rotations, salt_of, sketch_salt
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
-from resources.slimpajama_cleaning import clean
+from resources.documents.slimpajama_cleaning import clean
 
 _HALF = np.uint64(32)
 _SPACE = 32

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.dedup.signatures.minhash import featureless, sign, sign_and_sketch
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from resources.formats.attributes import flags_of

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.config.band_layout import band_layout
+from corpus_assets.config.selection.band_layout import band_layout
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.pairs.equal_keys import star_pairs
 from corpus_assets.dedup.signatures.bands import band_keys, reference_band_key
 from corpus_assets.dedup.signatures.minhash import featureless, sign
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
-from resources.slimpajama_cleaning import clean
+from resources.documents.slimpajama_cleaning import clean
 from tests.dedup.slimpajama import documents, golden, json_lines, normalized_texts, numbers, signatures, table
 
 LEGACY = SignatureScheme(family="legacy")

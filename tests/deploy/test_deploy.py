@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from corpus_assets.cli.main import app
-from corpus_assets.config.loading import parse_config
+from corpus_assets.config.reading.loading import parse_config
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 PAGE = DEPLOY.parent / "docs" / "clusters.md"

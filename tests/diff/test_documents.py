@@ -16,7 +16,7 @@ from corpus_assets.diff.documents import Changes, changed_documents
 from corpus_assets.normalize.text_table import TextTable, row_of
 from resources.formats.documents import Document
 from resources.formats.row_tables import LENGTHS, TEXT
-from resources.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.stage.task import Given, Task
 from resources.storage.local import LocalStorage

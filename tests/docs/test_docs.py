@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.raw.sample import write_sample
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.raw.sample.writing import write_sample
 from docs.generate import FOLDER, PAGES
 from tests.build.small import drive, prose, write_raw, write_small
 

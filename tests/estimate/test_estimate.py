@@ -12,9 +12,9 @@ from corpus_assets.estimate.known import known_cost
 from corpus_assets.estimate.run import BLOCKS, run_estimate
 from corpus_assets.estimate.sample_builds import some_files
 from corpus_assets.estimate.sizes import factors_of
-from resources import user_cache
 from resources.errors import CorpusError
-from resources.shards import Listing, Shard
+from resources.shards.listing import Listing, Shard
+from resources.user import cache as user_cache
 from tests.build.conftest import built_once, work
 from tests.build.small import Work, opened, raw_rows, write_raw
 from tests.faults.command import run

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.config.exports import EXPORTS
+from corpus_assets.config.datasets.exports import EXPORTS
 from corpus_assets.export.documents import Documents, Parts
 from corpus_assets.export.format import Build, Files
 from corpus_assets.export.registry import format_of

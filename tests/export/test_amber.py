@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.amber import runs
 from corpus_assets.export.amber.check import Rule
 from corpus_assets.export.amber.partition_check import window_faults
 from corpus_assets.export.checks import windows_are_valid
 from corpus_assets.export.formats.amber import locate
 from corpus_assets.export.token_stream import DATA, LENGTHS
-from corpus_assets.tracing.exports import trace_export
+from corpus_assets.tracing.from_tokens.exports import trace_export
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, prose, write_config, write_raw
 from tests.export.exported import exported, folder_of, manifest_of, partitions, tokenizer_of
@@ -30,7 +30,7 @@ def lines_of(folder: Path) -> dict[str, Lines]:
     for file in sorted([*folder.rglob("*.jsonl"), *folder.rglob("*.jsonl.gz")]):
         text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         name = str(file.relative_to(folder)).partition(".")[0]
-        found[name] = [json.loads(line) for line in text.split("\n") if line]
+        found[name] = [json.loads(line) for line in text.split(b"\n") if line]
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.config.amber_exports import AmberExport
+from corpus_assets.config.datasets.amber_exports import AmberExport
 from corpus_assets.export.amber import runs
 from corpus_assets.export.amber.lines import LineEncoder
 from corpus_assets.export.amber.runs import Cut, Run

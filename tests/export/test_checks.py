@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.checks import upstream_of
 from corpus_assets.export.datasets import exported_datasets
 from corpus_assets.export.file_faults import faults_of, manifest_faults

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.document_exports import DatatroveExport
+from corpus_assets.config.datasets.document_exports import DatatroveExport
 from tests.export.exported import encoded, exported, folder_of, manifest_of, tokenizer_of
 from tests.export.memory import EOS, written
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.config.exports import EXPORTS
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.datasets.exports import EXPORTS
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.amber.check import Rule
 from corpus_assets.export.amber.partition_check import window_faults
 from corpus_assets.export.checks import upstream_of

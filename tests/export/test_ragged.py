@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.config.document_exports import RaggedExport
+from corpus_assets.config.datasets.document_exports import RaggedExport
 from corpus_assets.export.hooks import check_export
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, prose, write_config, write_raw

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.document_exports import MegatronExport
+from corpus_assets.config.datasets.document_exports import MegatronExport
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.encoding import encoded as encode
 from corpus_assets.export.token_stream import DATA, DOCUMENTS, IDS, LENGTHS, NAMES, id_type
-from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.tokenize.encode import texts
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
 from corpus_assets.tokenize.ragged import Ragged

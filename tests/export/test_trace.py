@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.tracing.origins import nth_row
-from resources.formats.hdf5 import read_hdf5
+from resources.formats.hdf5.reader import read_hdf5
 from tests.build.small import drive, opened, prose, raw_rows, write_config, write_raw, write_small
 from tests.export.exported import encoded, exported, partitions, tokenizer_of
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.window_exports import ParquetExport
+from corpus_assets.config.datasets.window_exports import ParquetExport
 from corpus_assets.export import units as units_module
 from corpus_assets.export.documents import IdReader, runs
 from corpus_assets.export.format import Files

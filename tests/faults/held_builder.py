@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from resources.engine.local import LocalEngine
-from resources.stage.job import Job, Outcome
-from resources.stage.run_job import run_job
-from resources.storage.s3_upload import S3Unpublished
+from resources.stage.jobs.job import Job, Outcome
+from resources.stage.jobs.run_job import run_job
+from resources.storage.s3.upload import S3Unpublished
 from tests.faults.command import MAIN
 from tests.faults.kill_in_stage import around
 

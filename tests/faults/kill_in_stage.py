@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from corpus_assets.cli.verify import verify
-from resources.ledger import Ledger
+from resources.ledger.ledger import Ledger
 from resources.stage.task import Task
 from resources.storage.local import LocalUnpublished
-from resources.storage.s3_paths import has_plain_name, unversioned
-from resources.storage.s3_upload import S3Unpublished, Upload
+from resources.storage.s3.paths import has_plain_name, unversioned
+from resources.storage.s3.upload import S3Unpublished, Upload
 from tests.build.small import contents, drive, live_records, opened
 
 ROOT = Path(__file__).resolve().parents[2]

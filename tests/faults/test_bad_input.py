@@ -9,11 +9,11 @@ import pytest
 
 from resources.engine.local import LocalEngine
 from resources.errors import ConfigError
-from resources.ledger import Ledger, Record
+from resources.ledger.ledger import Ledger, Record
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.graph import Graph
-from resources.stage.job import Job, Outcome
-from resources.stage.run_job import run_job
+from resources.stage.jobs.job import Job, Outcome
+from resources.stage.jobs.run_job import run_job
 from resources.stage.task import Task
 from tests.build.small import Work, contents, drive, opened, raw_rows, write_config
 

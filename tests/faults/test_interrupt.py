@@ -10,7 +10,7 @@ from tests.faults.command import MAIN, run
 INTERRUPTED = 130
 BETWEEN_STAGES = f"""
 import signal
-from corpus_assets.orchestration.runner import Runner
+from corpus_assets.orchestration.building.runner import Runner
 
 settled = Runner.settled
 # A shell that starts the tests in the background ignores Ctrl-C, and so would what they start.

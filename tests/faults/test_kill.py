@@ -13,10 +13,10 @@ import pytest
 
 from corpus_assets.checking import asset_key
 from corpus_assets.cli.verify import verify
-from corpus_assets.orchestration.instance import project_instance
-from corpus_assets.orchestration.provenance import DATA_VERSION
+from corpus_assets.orchestration.instance.instance import project_instance
+from corpus_assets.orchestration.shown.provenance import DATA_VERSION
 from corpus_assets.report.assets import NAME as REPORT
-from resources.formats.members import TABLE
+from resources.formats.jsonl.members import TABLE
 from resources.hashing import content_digest
 from resources.stage.declaration import Partitioning
 from resources.storage.local import TEMPORARY

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.config.exports import EXPORTS
+from corpus_assets.config.datasets.exports import EXPORTS
 from tests.build.small import contents, drive, opened, write_small
 from tests.export.test_every_format import dataset
 from tests.faults.kill_in_stage import killed_and_finished

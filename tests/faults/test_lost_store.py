@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.building.build import build
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.graph import Graph
 from resources.stage.task import Task

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from resources.errors import StorageError
-from resources.storage.s3_client import S3Settings, client, translated
-from resources.storage.s3_listing import ENTRIES
+from resources.storage.s3.client import S3Settings, client, translated
+from resources.storage.s3.listing import ENTRIES
 from tests.fault_proxy import EVERY_FAULT, Kind, faults
 from tests.object_store import Server
 

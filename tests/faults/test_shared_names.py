@@ -8,9 +8,9 @@ import pytest
 
 from corpus_assets.cli.verify import verify
 from corpus_assets.copying import copy_corpus
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
-from resources.ledger import Ledger
+from resources.ledger.ledger import Ledger
 from tests.build.small import contents, drive, opened, statuses, write_config, write_small
 from tests.export.test_every_format import FORMATS, dataset
 from tests.faults.kill_in_stage import MOMENTS, kill

@@ -13,10 +13,10 @@ import psutil
 import pytest
 
 from corpus_assets.cli.verify import verify
-from corpus_assets.elsewhere import Elsewhere
-from corpus_assets.step import Step
+from corpus_assets.corpus.elsewhere import Elsewhere
+from corpus_assets.corpus.step import Step
 from resources.errors import BuilderLostError, LeaseLostError
-from resources.stage import run_job
+from resources.stage.jobs import run_job
 from tests.build.small import contents, digests, opened, write_small
 from tests.faults.command import last_json, run, start
 from tests.faults.held_builder import stopping, waiting

@@ -15,12 +15,12 @@ import msgspec
 import pytest
 
 from corpus_assets.cli.verify import verify
-from corpus_assets.config.loading import parse_config
-from corpus_assets.step import Step
+from corpus_assets.config.reading.loading import parse_config
+from corpus_assets.corpus.step import Step
 from resources import system_errors
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.formats.segments import SegmentWriter, segment_lines
-from resources.ledger import Record, encode_record, record_path
+from resources.ledger.ledger import Record, encode_record, record_path
 from resources.raw_places import local
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage

@@ -9,12 +9,12 @@ from typing import cast
 import pytest
 
 from corpus_assets.cli.verify import verify
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.building.build import build
 from resources.errors import CorpusError
 from resources.planning.planner import Status
 from resources.storage.file_cache import FileCache
-from resources.storage.s3 import S3Storage
+from resources.storage.s3.store import S3Storage
 from tests.build.small import CONFIG, digests, drive, opened, raw_rows, write_config, write_raw
 from tests.fault_proxy import EVERY_FAULT, Kind, faults
 from tests.object_store import Server

@@ -23,10 +23,10 @@ import zstandard
 from corpus_assets.attributes import assets as attributes
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
-from resources import agreed
 from resources.errors import CorpusError
+from resources.outside import agreed
 from resources.raw_places import local
-from resources.shards import remembered_digest
+from resources.shards.listing import remembered_digest
 from tests.build.small import Built, contents, drive, live_records, opened, prose
 
 Fault = Literal["flip", "end", "EIO"]

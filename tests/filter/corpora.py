@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.formats.documents import Document
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened, prose, write_config, write_raw, write_small

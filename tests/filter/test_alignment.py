@@ -8,7 +8,7 @@ import pytest
 
 from corpus_assets.filter.rows import blocks
 from resources.errors import AlignmentError
-from resources.ledger import FileRecord
+from resources.ledger.ledger import FileRecord
 from resources.stage.partition import Partition
 from tests.filter.corpora import ONE, filtered, partitions, small
 

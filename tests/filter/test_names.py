@@ -6,7 +6,7 @@ import pytest
 
 from corpus_assets.filter.rules.expressions import Merged, Syntax
 from corpus_assets.filter.rules.names import NamesRead
-from corpus_assets.orchestration.notes import build_notes
+from corpus_assets.orchestration.building.notes import build_notes
 from tests.filter.corpora import filtered, small
 
 DOCUMENT = {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from docs.generate import FOLDER
 from resources.errors import ConfigError
 from resources.stage.partition import Partition

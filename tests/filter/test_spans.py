@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.filter.rules.expressions import Merged, compiled, is_true
 from corpus_assets.filter.spans import replaced, replaced_as_dolma, united
-from resources.row_rule import Replacement
+from resources.documents.row_rule import Replacement
 from tests.golden import GOLDEN
 
 EDGE_CASES = GOLDEN / "dolma" / "edge_cases.jsonl"

@@ -9,15 +9,15 @@ import pytest
 from typing_extensions import override
 
 from corpus_assets import stages
-from corpus_assets.cli.show import Asked, show_partition
+from corpus_assets.cli.questions.show import Asked, show_partition
+from corpus_assets.cli.questions.wanted import wanted
 from corpus_assets.cli.verify import verify
-from corpus_assets.cli.wanted import wanted
 from corpus_assets.normalize.text_table import row_of
 from corpus_assets.split.checks import flows
+from resources.documents.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.errors import ConfigError
 from resources.formats.attributes import attribute_rows
-from resources.formats.members import TABLE
-from resources.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
+from resources.formats.jsonl.members import TABLE
 from resources.stage.hooks import Hooks, Values
 from resources.stage.task import Task
 from tests.build.small import Work, contents, drive, live_records, opened, write_raw

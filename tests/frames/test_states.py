@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from corpus_assets import frames
+from corpus_assets.corpus.step import Step
 from corpus_assets.frames import Frames
-from corpus_assets.orchestration.failures import note_outcomes
+from corpus_assets.orchestration.freshness.failures import KeptFailures
 from tests.build.small import drive, opened, write_config, write_small
 from tests.report.conftest import build
 
@@ -66,10 +67,11 @@ def failed(folder: Path) -> None:
     corpus = opened(folder)
     stages = corpus.graph.select(["+normalized_documents"])
     assert drive(corpus, stages[:-1]).failed == []
-    step = corpus.step(stages[-1])
+    step = Step(corpus, stages[-1])
     step.run()
     assert len(step.failures()) == 1
-    note_outcomes(corpus, stages[-1], step.outcomes)
+    for outcome in step.outcomes:
+        KeptFailures(corpus.storage).note(step.planner, outcome)
 
 
 @pytest.mark.parametrize("state", [nothing_built, no_raw_files, partly_built, failed])

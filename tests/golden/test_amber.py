@@ -2,8 +2,8 @@
 
 The options of a conversion are those that the README of the golden set names; a mix is described by its `mix.json`, and
 is one of the conversion that has its windows. A set of a mix is made of the subsets that have its name in theirs:
-languages of starcoderdata are one set. Each worker of a conversion had every n-th file and a stream of its own, and gave
-its windows in groups of 512 by turns.
+languages of starcoderdata are one set. Each worker of a conversion had every n-th file and a stream of its own, and
+gave its windows in groups of 512 by turns.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from tests.data.building import build, open_corpus
 from tests.golden import GOLDEN, shared
 from tests.golden.files import content, plain_name, row_files, rows

@@ -13,7 +13,7 @@ import yaml
 from corpus_assets.attributes.assets import asset_name
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of
-from corpus_assets.step import Step
+from corpus_assets.corpus.step import Step
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document
 from tests.build.small import drive, opened

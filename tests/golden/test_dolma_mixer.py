@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.formats.codecs import open_zstd
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.formats.codecs import open_gzip
 from tests.data.building import build, open_corpus
 from tests.golden.test_dolma import GOLDEN, lines_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from tests.data.building import build, open_corpus
 from tests.golden import GOLDEN, shared
 from tests.golden.files import row_files

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.mix.shuffle import slimpajama_order
 from corpus_assets.split.decontaminate import contaminated, unique_digests
 from corpus_assets.split.holdout import leading
+from resources.documents.slimpajama_cleaning import cleaned_length
 from resources.formats.attributes import flags_of
-from resources.slimpajama_cleaning import cleaned_length
 from tests.data.building import assert_conserved, build, documents, open_corpus, partitions
 from tests.dedup.slimpajama import documents as golden_documents
 from tests.dedup.slimpajama import golden, json_lines, numbers, signatures, table

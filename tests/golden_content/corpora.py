@@ -4,9 +4,9 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.hashing import value_digest
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from tests.build.small import drive, opened
 from tests.golden_content.digests import Kept
 

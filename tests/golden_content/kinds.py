@@ -11,12 +11,12 @@ from unittest.mock import patch
 
 import corpus_assets
 from corpus_assets.attributes.registry import BUILT_IN
-from corpus_assets.config.exports import EXPORTS, is_export
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.datasets.exports import EXPORTS, is_export
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.stages import corpus_stages
 from corpus_assets.tokenize.modes.registry import MODES
+from resources.documents.tagger import Tagger
 from resources.stage.declaration import Stage
-from resources.tagger import Tagger
 
 TOP = Path(corpus_assets.__file__).parent
 

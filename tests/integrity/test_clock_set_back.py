@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from corpus_assets.cli.verify import verify
-from resources.stage import run_job
+from resources.stage.jobs import run_job
 from tests.build.small import Work, drive, opened
 from tests.integrity.test_damaged_files import ONE, flip, path_of
 

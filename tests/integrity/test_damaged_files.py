@@ -11,11 +11,11 @@ import pytest
 
 from corpus_assets.cli.console import FAILED
 from corpus_assets.cli.verify import mended, run, verify
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from corpus_assets.tokenize.tokenizer import _LOADED
 from resources.errors import DamagedFileError
-from resources.ledger import recipe_digest, record_path
+from resources.ledger.ledger import recipe_digest, record_path
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 from tests.build.small import Work, contents, digests, drive, opened
@@ -89,7 +89,7 @@ def test_a_damaged_input_that_cannot_be_made_again_fails_its_readers_by_name(
     corpus = opened(work.folder)
     path = path_of(corpus, "minhashes", ONE, ".signatures.npy")
     flip(corpus, path, random.Random(2))
-    monkeypatch.setattr("corpus_assets.loop.missing_input", lambda *_: "its input does not exist")
+    monkeypatch.setattr("corpus_assets.corpus.loop.missing_input", lambda *_: "its input does not exist")
     step = Step(corpus, corpus.graph["band_keys"], [ONE], force=True)
     (outcome,) = step.run()
     assert outcome.damaged == ("minhashes", ONE)

@@ -9,10 +9,10 @@ import h5py
 import pytest
 
 from corpus_assets.cli.verify import mended, verify
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.formats.known import FORMATS, fault_of
-from resources.ledger import record_path
+from resources.ledger.ledger import record_path
 from tests.build.small import Key, contents, digests, drive, live_records, opened, write_small
 from tests.export.test_every_format import FORMATS as EXPORTED
 from tests.export.test_every_format import dataset

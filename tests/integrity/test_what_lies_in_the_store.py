@@ -12,10 +12,10 @@ import yaml
 
 from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.cli.verify import verify
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.errors import StorageError
-from resources.ledger import Ledger
+from resources.ledger.ledger import Ledger
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.graph import Graph
 from resources.stage.task import Task

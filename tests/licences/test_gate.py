@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.licences.documents import MOST, NONE, OTHERS, Count
 from resources.errors import ConfigError
 from tests.data.building import build, documents, dropped, open_corpus, records, write_rows

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.mix.repeat import copies
 from tests.data.building import (
     assert_conserved,

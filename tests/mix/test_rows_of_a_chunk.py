@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.mix.assets import mixed_pass2
 from resources.errors import DamagedFileError
 from resources.formats.arrays import HEADER_BYTES

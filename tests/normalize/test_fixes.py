@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.card.steps import steps
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, write_config, write_raw
 from tests.export.exported import partitions

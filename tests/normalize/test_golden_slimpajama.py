@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 
 from corpus_assets.normalize.text import normalizer
-from resources.slimpajama_cleaning import clean, cleaned_length
+from resources.documents.slimpajama_cleaning import clean, cleaned_length
 from tests.dedup.slimpajama import documents, golden, normalized_texts, raw_texts
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from corpus_assets.normalize.lengths import cleaned_length as counted
 from corpus_assets.normalize.settled import unsettled
 from corpus_assets.normalize.text import nfc
-from resources.slimpajama_cleaning import cleaned_length
+from resources.documents.slimpajama_cleaning import cleaned_length
 
 POINTS = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
 CROWDED = st.text(

@@ -9,10 +9,11 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG as RANGE_EN
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG as RANGE_START
 
 from corpus_assets.checking import asset_key
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
-from corpus_assets.orchestration.fresh_checks import DONE, check_key
-from corpus_assets.orchestration.provenance import is_total
+from corpus_assets.orchestration.events.check_results import DONE
+from corpus_assets.orchestration.freshness.checks import check_key
+from corpus_assets.orchestration.shown.provenance import is_total
 from partitions.shards import register_shards
 from resources.planning.planner import Status
 from tests.build.small import opened

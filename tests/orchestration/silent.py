@@ -1,8 +1,8 @@
 """A progress of builds that says nothing."""
 
-from corpus_assets.orchestration.build_report import Progress
+from corpus_assets.orchestration.building.report import Progress
 from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 
 
 class Silent(Progress):

@@ -8,13 +8,13 @@ import dagster as dg
 import pytest
 from dagster._core.storage.tags import RUN_KEY_TAG
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.definitions import definitions
-from corpus_assets.orchestration import instance
 from corpus_assets.orchestration.assembly import assemble
-from corpus_assets.orchestration.instance import PROCESS_TAG, close_abandoned_runs, process_tags
+from corpus_assets.orchestration.building.runner import BUILD_TAG, LOST_WHY, WHY_TAG
+from corpus_assets.orchestration.instance import instance
+from corpus_assets.orchestration.instance.instance import PROCESS_TAG, close_abandoned_runs, process_tags
 from corpus_assets.orchestration.jobs import build_job
-from corpus_assets.orchestration.runner import BUILD_TAG, LOST_WHY, WHY_TAG
 from corpus_assets.orchestration.sensor import corpus_sensor
 from resources.errors import StorageError
 from resources.planning.planner import Status

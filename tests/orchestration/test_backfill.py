@@ -12,8 +12,8 @@ from dagster._core.execution.backfill import PartitionBackfill
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.backfill import BUILT_TAG, build_backfill
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.totals import BACKFILL_TAG
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.shown.totals import BACKFILL_TAG
 from resources.stage.declaration import Partitioning
 from tests.orchestration.runs import Runs, failure_message
 from tests.orchestration.silent import Silent

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from corpus_assets.orchestration.background import Background
+from corpus_assets.orchestration.building.background import Background
 
 
 def test_ctrl_c_while_the_thread_starts_does_not_make_the_object_twice(monkeypatch: pytest.MonkeyPatch) -> None:

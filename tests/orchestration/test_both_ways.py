@@ -13,17 +13,17 @@ import pytest
 
 from corpus_assets.checking import asset_key
 from corpus_assets.cli.verify import verify
+from corpus_assets.corpus.elsewhere import Elsewhere
 from corpus_assets.diff.history import FOLDER as HISTORY
-from corpus_assets.elsewhere import Elsewhere
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.failures import failures
-from corpus_assets.orchestration.partition_events import FRESH
-from corpus_assets.orchestration.runner import LOST_WHY
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.runner import LOST_WHY
+from corpus_assets.orchestration.freshness.failures import failures
+from corpus_assets.orchestration.shown.partition_events import FRESH
 from resources.engine.local import LocalEngine
 from resources.errors import CorpusError
-from resources.ledger import FOLDER, FileRecord, Record, lease_name
-from resources.stage import run_job
-from resources.stage.job import Job, Outcome
+from resources.ledger.ledger import FOLDER, FileRecord, Record, lease_name
+from resources.stage.jobs import run_job
+from resources.stage.jobs.job import Job, Outcome
 from resources.storage.holders import Process
 from resources.storage.leases import Held
 from tests.build.small import Key

@@ -4,13 +4,11 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._core.events import DagsterEventType
-from dagster._core.events.log import EventLogEntry
 
 from corpus_assets.checking import Built, asset_key
-from corpus_assets.orchestration import build_checks
-from corpus_assets.orchestration.build_checks import BuildChecks
-from corpus_assets.orchestration.run_events import RunEvents
+from corpus_assets.orchestration.building import build_checks
+from corpus_assets.orchestration.building.build_checks import BuildChecks
+from corpus_assets.orchestration.events.run_events import RunEvents
 from resources.engine.local import LocalEngine
 from tests.orchestration.runs import Runs
 
@@ -40,13 +38,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.fixture
-def told() -> list[EventLogEntry]:
+def told() -> list[dg.EventLogEntry]:
     """The events that were stored."""
     return []
 
 
 @pytest.fixture
-def checks(runs: Runs, calls: list[Any], told: list[EventLogEntry]) -> BuildChecks:
+def checks(runs: Runs, calls: list[Any], told: list[dg.EventLogEntry]) -> BuildChecks:
     corpus = runs.corpus
     return BuildChecks(corpus, corpus.planner(), runs.instance, RunEvents("run", "job"), told.extend)
 
@@ -73,7 +71,7 @@ def test_checks_of_other_assets_do_not_run(checks: BuildChecks, calls: list[Any]
 
 
 def test_results_are_reported_although_a_later_check_ends_with_an_error(
-    checks: BuildChecks, calls: list[Any], told: list[EventLogEntry], monkeypatch: pytest.MonkeyPatch
+    checks: BuildChecks, calls: list[Any], told: list[dg.EventLogEntry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_workers(*_: Any) -> None:
         raise OSError("no workers")
@@ -82,5 +80,5 @@ def test_results_are_reported_although_a_later_check_ends_with_an_error(
     with pytest.raises(OSError, match="no workers"):
         checks.run([ASSET])
     planned, checked = (entry.dagster_event_type for entry in told)
-    assert planned is DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
-    assert checked is DagsterEventType.ASSET_CHECK_EVALUATION
+    assert planned is dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
+    assert checked is dg.DagsterEventType.ASSET_CHECK_EVALUATION

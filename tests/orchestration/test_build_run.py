@@ -8,11 +8,11 @@ import dagster as dg
 import pytest
 
 from corpus_assets.checking import asset_key
-from corpus_assets.orchestration import instance
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Report
-from corpus_assets.orchestration.home_faults import LOCK
-from corpus_assets.orchestration.provenance import is_total
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Report
+from corpus_assets.orchestration.home.faults import LOCK
+from corpus_assets.orchestration.instance import instance
+from corpus_assets.orchestration.shown.provenance import is_total
 from resources.engine.local import LocalEngine
 from tests.build.small import prose, write_raw
 from tests.orchestration.runs import Runs

@@ -10,15 +10,15 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.elsewhere import Elsewhere
-from corpus_assets.orchestration.build_report import Progress
-from corpus_assets.orchestration.builder import Builder
-from corpus_assets.orchestration.runner import Runner
-from resources.ledger import lease_name
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.elsewhere import Elsewhere
+from corpus_assets.orchestration.building.builder import Builder
+from corpus_assets.orchestration.building.report import Progress
+from corpus_assets.orchestration.building.runner import Runner
+from resources.ledger.ledger import lease_name
 from resources.planning.decisions import Status
 from resources.planning.frontier import Frontier
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 from resources.stage.task import Task
 from resources.storage.holders import Process
 from resources.storage.leases import Held
@@ -86,7 +86,7 @@ def test_a_partition_of_the_whole_corpus_starts_while_another_builder_holds_some
             pauses.append(list(follows.names))
             lease.close()
 
-        monkeypatch.setattr("corpus_assets.loop.Elsewhere", partial(Elsewhere, sleep=sleep))
+        monkeypatch.setattr("corpus_assets.corpus.loop.Elsewhere", partial(Elsewhere, sleep=sleep))
         build.run()
         build.finish()
     assert pauses[:1] == [[alone]]

@@ -11,10 +11,10 @@ import h5py
 import msgspec
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from resources.formats.documents import Document, decode_document, encode_document
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from tests.orchestration.runs import Runs
 

@@ -7,9 +7,9 @@ import pytest
 import yaml
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
-from corpus_assets.orchestration.dagster_yaml import DEFAULTS, STORAGE
-from corpus_assets.orchestration.instance import prepare, project_instance
-from corpus_assets.orchestration.postgres import VARIABLE
+from corpus_assets.orchestration.home.dagster_yaml import DEFAULTS, STORAGE
+from corpus_assets.orchestration.home.postgres import VARIABLE
+from corpus_assets.orchestration.instance.instance import prepare, project_instance
 from resources.errors import ConfigError
 
 URL = "postgresql+psycopg2://user:secret@127.0.0.1:1/dagster"
@@ -19,7 +19,7 @@ OWN = "# Ours.\ntelemetry:\n  enabled: false   # nothing is sent\nretention:\n  
 @pytest.fixture(autouse=True)
 def _package(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if dagster-postgres were installed: the file alone is looked at while the variable is set."""
-    monkeypatch.setattr("corpus_assets.orchestration.postgres.find_spec", lambda name: name)
+    monkeypatch.setattr("corpus_assets.orchestration.home.postgres.find_spec", lambda name: name)
     monkeypatch.delenv(VARIABLE, raising=False)
 
 

@@ -17,18 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.checking import asset_key
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Report
-from corpus_assets.orchestration.causes import causes
-from corpus_assets.orchestration.failures import FAILURES, KeptFailures, ago, failures
-from corpus_assets.orchestration.instance import project_instance, usable
-from corpus_assets.orchestration.runner import in_words
-from corpus_assets.orchestration.waiting import store_of_ones_own
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Report
+from corpus_assets.orchestration.events.run_events import in_words
+from corpus_assets.orchestration.freshness.causes import causes
+from corpus_assets.orchestration.freshness.failures import FAILURES, KeptFailures, ago, failures
+from corpus_assets.orchestration.instance.instance import project_instance, usable
+from corpus_assets.orchestration.instance.waiting import store_of_ones_own
 from resources.errors import ConfigError, StorageError
-from resources.stage.job import Outcome
-from resources.stage.run_job import run_job
+from resources.stage.jobs.job import Outcome
+from resources.stage.jobs.run_job import run_job
 from tests.orchestration.runs import Runs
 from tests.orchestration.silent import Silent
 
@@ -174,7 +174,7 @@ def test_what_is_no_exception_fails_its_own_partition_by_name(built: Runs, monke
     step = Step(corpus, corpus.graph[ASSET], [KEY], force=True)
     (decision,) = step.due
     job = corpus.jobs(step.planner).job(step.stage, decision.partition)
-    monkeypatch.setattr("resources.stage.run_job._compute", leave)
+    monkeypatch.setattr("resources.stage.jobs.run_job._compute", leave)
     found = run_job(job)
     assert found.error is not None
     assert found.error.startswith("SystemExit: gone from Job")

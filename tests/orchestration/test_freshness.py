@@ -6,11 +6,11 @@ import dagster as dg
 import pytest
 
 from corpus_assets.definitions import definitions
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.fresh_checks import check_key, tell
-from corpus_assets.orchestration.freshness import TOLD, freshness, is_told, remember
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.freshness.checks import check_key, tell
+from corpus_assets.orchestration.freshness.state import TOLD, freshness, is_told, remember
+from corpus_assets.orchestration.home.postgres import VARIABLE
 from corpus_assets.orchestration.jobs import build_job
-from corpus_assets.orchestration.postgres import VARIABLE
 from corpus_assets.orchestration.sensor import corpus_sensor
 from tests.build.small import prose, write_config, write_raw
 from tests.orchestration.runs import Runs

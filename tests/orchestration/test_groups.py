@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.config.exports import EXPORTS
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.datasets.exports import EXPORTS
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.definitions import definitions
 from resources.planning.planner import Planner
 from resources.stage.graph import Graph

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.orchestration.home import FOLDER, HOME_VARIABLE, dagster_home
-from corpus_assets.orchestration.instance import project_instance
+from corpus_assets.orchestration.home.folder import FOLDER, HOME_VARIABLE, dagster_home
+from corpus_assets.orchestration.instance.instance import project_instance
 
 
 def home_of(folder: Path) -> Path:

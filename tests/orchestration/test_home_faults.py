@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.cli.health import findings
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.home_faults import home_fault, require_home
-from corpus_assets.orchestration.instance import project_instance
+from corpus_assets.cli.doctor.health import findings
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.home.faults import home_fault, require_home
+from corpus_assets.orchestration.instance.instance import project_instance
 from resources.errors import ConfigError, CorpusError, StorageError
 from tests.build.small import opened, write_small
 from tests.orchestration.silent import Silent

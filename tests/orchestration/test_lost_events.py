@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from typing_extensions import override
 
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Report
-from resources.stage.job import Outcome
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Report
+from resources.stage.jobs.job import Outcome
 from tests.orchestration.runs import Runs
 from tests.orchestration.silent import Silent
 

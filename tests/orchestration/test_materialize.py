@@ -3,7 +3,7 @@
 import dagster as dg
 import pytest
 
-from resources.ledger import record_path
+from resources.ledger.ledger import record_path
 from tests.build.small import prose
 from tests.orchestration.runs import Runs, failure_message
 

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.loading import load_config
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.config_text import config_text
-from corpus_assets.orchestration.definition import definition_metadata, depends_on, description
-from corpus_assets.orchestration.drop_reasons import drop_reasons
-from corpus_assets.orchestration.figures import figures, merged, summary_line
-from corpus_assets.orchestration.markdown import fenced, table
-from corpus_assets.orchestration.metadata import partition_metadata
-from corpus_assets.orchestration.pages import page
+from corpus_assets.config.reading.loading import load_config
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.shown.config_text import config_text
+from corpus_assets.orchestration.shown.definition import definition_metadata, depends_on, description
+from corpus_assets.orchestration.shown.drop_reasons import drop_reasons
+from corpus_assets.orchestration.shown.figures import figures, merged, summary_line
+from corpus_assets.orchestration.shown.markdown import fenced, table
+from corpus_assets.orchestration.shown.metadata import partition_metadata
+from corpus_assets.orchestration.shown.pages import page
 from resources.stage.declaration import Partitioning, Stage
 from tests.build.small import write_config
 from tests.house import TOP

@@ -6,10 +6,10 @@ from typing_extensions import override
 
 from corpus_assets.checking import asset_key
 from corpus_assets.definitions import definitions
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_report import Progress
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.report import Progress
 from resources.stage.declaration import Stage
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 from tests.build.small import prose, write_raw
 from tests.orchestration.runs import Runs
 

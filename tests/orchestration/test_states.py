@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 import yaml
 
-from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.building.build import build
 from corpus_assets.orchestration.jobs import build_job
 from corpus_assets.orchestration.sensor import corpus_sensor
 from resources.errors import ConfigError, StorageError

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import dagster as dg
 import pytest
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.orchestration.totals import totals
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.shown.totals import totals
 from resources.stage.declaration import Partitioning
 from tests.build.small import prose, write_config, write_raw
 from tests.orchestration.runs import Runs

@@ -8,13 +8,13 @@ import pytest
 import yaml
 from typing_extensions import override
 
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.build_log import KEPT, BuildLog
-from corpus_assets.orchestration.build_report import Progress, Report, Several
-from corpus_assets.orchestration.work import Work, dropped_words, rest_words, speed_words
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.log import KEPT, BuildLog
+from corpus_assets.orchestration.building.report import Progress, Report, Several
+from corpus_assets.orchestration.building.work import Work, dropped_words, rest_words, speed_words
+from resources.ledger.records import Record
 from resources.planning.planner import Planner
-from resources.records import Record
-from resources.stage.job import Outcome
+from resources.stage.jobs.job import Outcome
 from tests.build.conftest import built_once, work
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from corpus_assets.cli.packing import Asked, compared
-from corpus_assets.corpus import Corpus
+from corpus_assets.cli.questions.packing import Asked, compared
+from corpus_assets.corpus.corpus import Corpus
 from tests.build.small import drive
 from tests.golden import shared
 

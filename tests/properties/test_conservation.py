@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.split.checks import flows
+from resources.documents.row_counts import added, by_power
 from resources.formats.documents import Document
-from resources.ledger import Record
-from resources.row_counts import added, by_power
+from resources.ledger.ledger import Record
 from resources.stage.declaration import Partitioning, reasons_of
 from resources.stage.partition import Partition
 from tests.build.small import drive, live_records, opened, prose, write_config

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.raw.binary import binary_kind
-from corpus_assets.raw.faults import PassedOver
+from corpus_assets.raw.rows.faults import PassedOver
 from resources.errors import BadFileError
 from resources.formats.documents import Document
 from tests.raw.test_warc import chunked, read, shown

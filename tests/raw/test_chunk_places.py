@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.dataset_files import Files
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.raw.examples import ExampleRules, RawFile, read_examples, rules_of
 from resources.formats.examples import Example, chunk_bytes, decode_example, encode_example
 from tests.raw.test_readers import tar, zstd

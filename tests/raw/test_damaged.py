@@ -12,7 +12,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.config.dataset_files import Files
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.raw.examples import read_examples
 from corpus_assets.raw.items import ItemRules
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents

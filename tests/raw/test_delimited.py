@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents
-from corpus_assets.raw.rules import FormatOptions
+from corpus_assets.raw.rows.rules import FormatOptions
 from resources.errors import BadFileError
 from resources.formats.codecs import BUFFER_BYTES
 from resources.formats.documents import Document

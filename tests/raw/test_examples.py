@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.dataset_files import Files
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.raw.examples import BadRow, ExampleRules, Limits, RawFile, Shape, read_examples, rules_of
 from corpus_assets.raw.readers import RowRules, read_documents
 from resources.errors import BadFileError, ConfigError

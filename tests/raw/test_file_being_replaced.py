@@ -5,8 +5,8 @@ from typing import BinaryIO
 
 import pytest
 
-from corpus_assets.step import Step
-from resources.raw_files import FoundFile
+from corpus_assets.corpus.step import Step
+from resources.raw_places.files import FoundFile
 from resources.raw_places.local import LocalFolder
 from tests.build.small import Work, drive, opened, write_small
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.losses import Read, lost_files, lost_rows, refused_deletions
 from corpus_assets.raw.rehash import forget_stamps
 from tests.build.small import Built, digests, drive, prose, statuses

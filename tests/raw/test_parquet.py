@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.dataset_files import Files
-from corpus_assets.raw import parquet
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.raw.examples import ExampleReader
+from corpus_assets.raw.formats import parquet
+from corpus_assets.raw.formats.parquet_pages import PageError, page_header
 from corpus_assets.raw.items import ItemRules
-from corpus_assets.raw.parquet_pages import PageError, page_header
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents, read_rows
 from corpus_assets.raw.sampling import Unread
 from resources.errors import BadFileError

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.card import croissant
-from corpus_assets.raw.formats import FORMATS, resolve_format
+from corpus_assets.raw.formats.names import FORMATS, resolve_format
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, listed_members, read_documents
 from corpus_assets.streams.assets import COLUMNS as STREAM_COLUMNS
 from resources.errors import BadFileError, StorageError

@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from corpus_assets.config.dataset_files import Shape
-from corpus_assets.config.datasets import SECTIONS
+from corpus_assets.config.datasets.files import Shape
+from corpus_assets.config.datasets.modes import SECTIONS
 from corpus_assets.raw import reasons
 from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, SKIPPED_MEMBER, TAKEDOWN
 from corpus_assets.tokenize.modes.registry import mode_of

@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.raw import sample, sample_sources
-from corpus_assets.raw.formats import FORMATS
+from corpus_assets.raw.formats.names import FORMATS
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
-from corpus_assets.raw.sample import SampleSummary, SourceSummary, take, write_sample
-from corpus_assets.raw.sample_sources import Installation, InstalledFile, Origin
+from corpus_assets.raw.sample import sources as sample_sources
+from corpus_assets.raw.sample import writing as sample
+from corpus_assets.raw.sample.sources import Installation, InstalledFile, Origin
+from corpus_assets.raw.sample.writing import SampleSummary, SourceSummary, take, write_sample
 from resources.errors import ConfigError, StorageError
 from resources.formats.documents import Document
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.raw.faults import BadRow
 from corpus_assets.raw.losses import NOT_SAMPLED
-from corpus_assets.raw.rules import FormatOptions
+from corpus_assets.raw.rows.faults import BadRow
+from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.sampling import LEFT_OUT_BYTES, Chosen, count_rows, places, sampled, share_of_rows
-from resources.shards import Shard
+from resources.shards.listing import Shard
 
 SHARES = st.floats(0.001, 1.0)
 SEEDS = st.integers(0, 2**63 - 1)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from corpus_assets.cli import plan
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.losses import Read, unread_files
-from resources.left_out import Unread
+from resources.shards.left_out import Unread
 from tests.build.small import drive, prose
 from tests.data.building import open_corpus, write_rows
 

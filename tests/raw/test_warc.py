@@ -13,9 +13,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.raw.faults import PassedOver
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents
-from corpus_assets.raw.rules import FormatOptions
+from corpus_assets.raw.rows.faults import PassedOver
+from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.web import charsets, extractors
 from corpus_assets.raw.web.extractors import MOST_NESTED, nesting
 from resources.errors import BadFileError, ConfigError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from tests.build.small import drive, opened, prose, raw_rows, write_config, write_raw
 
 HOSTILE = "</script><script>alert(1)</script><!-- <b onclick='x'>\"&amp;\x00\u202e "

@@ -25,7 +25,7 @@ def test_a_report_that_does_not_show_what_is_built_is_not_named(folder: Path) ->
 
 
 def test_the_web_ui_links_to_it(folder: Path) -> None:
-    from corpus_assets.orchestration.metadata import partition_metadata
+    from corpus_assets.orchestration.shown.metadata import partition_metadata
 
     corpus = opened(folder)
     (record,) = corpus.ledger.records(NAME).values()

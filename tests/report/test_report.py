@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from corpus_assets import numbers
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from corpus_assets.report.assets import NAME
 from corpus_assets.report.model import VERSION, Model, Source, decode
 from corpus_assets.report.report import MODEL, PAGE
 from corpus_assets.report.sections.blocks import Tiles
 from corpus_assets.report.sections.summary import summary
-from corpus_assets.step import Step
 from resources.planning.planner import Status
 from tests.build.small import digests, opened, write_config, write_raw
 from tests.report.conftest import HOSTILE, build

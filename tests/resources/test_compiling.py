@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.config import load_config
-from corpus_assets.corpus import Corpus
-from resources import compiling
-from resources.compiling import compiled_ahead, is_done
+from corpus_assets.corpus.corpus import Corpus
+from resources.kernels import compiling
+from resources.kernels.compiling import compiled_ahead, is_done
 from resources.stage.declaration import kernels_of
 from tests.house import TOP
 
@@ -99,7 +99,7 @@ def test_a_process_without_numba_knows_what_one_with_it_has_compiled(own_cache: 
             pass
     ask = f"""
 import sys
-from resources.compiling import is_done, missing
+from resources.kernels.compiling import is_done, missing
 print(is_done(["{KERNEL}"]), "numba" in sys.modules, missing(["{KERNEL}"]), is_done(["{KERNEL}"]))
 """
     environment = {"PYTHONPATH": str(TOP), "NUMBA_CACHE_DIR": str(own_cache)}
@@ -109,7 +109,7 @@ print(is_done(["{KERNEL}"]), "numba" in sys.modules, missing(["{KERNEL}"]), is_d
 
 @pytest.mark.parametrize("named", [True, False])
 def test_the_compiling_process_ends_with_its_parent(own_cache: Path, named: bool) -> None:
-    command = [sys.executable, "-P", "-m", "resources.compiling"]
+    command = [sys.executable, "-P", "-m", "resources.kernels.compiling"]
     environment = {"PYTHONPATH": str(TOP), "NUMBA_CACHE_DIR": str(own_cache)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=TOP, env=environment) as child:
         assert child.stdin is not None
@@ -122,7 +122,7 @@ def test_the_compiling_process_ends_with_its_parent(own_cache: Path, named: bool
 def test_a_changed_source_is_compiled_anew(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "source.py"
     source.write_text("1")
-    monkeypatch.setattr("resources.kernel_cache.sources", lambda _: [source])
+    monkeypatch.setattr("resources.kernels.kernel_cache.sources", lambda _: [source])
     compiling._note_done([KERNEL])
     assert is_done([KERNEL])
     assert not is_done([KERNEL, KERNEL])
@@ -137,7 +137,7 @@ def test_another_installation_looks_for_its_own_kernels(
 ) -> None:
     source = tmp_path / "source.py"
     source.write_text("1")
-    monkeypatch.setattr("resources.kernel_cache.sources", lambda _: [source])
+    monkeypatch.setattr("resources.kernels.kernel_cache.sources", lambda _: [source])
     compiling._note_done([KERNEL])
     assert is_done([KERNEL])
     monkeypatch.setattr(compiling, "__file__", str(tmp_path / "compiling.py"))
@@ -151,13 +151,13 @@ def test_another_processor_compiles_anew(own_cache: Path, tmp_path: Path, monkey
     other.write_text(one.read_text().replace("avx2", "avx512f"))
     source = tmp_path / "source.py"
     source.write_text("1")
-    monkeypatch.setattr("resources.kernel_cache.sources", lambda _: [source])
-    monkeypatch.setattr("resources.processor._CPUINFO", one)
+    monkeypatch.setattr("resources.kernels.kernel_cache.sources", lambda _: [source])
+    monkeypatch.setattr("resources.kernels.processor._CPUINFO", one)
     compiling._note_done([KERNEL])
     for cpuinfo, done in ((one, True), (faster, True), (other, False)):
-        monkeypatch.setattr("resources.processor._CPUINFO", cpuinfo)
+        monkeypatch.setattr("resources.kernels.processor._CPUINFO", cpuinfo)
         assert is_done([KERNEL]) == done
-    monkeypatch.setattr("resources.processor._CPUINFO", tmp_path / "absent")
+    monkeypatch.setattr("resources.kernels.processor._CPUINFO", tmp_path / "absent")
     assert not is_done([KERNEL])
     compiling._note_done([KERNEL])
     assert is_done([KERNEL])

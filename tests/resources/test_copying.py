@@ -9,14 +9,14 @@ import pytest
 from resources.copying import Copier
 from resources.errors import BuilderLostError, LeaseLostError
 from resources.formats.file_format import PLAIN
-from resources.ledger import Ledger
-from resources.records import FileRecord, Record
+from resources.ledger.ledger import Ledger
+from resources.ledger.records import FileRecord, Record
 from resources.storage.holders import this_process
 from resources.storage.interface import Storage
 from resources.storage.local import LocalStorage
-from resources.storage.object_builders import name_of
 from resources.storage.removal import remove_files
-from resources.storage.s3 import S3Storage
+from resources.storage.s3.store import S3Storage
+from resources.storage.small_objects.builders import name_of
 from tests.object_store import Server
 from tests.resources.storage.conftest import in_bucket
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from resources import cache_folder
+from resources.kernels import cache_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = """
-from resources.jit import kernel
+from resources.kernels.jit import kernel
 from {package}.kernels.helper import helper
 
 @kernel
@@ -21,7 +21,7 @@ def doubled(number):
     return helper(number)
 """
 HELPER = """
-from resources.jit import inlined
+from resources.kernels.jit import inlined
 
 @inlined
 def helper(number):
@@ -95,7 +95,7 @@ def test_code_is_compiled_once_for_equal_sources(tmp_path: Path) -> None:
         (package / "kernels" / "helper.py").write_text(HELPER.format(factor=factor))
         shutil.rmtree(package / "kernels" / "__pycache__", ignore_errors=True)
         code = (
-            "from made.kernels.calls import doubled; from resources.jit import compile_seconds;"
+            "from made.kernels.calls import doubled; from resources.kernels.jit import compile_seconds;"
             "print(doubled(7), sum(doubled.stats.cache_misses.values()), compile_seconds())"
         )
         environment = {"EXTRA": str(tmp_path / "code"), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from resources.kernel_cache import KernelCache
+from resources.kernels.kernel_cache import KernelCache
 from tests.build.small import write_small
 from tests.faults.command import MAIN
 
@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = """
 import sys
 from importlib import import_module
-from resources.kernel_cache import cache_folder, sources
+from resources.kernels.kernel_cache import cache_folder, sources
 sys.path.insert(0, sys.argv[1])
 import_module("own_kernels")
 cache_folder("own_kernels")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from resources.errors import LedgerError
 from resources.hashing import content_digest
-from resources.ledger import (
+from resources.ledger.ledger import (
     FileRecord,
     Ledger,
     Record,
@@ -20,7 +20,7 @@ from resources.ledger import (
     recipe_digest,
     record_path,
 )
-from resources.snapshots import Seen, decode_snapshot, encode_snapshot
+from resources.ledger.snapshots import Seen, decode_snapshot, encode_snapshot
 from resources.storage.local import LocalStorage
 
 

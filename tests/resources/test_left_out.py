@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from resources.left_out import hidden_folder, is_unread
-from resources.raw_files import FoundFile
-from resources.shards import Listing, SourceFolder, list_shards
+from resources.raw_places.files import FoundFile
+from resources.shards.left_out import hidden_folder, is_unread
+from resources.shards.listing import Listing, SourceFolder, list_shards
 
 
 def listed(top: Path, *, hidden: bool = False, form: str = "auto") -> Listing:

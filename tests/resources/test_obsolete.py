@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from resources.ledger import Ledger, lease_name
-from resources.obsolete import remove_obsolete
-from resources.records import FileRecord, Record
+from resources.ledger.ledger import Ledger, lease_name
+from resources.ledger.obsolete import remove_obsolete
+from resources.ledger.records import FileRecord, Record
 from resources.storage.holders import Process
 from resources.storage.leases import Held
 from resources.storage.local import LocalStorage

@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 import pytest
 import xxhash
 
-from resources.outside_stream import BLOCK, OtherBytesError, OutsideStream
+from resources.outside.stream import BLOCK, OtherBytesError, OutsideStream
 
 CONTENT = random.Random(1).randbytes(5 * BLOCK + 1234)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from resources.hashing import content_digest
-from resources.packed_digests import PackedDigests, digests_named, pack
-from resources.records import Record, decode_record, encode_record, partition_digest
-from resources.snapshots import Seen, decode_snapshot, encode_snapshot
+from resources.ledger.packed_digests import PackedDigests, digests_named, pack
+from resources.ledger.records import Record, decode_record, encode_record, partition_digest
+from resources.ledger.snapshots import Seen, decode_snapshot, encode_snapshot
 
 
 def many(seed: str, count: int = 100) -> dict[str, str]:

@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-from resources.processes import Birth, birth, has_ended, start_ticks
+from resources.processes.alive import Birth, birth, has_ended, start_ticks
 
-PROGRAM = "import os; from resources.processes import birth; print(os.getpid(), *birth(os.getpid()))"
+PROGRAM = "import os; from resources.processes.alive import birth; print(os.getpid(), *birth(os.getpid()))"
 
 
 def test_this_process_runs_and_one_that_has_ended_does_not() -> None:

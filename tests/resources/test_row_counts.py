@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resources.documents.row_counts import SourcesOfRows, added, by_power, counted_by_power
 from resources.formats.row_tables import ROW, RowTable
-from resources.row_counts import SourcesOfRows, added, by_power, counted_by_power
 
 NAMES = st.text(string.ascii_lowercase, min_size=1, max_size=48)
 ROWS = st.lists(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources import score_histograms
+from resources.documents import score_histograms
+from resources.documents.score_histograms import ScoreHistograms, added, edges
 from resources.formats.attributes import Span
-from resources.score_histograms import ScoreHistograms, added, edges
 
 SCORES = st.one_of(
     st.integers(-20, 20).map(float),

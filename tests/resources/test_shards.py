@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources.errors import BadFileError, ConfigError, StorageError
-from resources.raw_files import glob_pattern, may_hold
-from resources.shards import (
+from resources.raw_places.files import glob_pattern, may_hold
+from resources.shards.listing import (
     MAX_NAME,
     Listing,
     Shard,
@@ -185,7 +185,7 @@ def test_a_dash_beside_a_slash_is_told_from_one_on_the_other_side(tmp_path: Path
 def test_two_files_with_one_key_are_refused_with_both_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, "a b.jsonl")
     put(tmp_path, "a/b.jsonl")
-    monkeypatch.setattr("resources.shards.shard_name", lambda path: path.partition(".")[0].replace(" ", "--"))
+    monkeypatch.setattr("resources.shards.listing.shard_name", lambda path: path.partition(".")[0].replace(" ", "--"))
     with pytest.raises(ConfigError, match=r"s/a b\.jsonl.* s/a/b\.jsonl|s/a/b\.jsonl.* s/a b\.jsonl"):
         listed(tmp_path)
 

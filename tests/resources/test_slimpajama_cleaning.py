@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.slimpajama_cleaning import clean, cleaned_length
+from resources.documents.slimpajama_cleaning import clean, cleaned_length
 
 EVERY_CODE_POINT = [chr(code) for code in range(sys.maxunicode + 1)]
 # Few kinds of characters, so that runs of spaces, punctuation and lengthening letters meet often.

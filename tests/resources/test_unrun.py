@@ -19,8 +19,8 @@ KERNELS = [
 USE = """
 import sys
 import numpy as np
-from resources.compiling import missing
-from resources.jit import compile_seconds
+from resources.kernels.compiling import missing
+from resources.kernels.jit import compile_seconds
 from corpus_assets.dedup.kernels.compare import agreeing
 from corpus_assets.dedup.kernels.forest import merge
 from resources.formats.kernels.planes import split_planes
@@ -47,7 +47,7 @@ assert compile_seconds() == 0
 def test_kernels_that_were_compiled_for_others_are_found_and_right(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(TOP)}
     compiling = subprocess.Popen(
-        [sys.executable, "-P", "-m", "resources.compiling"], stdin=subprocess.PIPE, env=environment, cwd=TOP
+        [sys.executable, "-P", "-m", "resources.kernels.compiling"], stdin=subprocess.PIPE, env=environment, cwd=TOP
     )
     assert compiling.stdin is not None
     compiling.stdin.write(" ".join(KERNELS).encode() + b"\n")

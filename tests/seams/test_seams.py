@@ -12,9 +12,9 @@ import pytest
 
 import resources
 from corpus_assets.cli.verify import verify
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.errors import ConfigError
-from resources.formats.hdf5 import read_hdf5
+from resources.formats.hdf5.reader import read_hdf5
 from resources.stage.partition import Partition
 from tests.build.small import digests, drive, opened, prose, write_config, write_raw, write_small
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_losses, split_losses
-from resources.ledger import Record
-from resources.shards import Listing, Shard
+from resources.ledger.ledger import Record
+from resources.shards.listing import Listing, Shard
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.cli.verify import verify
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.streams.rows import packed
 from resources.errors import ConfigError
 from resources.formats.codecs import open_zstd

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.corpus import Corpus
-from resources.ledger import Record
+from corpus_assets.corpus.corpus import Corpus
+from resources.ledger.ledger import Record
 from tests.build.small import Rows, Work, drive, opened, prose, raw_rows, write_raw, write_small
 
 REMOVE = {"remove": {"location": "lists/*.txt"}}

@@ -9,12 +9,12 @@ import pytest
 
 from corpus_assets.cli.absent import run
 from corpus_assets.cli.console import FAILED
-from corpus_assets.corpus import Corpus
-from corpus_assets.step import Step
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from corpus_assets.takedown.assets import lists_of
 from resources.errors import ConfigError, StorageError
 from resources.raw_places import connection, hub, remote
-from resources.storage.s3_client import client, traffic
+from resources.storage.s3.client import client, traffic
 from tests.build.small import contents, drive, live_records, opened, raw_rows, write_small
 from tests.hub_server import REPOSITORY, hub_of
 from tests.object_store import Server

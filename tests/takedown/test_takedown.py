@@ -11,8 +11,8 @@ import yaml
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.config.loading import parse_config
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.reading.loading import parse_config
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.takedown.lists import entries
 from docs.generate import FOLDER
 from resources.errors import ConfigError

@@ -10,7 +10,7 @@ import pytest
 from corpus_assets.normalize import reading
 from corpus_assets.takedown import assets
 from resources.formats.documents import Document
-from resources.raw_files import FoundFile
+from resources.raw_places.files import FoundFile
 from resources.raw_places.local import LocalFolder
 from tests.build.small import Work, drive, opened, raw_rows
 from tests.takedown.test_takedown import ONE, built_once, verify, work, write_list

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from corpus_assets.config.datasets import (
+from corpus_assets.config.datasets.modes import (
     ChatDataset,
     DPODataset,
     FIMDataset,

@@ -20,7 +20,7 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError
 from resources.hashing import content_digest
-from resources.user_cache import keep
+from resources.user.cache import keep
 from tests.golden import shared
 
 FAST: tuple[LibraryName, ...] = ("gigatoken", "fastokens")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.config.datasets import DatasetSection
-from corpus_assets.tokenize.by_source import BySource, Runs
+from corpus_assets.config.datasets.modes import DatasetSection
+from corpus_assets.tokenize.counts.by_source import BySource, Runs
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import mode_of
-from corpus_assets.tokenize.statistics import Statistics
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.sections import fim, lm, lm_vsl, window
 

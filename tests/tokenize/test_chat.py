@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets import ChatDataset
+from corpus_assets.config.datasets.modes import ChatDataset
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes import turns
-from corpus_assets.tokenize.modes.chat import chat_encoder, chat_rows, chat_vsl_rows
-from corpus_assets.tokenize.modes.chat_encoding import ChatEncoder, ChatSequence
-from corpus_assets.tokenize.modes.chat_input import talk_of
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.chat import chat_encoder, chat_rows, chat_vsl_rows
+from corpus_assets.tokenize.modes.chat.encoding import ChatEncoder, ChatSequence
+from corpus_assets.tokenize.modes.chat.input import talk_of
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.mode import Tools
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages

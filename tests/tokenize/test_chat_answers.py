@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.modes.chat import CHAT, chat_control, chat_rows
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue
+from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.modes.chat.chat import CHAT, chat_control, chat_rows
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
 from corpus_assets.tokenize.modes.mode import Tools
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages

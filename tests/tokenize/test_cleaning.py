@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.config.datasets.options import Cleaning
 from corpus_assets.tokenize.encode.cleaning import clean, detokenize_wikitext, split_text
 
 marks = st.text(st.sampled_from(list("ab ()[]{}\"'\n\t=N°@-,.:;!?s\u00a0")), max_size=60)

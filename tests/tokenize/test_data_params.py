@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from corpus_assets.tokenize.data_params import data_params, encode_data_params
-from corpus_assets.tokenize.statistics import Statistics
-from resources.formats.hdf5_layout import LM_FEATURES
+from corpus_assets.tokenize.counts.data_params import data_params, encode_data_params
+from corpus_assets.tokenize.counts.statistics import Statistics
+from resources.formats.hdf5.layout import LM_FEATURES
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 
 OPTIONS: dict[str, Any] = {

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes import dpo as dpo_mode
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo import formatted_rows
 from corpus_assets.tokenize.modes.dpo_pairs import Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
-from corpus_assets.tokenize.statistics import Statistics
 from resources.formats.examples import Example, Messages
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.sections import dpo

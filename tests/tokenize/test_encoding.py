@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode import cuts
 from corpus_assets.tokenize.encode import texts as encoding
 from corpus_assets.tokenize.encode.texts import encode_long, encode_texts, utf8_length
 from corpus_assets.tokenize.ragged import Ragged
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from tests.golden import shared
@@ -144,10 +144,10 @@ def test_utf8_length(text: str) -> None:
 
 _LONG = """
 import resource, sys
-from corpus_assets.config.datasets import LMDataset
+from corpus_assets.config.datasets.modes import LMDataset
 from corpus_assets.tokenize.encode.backends import accelerate
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 
@@ -181,10 +181,10 @@ _STRETCH = """
 import base64, resource, sys, time
 from pathlib import Path
 from random import Random
-from corpus_assets.config.datasets import LMDataset
+from corpus_assets.config.datasets.modes import LMDataset
 from corpus_assets.tokenize.encode.backends import accelerate
 from corpus_assets.tokenize.encode.texts import encode_texts
-from corpus_assets.tokenize.statistics import Statistics
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 
 file, seen = Path(sys.argv[1]), Statistics()

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from corpus_assets.config.ready_templates import READY, ready_template
-from corpus_assets.tokenize.modes.chat import chat_control, chat_rows
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue
+from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.modes.chat.chat import chat_control, chat_rows
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
 from corpus_assets.tokenize.modes.mode import Tools
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 from resources.formats.examples import Example, Messages
 from tests.tokenize.conversations import Family, conversations

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets import FIMDataset
+from corpus_assets.config.datasets.modes import FIMDataset
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes import fim as fim_mode
 from corpus_assets.tokenize.modes.fim import FIM, fim_documents, text_pieces
 from corpus_assets.tokenize.modes.fim_rows import fim_rows, trimmed
@@ -17,7 +18,6 @@ from corpus_assets.tokenize.modes.fim_transform import KeyedDecisions
 from corpus_assets.tokenize.modes.lm import lm_rows
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.ragged import Ids, Ragged
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 from tests.tokenize.byte_tokenizer import ByteTokenizer

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets import DPODataset
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue
+from corpus_assets.config.datasets.modes import DPODataset
+from corpus_assets.tokenize.counts.statistics import Statistics, merge
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
 from corpus_assets.tokenize.modes.dpo import formatted_rows
 from corpus_assets.tokenize.modes.dpo_pairs import Roles
 from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
 from corpus_assets.tokenize.ragged import Ids
-from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.formats.examples import Example
 from tests.golden import shared

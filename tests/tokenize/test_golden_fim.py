@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets import FIMDataset
+from corpus_assets.config.datasets.modes import FIMDataset
+from corpus_assets.tokenize.counts.statistics import Statistics, merge
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
 from corpus_assets.tokenize.modes.fim_transform import Decisions, KeyedDecisions
 from corpus_assets.tokenize.modes.lm import RowBuilder
-from corpus_assets.tokenize.statistics import Statistics, merge
 from tests.golden import shared
 from tests.tokenize.reference_reading import case, cases, chunks, file_name, leftover_name
 from tests.tokenize.sections import cleaning, fim

@@ -18,15 +18,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.counts.statistics import Statistics, merge
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.lm import RowBuilder
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
-from corpus_assets.tokenize.statistics import Statistics, merge
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.formats.hdf5 import read_hdf5
-from resources.formats.hdf5_layout import FEATURES_BY_CHANNELS, LM_FEATURES
-from resources.formats.hdf5_writer import write_hdf5
+from resources.formats.hdf5.layout import FEATURES_BY_CHANNELS, LM_FEATURES
+from resources.formats.hdf5.reader import read_hdf5
+from resources.formats.hdf5.writer import write_hdf5
 from tests.golden import GOLDEN, shared
 from tests.tokenize.counting import count
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name, leftover_name, paths

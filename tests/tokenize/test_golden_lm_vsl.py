@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.counts.statistics import Statistics, merge
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.modes.lm_vsl import VSLBuilder
-from corpus_assets.tokenize.statistics import Statistics, merge
 from tests.golden import shared
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name
 from tests.tokenize.sections import cleaning, lm_vsl, window

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.counts.statistics import Statistics, merge
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.modes.summarization import summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.statistics import Statistics, merge
 from resources.formats.examples import Example
 from tests.golden import shared
 from tests.tokenize import tokenizers_for_tests

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from resources.errors import BadFileError
-from resources.formats.hdf5 import read_hdf5
-from resources.formats.hdf5_layout import LM_FEATURES, VSL_FEATURES, Attribute
-from resources.formats.hdf5_writer import CHUNKS_AT_ONCE, WriteSummary, write_hdf5
+from resources.formats.hdf5.layout import LM_FEATURES, VSL_FEATURES, Attribute
+from resources.formats.hdf5.reader import read_hdf5
+from resources.formats.hdf5.writer import CHUNKS_AT_ONCE, WriteSummary, write_hdf5
 
 ATTRIBUTES: dict[str, Attribute] = {
     "mode": "LMData",

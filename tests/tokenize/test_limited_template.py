@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.modes import limited_template as module
-from corpus_assets.tokenize.modes.chat import chat_rows
-from corpus_assets.tokenize.modes.chat_template import ChatTemplate, Dialogue, TemplateFault
-from corpus_assets.tokenize.modes.limited_template import Found, LimitedTemplate, open_template, try_template
+from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.modes.chat import limited_template as module
+from corpus_assets.tokenize.modes.chat.chat import chat_rows
+from corpus_assets.tokenize.modes.chat.limited_template import Found, LimitedTemplate, open_template, try_template
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.mode import Tools
-from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import Example, Messages
-from resources.limited_work import Limits
+from resources.processes.limited_work import Limits
 from tests.tokenize.sections import chat
 from tests.tokenize.test_chat import CHATML, LLAMA_2, LLAMA_3, TOOLS, ZEPHYR, example, talk, tokenizer
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets import LMDataset
+from corpus_assets.config.datasets.modes import LMDataset
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.lm import RowBuilder, lm_rows
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
-from corpus_assets.tokenize.statistics import Statistics
 from tests.tokenize.counting import count
 from tests.tokenize.sections import lm
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpus_assets.config.datasets import SECTIONS, dataset_section
+from corpus_assets.config.datasets.modes import SECTIONS, dataset_section
 from corpus_assets.tokenize.modes.registry import MODES, mode_of
 from tests.tokenize import sections
 

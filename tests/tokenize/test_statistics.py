@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.statistics import Statistics, merge
+from corpus_assets.tokenize.counts.statistics import Statistics, merge
 
 counts = st.integers(0, 10**9)
 reasons = st.dictionaries(st.sampled_from(["no_label", "empty_text", "packed_tail"]), st.integers(1, 99)).map(Counter)

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode import texts as encoding
 from corpus_assets.tokenize.modes.lm import lm_rows, lm_rows_over_files
 from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.rows.layouts import PACKED_TEXTS, TEXTS
-from corpus_assets.tokenize.statistics import Statistics
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.counting import count
 from tests.tokenize.sections import lm, lm_vsl

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes import turns
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.modes.summarization import summarization_rows, summarization_vsl_rows
-from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
 from resources.formats.examples import Example
 from tests.tokenize.sections import summarization, summarization_vsl

@@ -9,7 +9,7 @@ import pytest
 from corpus_assets.tokenize import tokenizer as module
 from corpus_assets.tokenize.tokenizer import check_template, check_tokenizer, check_tokens, vocabulary_note
 from resources.errors import ConfigError
-from resources.ledger import Record
+from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 from tests.tokenize.tokenizers_for_tests import trained

@@ -17,7 +17,7 @@ from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, Tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import BadFileError, ConfigError
 from tests.golden import shared
-from tests.tokenize.reference_reading import INDEX, case
+from tests.tokenize.reference_reading import case, cases
 from tests.tokenize.tokenizers_for_tests import (
     BOS_TEMPLATE,
     CONTROL,
@@ -62,12 +62,12 @@ def test_ids_are_those_of_the_library_with_control_tokens_matched(name: str) -> 
 
 
 def test_every_golden_case_has_its_tokenizer() -> None:
-    rows = json.loads(INDEX.read_text()) if INDEX.is_file() else []
-    for row in rows:
-        if row["legacy_defect"] is None:  # one of them counts a separator that is never used
-            tokenizer, known = for_case(case(row["id"])), case(row["id"])["tokenizer"]
+    for name in cases():
+        given = case(name)
+        if given["legacy_defect"] is None:  # one of them counts a separator that is never used
+            tokenizer, known = for_case(given), given["tokenizer"]
             found = (tokenizer.eos_id, tokenizer.pad_id, tokenizer.vocab_size)
-            assert found == (known["eos_id"], known["pad_id"], known["vocab_size"]), row["id"]
+            assert found == (known["eos_id"], known["pad_id"], known["vocab_size"]), name
 
 
 def test_gpt2_files_equal_its_tokenizer_json() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.dataset_options import PairTruncation
+from corpus_assets.config.datasets.options import PairTruncation
 from corpus_assets.tokenize.modes.truncation import Cut, Frame, cut_pairs
 
 RULES: tuple[PairTruncation, ...] = ("prompt_start", "prompt_end", "completion_end", "oldest_turns")

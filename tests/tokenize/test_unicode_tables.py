@@ -14,7 +14,7 @@ from corpus_assets.tokenize.encode.backends import LibraryName, accelerate
 from corpus_assets.tokenize.encode.unicode_tables import UnlikeCharacters, probe, utf8_texts
 from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
-from resources.user_cache import kept_or_made
+from resources.user.cache import kept_or_made
 from tests.tokenize.test_backends import equal, real, trained
 
 # A combining mark of Unicode 11 and a letter of Unicode 17.

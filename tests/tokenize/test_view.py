@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.view import LIMIT, described, is_described
 from corpus_assets.tokenize.rows.vsl import VSLPacker
-from corpus_assets.tokenize.statistics import Statistics
-from resources.formats.hdf5_layout import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
+from resources.formats.hdf5.layout import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.sections import lm_vsl
 

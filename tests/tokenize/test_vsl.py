@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Packed
-from corpus_assets.config.datasets import VSLDataset
+from corpus_assets.config.datasets.modes import VSLDataset
+from corpus_assets.config.datasets.options import Packed
 from corpus_assets.packing.bins import METHODS, pack
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.lm_vsl import lm_vsl_rows
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ragged
 from corpus_assets.tokenize.rows.vsl import VSLPacker
-from corpus_assets.tokenize.statistics import Statistics
 from tests.tokenize.sections import lm_vsl, window
 
 PAD, EOS = 99, 98

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.raw.sample import write_sample
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.raw.sample.writing import write_sample
 from corpus_assets.tracing.look import Look
 from tests.build.small import drive, opened, prose, write_config
 from tests.tracing.ways import all_ways, ends_of, recorded

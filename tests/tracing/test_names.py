@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.names import named
 from corpus_assets.viewer.app import standing_alone
-from resources.document_names import CUT, LONGEST, document_name, ids_of, is_named, parts_of, shown_id, start_of
+from resources.documents.names import CUT, LONGEST, document_name, ids_of, is_named, parts_of, shown_id, start_of
 from tests.build.small import prose
 from tests.data.building import build, open_corpus, write_rows
 

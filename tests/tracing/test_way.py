@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.tracing.exports import trace_export
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.tracing.from_tokens.exports import trace_export
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.step import Step, Way
 from corpus_assets.tracing.way import way_of

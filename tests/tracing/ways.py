@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.filter.assets import READ
 from corpus_assets.raw.bad_rows import GAPS
 from corpus_assets.tracing.look import Look

@@ -15,10 +15,10 @@ from dagster._core.storage.partition_status_cache import AssetPartitionStatus
 from benchmarks.event_log import KEY, partition, store_events
 from benchmarks.ui_server import Server, serving
 from corpus_assets.checking import asset_key
-from corpus_assets.orchestration.build import build
-from corpus_assets.orchestration.instance import prepare, project_instance
-from corpus_assets.orchestration.postgres import VARIABLE, database_url
-from corpus_assets.orchestration.provenance import DATA_VERSION
+from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.home.postgres import VARIABLE, database_url
+from corpus_assets.orchestration.instance.instance import prepare, project_instance
+from corpus_assets.orchestration.shown.provenance import DATA_VERSION
 from resources.errors import ConfigError, StorageError
 from tests.build.small import opened, prose, write_raw, write_small
 from tests.orchestration.runs import Runs
@@ -157,6 +157,6 @@ def test_a_server_that_does_not_answer_is_one_sentence(tmp_path: Path, monkeypat
 
 def test_without_the_package_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "postgresql://host/db")
-    monkeypatch.setattr("corpus_assets.orchestration.postgres.find_spec", lambda _: None)
+    monkeypatch.setattr("corpus_assets.orchestration.home.postgres.find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"pip install 'corpus-assets\[postgres\]'"):
         prepare(tmp_path)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.ui_server import Server, serving
-from corpus_assets.orchestration.services import RESTARTS
+from corpus_assets.orchestration.instance.services import RESTARTS
 from tests.build.small import opened, write_small
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 import yaml
 
-from corpus_assets.orchestration.build import build
+from corpus_assets.orchestration.building.build import build
 from resources.storage.holders import this_process
 from tests.build.small import opened
 from tests.orchestration.runs import Runs

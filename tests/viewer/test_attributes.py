@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.viewer.app import standing_alone
 from resources.formats.attributes import attribute_rows
 from resources.stage.partition import Partition

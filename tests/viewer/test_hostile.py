@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from corpus_assets.viewer.app import standing_alone
-from corpus_assets.viewer.documents import TEXT, pieces
+from corpus_assets.viewer.documents.page import TEXT, pieces
 from corpus_assets.viewer.site import seen, short
 from tests.data.building import build, open_corpus, write_rows
 

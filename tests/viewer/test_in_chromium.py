@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from corpus_assets.raw.sample import write_sample
+from corpus_assets.raw.sample.writing import write_sample
 from tests.build.small import drive, opened
 from tests.viewer.browser import Browser, chromium, find_chromium
 from tests.viewer.served import served

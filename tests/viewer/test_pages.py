@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from corpus_assets import numbers
 from corpus_assets.viewer.opened import View
 from resources.errors import ReadOnlyError
-from resources.records import partition_name
+from resources.ledger.records import partition_name
 from resources.stage.partition import Partition
 from tests.build.small import live_records, opened
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from corpus_assets.tracing.rows import TooLongError
-from corpus_assets.viewer import why
+from corpus_assets.tracing.from_tokens.rows import TooLongError
 from corpus_assets.viewer.app import standing_alone
 from corpus_assets.viewer.config import _shown, differences
+from corpus_assets.viewer.documents import why
 from corpus_assets.viewer.opened import Looks, View
 from corpus_assets.viewer.report import policy
 from resources.stage.partition import Partition

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus_assets.viewer import reading
-from resources.records import FileRecord, Record
+from resources.ledger.records import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.viewer.app import PAGES, standing_alone
 from resources.errors import CorpusError
 from tests.build.small import opened

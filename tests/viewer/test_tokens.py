@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from corpus_assets.config.exports import EXPORTS, export_section
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.datasets.exports import EXPORTS, export_section
+from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.datasets import exported_datasets
 from corpus_assets.export.format import Build
 from corpus_assets.viewer.app import standing_alone
 from corpus_assets.viewer.site import seen
-from corpus_assets.viewer.token_text import cells
-from resources.formats.hdf5 import read_hdf5
+from corpus_assets.viewer.tokens.text import cells
+from resources.formats.hdf5.reader import read_hdf5
 from tests.build.small import drive, opened, prose, write_raw, write_small
 from tests.export.exported import partitions, tokenizer_of
 from tests.export.test_every_format import dataset

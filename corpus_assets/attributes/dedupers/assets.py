@@ -13,10 +13,10 @@ from corpus_assets.attributes.dedupers.earlier import seen
 from corpus_assets.attributes.dedupers.hashes import HASHES, hashes, is_compared
 from corpus_assets.attributes.dedupers.marks import is_scored_in_integers, marks
 from corpus_assets.attributes.dedupers.subjects import PARTS
-from corpus_assets.config.dedupers import Deduper
+from corpus_assets.config.selection.dedupers import Deduper
+from resources.documents.looked_for import absent_names, missing
 from resources.formats.row_tables import NAMES, TEXTS
-from resources.looked_for import absent_names, missing
-from resources.raw_files import printable
+from resources.raw_places.files import printable
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition

@@ -1,10 +1,10 @@
 """Which compiled functions the assets of a deduper call: a build compiles these, and no others, ahead."""
 
 from corpus_assets.attributes.dedupers.subjects import PARTS
-from corpus_assets.config.dedupers import Deduper
+from corpus_assets.config.selection.dedupers import Deduper
 
 KERNELS = "corpus_assets.attributes.dedupers.kernels"
-_FIND_WORDS = "corpus_assets.attributes.kernels.word_breaks.find_words"
+_FIND_WORDS = "corpus_assets.attributes.kernels.word_breaks.boundaries.find_words"
 
 
 def of_hashes(rule: Deduper) -> tuple[str, ...]:

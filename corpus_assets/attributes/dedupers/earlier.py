@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.dedupers.distinct import BYTES_PER_HASH, RANGES, range_starts
 from corpus_assets.attributes.dedupers.first_seen import Hashes, SeenHashes, SeenInFilter
-from corpus_assets.config.dedupers import Deduper
+from corpus_assets.config.selection.dedupers import Deduper
 from resources.errors import LedgerError
 from resources.stage.partition import Partition
 from resources.stage.partitions import in_order_of_paths

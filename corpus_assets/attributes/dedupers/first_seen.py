@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dedupers import Bloom
+from corpus_assets.config.selection.dedupers import Bloom
 from resources.errors import ConfigError
 
 Hashes = NDArray[np.uint64]

@@ -5,9 +5,9 @@ import numpy as np
 from corpus_assets.attributes.dedupers.distinct import RANGES, Distinct
 from corpus_assets.attributes.dedupers.parts import PART, parts_of
 from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, PARTS, blocks
-from corpus_assets.config.dedupers import Deduper
-from resources.looked_for import LookedFor, numbers_of
-from resources.shards import Shard
+from corpus_assets.config.selection.dedupers import Deduper
+from resources.documents.looked_for import LookedFor, numbers_of
+from resources.shards.listing import Shard
 from resources.stage.task import Task
 
 HASHES = "hashes"

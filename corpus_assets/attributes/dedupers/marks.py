@@ -11,7 +11,7 @@ from corpus_assets.attributes.dedupers.earlier import seen_in
 from corpus_assets.attributes.dedupers.hashes import is_marked
 from corpus_assets.attributes.dedupers.subjects import PARTS
 from corpus_assets.attributes.tagging import DIGITS
-from corpus_assets.config.dedupers import Deduper
+from corpus_assets.config.selection.dedupers import Deduper
 from resources.formats.attributes import Span
 from resources.formats.row_tables import identifiers
 from resources.stage.partition import Partition

@@ -14,7 +14,7 @@ from corpus_assets.attributes.characters import character_flags, code_points
 from corpus_assets.attributes.dedupers.subjects import PARTS, Block
 from corpus_assets.attributes.kernels.flags import SPACE, UNICODE_SPACE
 from corpus_assets.attributes.taggers.uniseg import word_break_classes
-from corpus_assets.config.dedupers import Deduper
+from corpus_assets.config.selection.dedupers import Deduper
 
 PART = np.dtype([("row", "<u4"), ("start", "<u4"), ("end", "<u4"), ("hashes", "<u4"), ("counted", "<u4")])
 """row: of its document in the shard; start, end: its span in code points of the text; hashes: how many it has;
@@ -161,7 +161,7 @@ def _blank(codes: Codes, parts: _Parts, rule: Deduper) -> NDArray[np.bool_]:
 
 def _words(codes: Codes, parts: _Parts, rule: Deduper) -> _Words:
     """Returns the words of all parts (UAX #29), those of punctuation included."""
-    from corpus_assets.attributes.kernels.word_breaks import find_words
+    from corpus_assets.attributes.kernels.word_breaks.boundaries import find_words
 
     flags = _unicode_space() if rule.compat else character_flags()
     return _Words(*find_words(codes, flags, word_break_classes(), parts.starts, parts.ends))

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from resources.documents.looked_for import LookedFor
 from resources.formats.documents import Document
-from resources.looked_for import LookedFor
 
 PARTS = ("paragraphs", "ngrams")
 """Values of `by` that compare parts of texts; the others compare one subject of each document."""

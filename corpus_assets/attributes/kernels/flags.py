@@ -1,6 +1,6 @@
 """Bits of the table of character properties, and the kinds of other tables."""
 
-from resources.jit import read_only
+from resources.kernels.jit import read_only
 
 CODES = read_only("uint32")
 """The code points of a text, as kernels are compiled for them."""

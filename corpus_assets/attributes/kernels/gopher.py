@@ -8,7 +8,7 @@ from corpus_assets.attributes.kernels.ngrams import measure_ngrams, number_words
 from corpus_assets.attributes.kernels.text_lines import measure_text_lines
 from corpus_assets.attributes.kernels.units import split_words
 from corpus_assets.attributes.kernels.word_measures import measure_words, median_length
-from resources.jit import ahead, kernel
+from resources.kernels.jit import ahead, kernel
 
 
 @ahead(f"{CODES}, uint8[::1], uint32[::1], boolean")

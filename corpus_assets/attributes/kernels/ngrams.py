@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES
 from corpus_assets.attributes.kernels.stretches import same
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import ALONE, CODES, WHITESPACE
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 _SPACE = 32
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, DIGIT, SPACE
-from resources.jit import ahead, helper, inlined, kernel
+from resources.kernels.jit import ahead, helper, inlined, kernel
 
 _NEWLINE, _AT, _DOT, _OPEN, _CLOSE, _SPACE, _DASH = 10, 0x40, 0x2E, 0x28, 0x29, 0x20, 0x2D
 _COMMA, _QUESTION, _EXCLAMATION, _SEMICOLON, _COLON = 0x2C, 0x3F, 0x21, 0x3B, 0x3A

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, PICTURE_OR_PUNCTUATION
-from resources.jit import ahead, kernel
+from resources.kernels.jit import ahead, kernel
 
 
 @ahead(f"{CODES}, uint8[::1], int64[::1], int64[::1]")

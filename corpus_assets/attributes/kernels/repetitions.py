@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, SPACE
 from corpus_assets.attributes.kernels.stretches import same
-from resources.jit import ahead, helper, inlined, kernel
+from resources.kernels.jit import ahead, helper, inlined, kernel
 
 _NEWLINE = 10
 _BASE = np.uint64(0x9E3779B97F4A7C15)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, SPACE
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 _DOTTED_I, _I = 0x130, 0x69
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES
 from corpus_assets.attributes.kernels.ngrams import number_words
-from resources.jit import ahead, kernel
+from resources.kernels.jit import ahead, kernel
 
 _NEWLINE, _ELLIPSIS = 0x0A, 0x2026
 _STAR, _DASH = 0x2A, 0x2D

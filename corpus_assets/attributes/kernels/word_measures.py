@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import ALPHABETIC, CODES
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 _HASH, _ELLIPSIS = 0x23, 0x2026
 _LONGEST_REQUIRED = 4

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from corpus_assets.attributes.characters import character_flags, code_points, codes
 from corpus_assets.attributes.terms import Automaton, Terms, automaton
 from corpus_assets.attributes.units import Positions, marked
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.formats.attributes import Span
-from resources.tagger import Spans, Tagger, Text
 
 FEWEST_WORDS = 3
 ENDINGS = '.?!"'

@@ -19,10 +19,10 @@ from corpus_assets.attributes.taggers.languages import (
     types_of,
 )
 from corpus_assets.attributes.units import paragraphs
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.errors import BadFileError
 from resources.formats.attributes import Span
 from resources.outside_files import OutsideFile
-from resources.tagger import Spans, Tagger, Text
 
 LABEL = "__label__"
 _WHITESPACE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import character_flags, codes
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.formats.attributes import Span
-from resources.tagger import Spans, Tagger, Text
 
 REQUIRED = ("the", "be", "to", "of", "and", "that", "have", "with")
 _MOST_COMMON = {n: f"fraction_of_characters_in_most_common_{n}grams" for n in range(2, 5)}

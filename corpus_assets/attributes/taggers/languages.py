@@ -6,8 +6,8 @@ from functools import cache, partial
 from typing import Any, cast
 
 from corpus_assets.attributes.units import paragraphs
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.formats.attributes import Span
-from resources.tagger import Spans, Tagger, Text
 
 Language = tuple[str, float]
 Detect = Callable[[str], Sequence[Language]]

@@ -4,7 +4,7 @@ import numpy as np
 
 from corpus_assets.attributes.characters import character_flags, codes
 from corpus_assets.attributes.units import Positions, counted, paragraphs
-from resources.tagger import Spans, Tagger, Text
+from resources.documents.tagger import Spans, Tagger, Text
 
 
 def char_length(text: Text) -> Spans:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.formats.attributes import Span
-from resources.tagger import Spans, Tagger, Text
 
 PLACES = ("creativecommons.org/licenses", "creativecommons.org/publicdomain")
 _LINK = (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from corpus_assets.attributes.characters import CODE_POINTS, character_flags, codes
 from corpus_assets.attributes.kernels.flags import ALONE, LETTER, NUMBER, UNICODE_SPACE, WHITESPACE
 from corpus_assets.attributes.units import Positions, counted, paragraphs
-from resources.tagger import Spans, Tagger, Text
+from resources.documents.tagger import Spans, Tagger, Text
 
 _KINDS = {"L": LETTER, "N": NUMBER, "P": ALONE}
 

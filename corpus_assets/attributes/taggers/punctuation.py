@@ -2,7 +2,7 @@
 
 from corpus_assets.attributes.characters import character_flags, codes
 from corpus_assets.attributes.units import marked, paragraphs
-from resources.tagger import Spans, Tagger, Text
+from resources.documents.tagger import Spans, Tagger, Text
 
 
 def not_alphanum_paragraph(text: Text) -> Spans:

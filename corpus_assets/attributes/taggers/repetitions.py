@@ -4,8 +4,8 @@ import numpy as np
 
 from corpus_assets.attributes.characters import character_flags, codes
 from corpus_assets.attributes.units import Positions, all_paragraphs, counted
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.formats.attributes import Span
-from resources.tagger import Spans, Tagger, Text
 
 
 def repetitions(text: Text) -> Spans:

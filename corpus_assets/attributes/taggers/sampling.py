@@ -1,7 +1,7 @@
 """A random number per document, to draw samples by."""
 
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.hashing import keyed_hash
-from resources.tagger import Spans, Tagger, Text
 
 
 def random_number(text: Text) -> Spans:

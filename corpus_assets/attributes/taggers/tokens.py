@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.taggers.repetitions import TYPES as REPETITIONS
 from corpus_assets.attributes.units import all_paragraphs
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.errors import BadFileError
 from resources.formats.attributes import Span
 from resources.outside_files import OutsideFile
-from resources.tagger import Spans, Tagger, Text
 
 MOST_TOKENS_OF_A_UNIT = 13
 LEAST_TIMES = 3

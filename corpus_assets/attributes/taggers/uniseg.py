@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import CODE_POINTS, character_flags, codes
-from corpus_assets.attributes.kernels import break_classes
+from corpus_assets.attributes.kernels.word_breaks import classes as break_classes
 from corpus_assets.attributes.units import Paragraphs, Positions, all_paragraphs, counted, paragraphs
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.formats.attributes import Span
-from resources.tagger import Spans, Tagger, Text
 
 _CLASSES = {
     "CR": break_classes.CR,
@@ -51,7 +51,7 @@ def word_break_classes() -> NDArray[np.uint8]:
 def _segments(text: Text, starts: Positions, ends: Positions) -> NDArray[np.int64]:
     """Returns how many segments each part has, stripped of whitespace, and how many are not only whitespace."""
     from corpus_assets.attributes.kernels.units import strip_parts
-    from corpus_assets.attributes.kernels.word_breaks import count_segments
+    from corpus_assets.attributes.kernels.word_breaks.boundaries import count_segments
 
     points, flags = text.once(codes), character_flags()
     counts: NDArray[np.int64] = count_segments(

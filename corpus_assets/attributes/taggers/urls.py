@@ -8,8 +8,8 @@ from typing import Any
 from corpus_assets.attributes.addresses import LOOPBACK, Variants, address, hosts, hosts_of_dolma, listed
 from corpus_assets.attributes.lists import Site, addresses_in, lines_of, set_of, sites_in
 from corpus_assets.attributes.string_set import StringSet
+from resources.documents.tagger import Spans, Tagger, Text
 from resources.outside_files import OutsideFile
-from resources.tagger import Spans, Tagger, Text
 
 KIND = "url"
 UNSUITED = frozenset(

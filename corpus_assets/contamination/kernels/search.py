@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.contamination.kernels.words import MULTIPLIER, SHIFT
-from resources.jit import ahead, inlined, kernel, read_only
+from resources.kernels.jit import ahead, inlined, kernel, read_only
 
 _SIXTY_FOUR = np.uint64(64)
 _ONE, _SIX, _TWELVE, _MASK = np.uint64(1), np.uint64(6), np.uint64(12), np.uint64(63)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.contamination.kernels.kinds import ALONE, BREAK, KIND_SHIFT, LETTER, SEVERAL
 from resources.formats.kernels.utf8 import decoded
-from resources.jit import ahead, inlined, kernel, read_only
+from resources.kernels.jit import ahead, inlined, kernel, read_only
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dedup import Rule
+from corpus_assets.config.selection.dedup import Rule
 from corpus_assets.dedup.documents.numbering import Documents
 
 Facts = Mapping[Rule, Callable[[Documents], NDArray[np.integer[Any]]]]

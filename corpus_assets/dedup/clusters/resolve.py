@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dedup import Rule
+from corpus_assets.config.selection.dedup import Rule
 from corpus_assets.dedup.clusters.guard import Finding, GuardRules, examine, lowest_agreements, suspects
 from corpus_assets.dedup.clusters.keep import Facts, best, ranking
 from corpus_assets.dedup.clusters.union_find import UnionFind

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.clusters.guard import Examined, Finding
-from resources.document_names import shown_id
+from resources.documents.names import shown_id
 
 WORST = 20
 MIN_JUDGED = 20

@@ -1,10 +1,10 @@
-"""Cleaning in one pass over UTF-8 bytes (the definition is resources/slimpajama_cleaning.py)."""
+"""Cleaning in one pass over UTF-8 bytes (the definition is resources/documents/slimpajama_cleaning.py)."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import decoded, encoded
-from resources.jit import ahead, helper, kernel
+from resources.kernels.jit import ahead, helper, kernel
 
 BEYOND = 0xFFFFFFFE
 """Class of a code point whose lower case the table does not know."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, kernel
+from resources.kernels.jit import ahead, kernel
 
 
 @ahead("uint32[::1], uint32[:, ::1]")

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.kernels.compare import agreeing_bits
-from resources.jit import ahead, kernel
+from resources.kernels.jit import ahead, kernel
 
 
 @ahead("int64[::1], UniTuple(int64[::1], 2), uint64[:, ::1], int64, boolean")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.kernels.sha1 import compress, hash_block, hash_half, hash_short, start_states
 from corpus_assets.dedup.kernels.windows import unit_starts
-from resources.jit import ahead, helper, inlined, kernel, merged
+from resources.kernels.jit import ahead, helper, inlined, kernel, merged
 
 U32 = np.uint32
 Buffers = tuple[NDArray[U32], NDArray[U32]]

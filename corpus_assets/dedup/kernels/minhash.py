@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import LARGEST, NO_SHINGLE
 from corpus_assets.dedup.kernels.polynomial import begin, mix64, slide
-from resources.jit import ahead, helper, inlined, kernel
+from resources.kernels.jit import ahead, helper, inlined, kernel
 
 U32 = np.uint32
 U64 = np.uint64

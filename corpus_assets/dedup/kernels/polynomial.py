@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import MIX, MULTIPLIER
 from corpus_assets.dedup.kernels.windows import unit_end
-from resources.jit import ahead, helper, inlined, kernel
+from resources.kernels.jit import ahead, helper, inlined, kernel
 
 U64 = np.uint64
 Window = tuple[U64, U64, int, int]

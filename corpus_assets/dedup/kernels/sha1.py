@@ -7,7 +7,7 @@ the cast after every operation.
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.kernels.jit import inlined, kernel
 
 U32 = np.uint32
 State = tuple[U32, U32, U32, U32, U32]

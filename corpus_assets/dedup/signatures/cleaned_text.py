@@ -6,8 +6,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from resources.documents.slimpajama_cleaning import clean
 from resources.formats.texts import Texts, joined
-from resources.slimpajama_cleaning import clean
 
 _TABLE = 0x20000
 _DROPPED = 0xFFFFFFFF

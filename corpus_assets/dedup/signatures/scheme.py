@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 CLEANING = "slimpajama-1"
-"""Version of the cleaning whose output the shingles are cut from (resources/slimpajama_cleaning.py)."""
+"""Version of the cleaning whose output the shingles are cut from (resources/documents/slimpajama_cleaning.py)."""
 
 Family = Literal["affine32", "legacy", "oph"]
 Unit = Literal["char", "word"]

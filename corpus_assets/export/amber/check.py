@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from corpus_assets.config.amber_exports import AmberExport
+from corpus_assets.config.datasets.amber_exports import AmberExport
 
 LENGTH: int = AmberExport.model_fields["window"].default
 LONGEST_LINE = 64 << 20

@@ -4,7 +4,7 @@ from corpus_assets.export.amber.check import Rule, checked_lines
 from corpus_assets.export.format import ROOT
 from corpus_assets.faults import MAX_FAULTS, UNREADABLE
 from resources.formats.codecs import open_gzip
-from resources.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.amber_exports import AmberExport
+from corpus_assets.config.datasets.amber_exports import AmberExport
 from corpus_assets.export.amber.runs import ORIGIN, Cut, Run
 from corpus_assets.export.amber.shares import OutputFile
 from corpus_assets.export.documents import Parts

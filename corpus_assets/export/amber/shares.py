@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.amber_exports import AmberExport
+from corpus_assets.config.datasets.amber_exports import AmberExport
 from corpus_assets.tokenize.rows.shuffle import row_keys
 from resources.errors import ConfigError
 from resources.hashing import keyed_hash

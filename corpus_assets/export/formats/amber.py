@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.amber_exports import AmberExport
+from corpus_assets.config.datasets.amber_exports import AmberExport
 from corpus_assets.export.amber.lines import LineEncoder
 from corpus_assets.export.amber.runs import BLOCK_IDS
 from corpus_assets.export.amber.sets import GatheredWindows, WindowSet, window_sets
@@ -17,7 +17,7 @@ from corpus_assets.export.documents import Parts
 from corpus_assets.export.format import ROOT, Build, Files, Format, Place, places_of
 from resources.errors import ConfigError
 from resources.formats.codecs import open_gzip
-from resources.formats.lines import LineWriter
+from resources.formats.jsonl.lines import LineWriter
 from resources.formats.writers import BinaryWriter
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key

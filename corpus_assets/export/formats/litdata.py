@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.window_exports import LitdataExport
+from corpus_assets.config.datasets.window_exports import LitdataExport
 from corpus_assets.export.documents import BLOCK_IDS, Documents, IdReader, plain_ids
 from corpus_assets.export.format import Build, Files, Format, places_of
 from corpus_assets.export.units import Units

@@ -13,7 +13,7 @@ import xxhash
 import zstandard
 from numpy.typing import NDArray
 
-from corpus_assets.config.window_exports import MdsExport
+from corpus_assets.config.datasets.window_exports import MdsExport
 from corpus_assets.export.documents import BLOCK_IDS, Documents, IdReader, runs
 from corpus_assets.export.format import Build, Files, Format
 from corpus_assets.export.units import Units

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.document_exports import MegatronExport
+from corpus_assets.config.datasets.document_exports import MegatronExport
 from corpus_assets.export.documents import Documents, plain_ids
 from corpus_assets.export.format import Build, Files, Format
 from resources.stage.task import Task

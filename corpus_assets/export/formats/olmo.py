@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.document_exports import OlmoExport
+from corpus_assets.config.datasets.document_exports import OlmoExport
 from corpus_assets.export.documents import Documents, Parts, plain_ids
 from corpus_assets.export.format import Build, Files, Format
 from corpus_assets.export.token_stream import DOCUMENTS, IDS, NAMES, NOWHERE

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from corpus_assets.config.window_exports import ParquetExport
+from corpus_assets.config.datasets.window_exports import ParquetExport
 from corpus_assets.export.documents import Documents, IdReader, runs
 from corpus_assets.export.format import Build, Files, Format, places_of
 from corpus_assets.export.token_stream import DOCUMENTS, NAMES

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.document_exports import TorchtitanExport
+from corpus_assets.config.datasets.document_exports import TorchtitanExport
 from corpus_assets.export.documents import Parts, plain_ids
 from corpus_assets.export.format import Build, Files, Format
 from corpus_assets.export.npy import npy_header

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, kernel, read_only
+from resources.kernels.jit import ahead, kernel, read_only
 
 _USUAL = [
     f"{read_only('uint16')}, UniTuple(int64[::1], 2), UniTuple(int64[::1], 2), {out}[::1], int64[::1]"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, kernel, read_only
+from resources.kernels.jit import ahead, kernel, read_only
 
 _DATA, _TEXT = ("uint16", "uint32"), read_only("uint8")
 _ZERO = np.uint8(ord("0"))

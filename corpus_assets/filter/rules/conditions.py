@@ -20,8 +20,8 @@ from corpus_assets.filter.rules.expressions import (
 )
 from corpus_assets.filter.rules.names import NamesRead, is_name
 from corpus_assets.filter.rules.section import RuleSection, SectionHooks
-from resources.looked_for import LookedFor
-from resources.row_rule import Drop, Row, RowRule, RuleSet, Verdict
+from resources.documents.looked_for import LookedFor
+from resources.documents.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.hooks import Values
 from resources.stage.task import Task
 

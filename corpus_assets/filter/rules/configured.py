@@ -5,7 +5,7 @@ from corpus_assets.filter.rules.documents import discarded_fields, long_enough
 from corpus_assets.filter.rules.ranges import ranges
 from corpus_assets.filter.rules.replacements import replacements
 from corpus_assets.filter.rules.section import RuleSection
-from resources.row_rule import RuleSet
+from resources.documents.row_rule import RuleSet
 
 
 def configured_rules(section: RuleSection) -> list[RuleSet]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from corpus_assets.filter.rules.section import RuleSection, SectionHooks
-from resources.row_rule import Discard, Drop, Row, RowRule, RuleSet, Verdict
+from resources.documents.row_rule import Discard, Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.task import Task
 
 SHORTEST = "min_text_length"

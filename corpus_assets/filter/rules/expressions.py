@@ -13,8 +13,8 @@ import msgspec
 
 from corpus_assets.filter.rules.section import RuleSection
 from resources.closed_jq import closed_program, reach_outside
+from resources.documents.row_rule import Row
 from resources.errors import ConfigError
-from resources.row_rule import Row
 from resources.stage.hooks import Values
 
 Syntax = Literal["jsonpath", "jq"]

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, Final
 
 from corpus_assets.filter.rules.expressions import Merged, Syntax, jsonpath_of
-from resources.looked_for import LookedFor
+from resources.documents.looked_for import LookedFor
 
 
 class Way(Enum):

@@ -6,9 +6,9 @@ from typing import Any
 
 from corpus_assets.filter.rules.entries import Source, source_of
 from corpus_assets.filter.rules.section import RuleSection, SectionHooks
+from resources.documents.looked_for import LookedFor
+from resources.documents.row_rule import Drop, Row, RowRule, RuleSet, Tally, Verdict
 from resources.formats.attributes import Span
-from resources.looked_for import LookedFor
-from resources.row_rule import Drop, Row, RowRule, RuleSet, Tally, Verdict
 from resources.stage.task import Task
 
 

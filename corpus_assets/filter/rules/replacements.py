@@ -11,9 +11,9 @@ from corpus_assets.filter.rules.expressions import Syntax, closed, comparisons, 
 from corpus_assets.filter.rules.names import NamesRead
 from corpus_assets.filter.rules.section import RuleSection, SectionHooks
 from corpus_assets.filter.spans import replaced_as_dolma
+from resources.documents.looked_for import LookedFor
+from resources.documents.row_rule import Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.errors import CorpusError
-from resources.looked_for import LookedFor
-from resources.row_rule import Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.stage.hooks import Values
 from resources.stage.task import Task
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import decoded
-from resources.jit import ahead, kernel, read_only
+from resources.kernels.jit import ahead, kernel, read_only
 
 DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
 """What cleaning makes of a code point: bits for one kept, for whitespace, for one more than one; LOOK_UP: see there."""

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from corpus_assets.raw.faults import RowError
+from corpus_assets.raw.rows.faults import RowError
 from resources.errors import ConfigError
 
 EXTRAS: Final = {"resiliparse": "warc", "trafilatura": "trafilatura"}

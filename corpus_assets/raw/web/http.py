@@ -6,8 +6,8 @@ import zlib
 from typing import Final, NamedTuple
 
 from corpus_assets.raw.binary import binary_kind, has_many_binary, seems_text
-from corpus_assets.raw.faults import RowError
-from corpus_assets.raw.rules import Limits
+from corpus_assets.raw.rows.faults import RowError
+from corpus_assets.raw.rows.rules import Limits
 from corpus_assets.raw.web.headers import HeaderError, Headers, read_headers
 from resources.formats.codecs import CodecError, open_zstd
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from corpus_assets.raw.faults import RowError
+from corpus_assets.raw.rows.faults import RowError
 from corpus_assets.raw.web.headers import HEADER_BYTES, HeaderError, Headers, read_headers
 from resources.errors import BadFileError
 

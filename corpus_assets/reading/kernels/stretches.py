@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import inlined, kernel
+from resources.kernels.jit import inlined, kernel
 
 _AT_ONCE = 256
 

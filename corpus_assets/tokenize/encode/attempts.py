@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 from corpus_assets.tokenize.encode.backends import BackendDiffers, LibraryName, accelerate
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from resources.raw_files import printable
+from resources.raw_places.files import printable
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 

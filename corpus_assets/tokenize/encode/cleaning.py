@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import ftfy
 
-from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.config.datasets.options import Cleaning
 
 
 def clean(text: str, section: Cleaning) -> str:

@@ -29,7 +29,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, get_args
 
-from corpus_assets.config.dataset_options import NormalizationForm
+from corpus_assets.config.datasets.options import NormalizationForm
 from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.sentencepiece_proto import BPE, UNIGRAM, SentencePieceModel, rule_characters
 

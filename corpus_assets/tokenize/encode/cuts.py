@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from corpus_assets.config.dataset_options import NormalizationForm
+from corpus_assets.config.datasets.options import NormalizationForm
 from corpus_assets.tokenize.encode.cut_rules import NORMAL_FORMS, Rule, json_rule, model_rule, steps
 from corpus_assets.tokenize.tokenizers.library import LibraryBackend
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.hashing import content_digest
-from resources.user_cache import keep, kept
+from resources.user.cache import keep, kept
 from resources.version import VERSION
 
 RULES = "1"

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Texts
-from corpus_assets.tokenize.discarded import of_text
+from corpus_assets.config.datasets.options import Texts
+from corpus_assets.tokenize.counts.discarded import of_text
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode.cleaning import clean, split_text
 from corpus_assets.tokenize.encode.cuts import around, cut_places, pieces, safe_cuts
 from corpus_assets.tokenize.ragged import Ids, Ragged
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
 BATCH_CHARACTERS = 1 << 20

@@ -19,7 +19,7 @@ from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 from resources.hashing import content_digest
-from resources.user_cache import kept_or_made
+from resources.user.cache import kept_or_made
 
 Ranges = tuple[tuple[int, int], ...]
 _Encode = Callable[[Sequence[str]], Ragged]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 Positions = NDArray[np.int64]
 INPUTS, MASK, LABELS = 0, 1, 2

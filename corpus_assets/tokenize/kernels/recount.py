@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 Block = NDArray[np.int32]
 Row = NDArray[np.int32]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import decoded
-from resources.jit import ahead, inlined, kernel, read_only
+from resources.kernels.jit import ahead, inlined, kernel, read_only
 
 BLOCK = 1 << 10
 Bytes = NDArray[np.uint8]

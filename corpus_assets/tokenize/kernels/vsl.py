@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids
-from resources.jit import ahead, kernel
+from resources.kernels.jit import ahead, kernel
 
 Offsets = NDArray[np.int64]
 INPUTS, MASK, LABELS, SPAN, POSITIONS = 0, 1, 2, 3, 4

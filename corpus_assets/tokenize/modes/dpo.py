@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.config.datasets import DPODataset
-from corpus_assets.tokenize.discarded import of_example, of_text
-from corpus_assets.tokenize.modes.chat_input import INPUT_REASONS
-from corpus_assets.tokenize.modes.chat_markers import turn_markers
-from corpus_assets.tokenize.modes.chat_template import TEMPLATE_REASONS, Dialogue, TemplateFault
+from corpus_assets.config.datasets.modes import DPODataset
+from corpus_assets.tokenize.counts.discarded import of_example, of_text
+from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS
+from corpus_assets.tokenize.modes.chat.limited_template import count_fault, open_template, template_blocks
+from corpus_assets.tokenize.modes.chat.markers import turn_markers
+from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import MARK, PROBE, Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import (
     FormatAll,
@@ -26,11 +28,9 @@ from corpus_assets.tokenize.modes.dpo_texts import (
     instruction_formatter,
     one_by_one,
 )
-from corpus_assets.tokenize.modes.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.mode import Mode, Tools
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import PREFERENCES
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Example
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.config.datasets.options import Cleaning
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat_input import template_values_of
-from corpus_assets.tokenize.modes.chat_template import LIMIT, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.input import template_values_of
+from corpus_assets.tokenize.modes.chat.template import LIMIT, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import MARK, PROBE, Roles, UnusablePairError, pair_of, reference_pair_of
 from corpus_assets.tokenize.modes.turns import TurnsError
 from resources.formats.examples import Example, Messages

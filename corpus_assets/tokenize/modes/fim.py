@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpus_assets.config.datasets import FIMDataset
-from corpus_assets.tokenize.discarded import of_text
+from corpus_assets.config.datasets.modes import FIMDataset
+from corpus_assets.tokenize.counts.discarded import of_text
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.fim_rows import fim_rows
@@ -29,7 +30,6 @@ from corpus_assets.tokenize.modes.lm import LM_REASONS, lm_rows_over_files
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.token_starts import token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 

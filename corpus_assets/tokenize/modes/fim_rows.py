@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpus_assets.config.datasets import FIMDataset
+from corpus_assets.config.datasets.modes import FIMDataset
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.fim_transform import (
     ControlIds,
     Decisions,
@@ -15,7 +16,6 @@ from corpus_assets.tokenize.modes.fim_transform import (
     encode_for_rows,
 )
 from corpus_assets.tokenize.ragged import Ids
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 

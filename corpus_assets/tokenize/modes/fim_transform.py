@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from corpus_assets.config.datasets import FIMDataset
+from corpus_assets.config.datasets.modes import FIMDataset
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError

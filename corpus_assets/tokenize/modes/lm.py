@@ -12,15 +12,15 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Windows
-from corpus_assets.config.datasets import LMDataset
-from corpus_assets.tokenize.by_source import Numbers, Runs
-from corpus_assets.tokenize.discarded import Decode, of_ids
+from corpus_assets.config.datasets.modes import LMDataset
+from corpus_assets.config.datasets.options import Windows
+from corpus_assets.tokenize.counts.by_source import Numbers, Runs
+from corpus_assets.tokenize.counts.discarded import Decode, of_ids
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
-from corpus_assets.tokenize.statistics import Statistics
 from resources.hashing import keyed_hash
 
 SHORTEST_CUT = 2

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets import VSLDataset
-from corpus_assets.tokenize.discarded import Decode, of_ids
+from corpus_assets.config.datasets.modes import VSLDataset
+from corpus_assets.tokenize.counts.discarded import Decode, of_ids
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode.texts import encode_texts, utf8_length
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.lm import LM_REASONS
@@ -20,7 +21,6 @@ from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import PACKED_TEXTS
 from corpus_assets.tokenize.rows.vsl import Lengths, VSLPacker, offsets_of
-from corpus_assets.tokenize.statistics import Statistics
 from resources.hashing import keyed_hash
 
 SHORTEST_CUT = 2

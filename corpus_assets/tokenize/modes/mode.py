@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from corpus_assets.config.datasets import DatasetSection
+from corpus_assets.config.datasets.modes import DatasetSection
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.rows.layouts import Layout
-from corpus_assets.tokenize.statistics import Statistics
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Example
 

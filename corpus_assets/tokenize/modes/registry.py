@@ -1,9 +1,9 @@
-"""All modes: add one by its section in `config/datasets.py`, its module here, and its line in `MODES`."""
+"""All modes: add one by its section in `config/datasets/modes.py`, its module here, and its line in `MODES`."""
 
 from typing import Any
 
-from corpus_assets.config.datasets import DatasetSection
-from corpus_assets.tokenize.modes.chat import CHAT, CHAT_VSL
+from corpus_assets.config.datasets.modes import DatasetSection
+from corpus_assets.tokenize.modes.chat.chat import CHAT, CHAT_VSL
 from corpus_assets.tokenize.modes.dpo import DPO
 from corpus_assets.tokenize.modes.fim import FIM
 from corpus_assets.tokenize.modes.lm import LM

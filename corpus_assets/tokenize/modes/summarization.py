@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Cleaning, Turns
-from corpus_assets.config.datasets import SummarizationDataset, SummarizationVSLDataset
-from corpus_assets.tokenize.discarded import of_example, of_text
+from corpus_assets.config.datasets.modes import SummarizationDataset, SummarizationVSLDataset
+from corpus_assets.config.datasets.options import Cleaning, Turns
+from corpus_assets.tokenize.counts.discarded import of_example, of_text
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.mode import Mode, Tools
 from corpus_assets.tokenize.modes.truncation import Frame, cut_pairs
@@ -21,7 +22,6 @@ from corpus_assets.tokenize.modes.turns import Pair, TurnsError, batches, cleane
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS
 from corpus_assets.tokenize.rows.vsl import VSLPacker
-from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import ConfigError
 from resources.formats.examples import Example, chunk_bytes
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import PairTruncation
+from corpus_assets.config.datasets.options import PairTruncation
 
 Sizes = NDArray[np.int64]
 

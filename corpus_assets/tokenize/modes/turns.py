@@ -6,10 +6,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Cleaning
+from corpus_assets.config.datasets.options import Cleaning
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
-from corpus_assets.tokenize.statistics import Statistics
 from resources.errors import CorpusError
 from resources.formats.examples import Example, Messages
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from resources.formats.hdf5_layout import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
+from resources.formats.hdf5.layout import DPO_FEATURES, LM_FEATURES, VSL_FEATURES
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.dataset_options import Packed
+from corpus_assets.config.datasets.options import Packed
 from corpus_assets.packing.bins import Packing, pack
+from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.ragged import BLOCK_TOKENS, Ids, Ragged
-from corpus_assets.tokenize.statistics import Statistics
 
 CHANNELS = 5
 LARGEST_CARRY = 8  # at most this part (1 / 8) of a window goes on to the next

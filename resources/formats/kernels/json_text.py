@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import encoded, is_utf8
-from resources.jit import ahead, helper, inlined, kernel, read_only
+from resources.kernels.jit import ahead, helper, inlined, kernel, read_only
 
 UNUSUAL = -1
 """Given in place of a number for what a JSON library must judge: faults, halves of surrogate pairs, other keys."""

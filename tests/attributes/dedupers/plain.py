@@ -6,7 +6,7 @@ import numpy as np
 
 from corpus_assets.attributes.characters import character_flags, code_points
 from corpus_assets.attributes.taggers.uniseg import word_break_classes
-from corpus_assets.config.dedupers import Deduper
+from corpus_assets.config.selection.dedupers import Deduper
 
 Span = tuple[int, int, float]
 Piece = tuple[int, int, list[Hashable]]
@@ -14,7 +14,7 @@ Piece = tuple[int, int, list[Hashable]]
 
 def words(text: str) -> list[str]:
     """The words of a text; whitespace only is none."""
-    from corpus_assets.attributes.kernels.word_breaks import find_words
+    from corpus_assets.attributes.kernels.word_breaks.boundaries import find_words
 
     bounds = (np.array([0]), np.array([len(text)]))
     starts, ends, _ = find_words(code_points(text), character_flags(), word_break_classes(), *bounds)

@@ -15,7 +15,7 @@ from corpus_assets.attributes.dedupers.distinct import RANGES, Distinct
 from corpus_assets.attributes.dedupers.first_seen import SeenHashes, SeenInFilter
 from corpus_assets.attributes.dedupers.parts import parts_of
 from corpus_assets.attributes.dedupers.subjects import blocks
-from corpus_assets.config.dedupers import Bloom, Deduper
+from corpus_assets.config.selection.dedupers import Bloom, Deduper
 from resources.errors import ConfigError
 from resources.formats.documents import Document
 from tests.attributes.dedupers.plain import pieces, words

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from corpus_assets.card.steps import steps
-from corpus_assets.config.dedupers import Deduper
-from corpus_assets.corpus import Corpus
+from corpus_assets.config.selection.dedupers import Deduper
+from corpus_assets.corpus.corpus import Corpus
 from docs.generate import FOLDER
 from resources.errors import ConfigError
 from resources.formats.attributes import AttributeRow, attribute_rows

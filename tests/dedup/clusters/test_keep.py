@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.config.dedup import Rule
+from corpus_assets.config.selection.dedup import Rule
 from corpus_assets.dedup.clusters.keep import Facts, best, ranking, ranks_of_documents, source_ranks
 from corpus_assets.dedup.clusters.union_find import UnionFind
 

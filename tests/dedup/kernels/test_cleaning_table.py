@@ -1,4 +1,4 @@
-"""The compiled cleaning equals `resources.slimpajama_cleaning.clean`, its definition, on all of Unicode."""
+"""The compiled cleaning equals `resources.documents.slimpajama_cleaning.clean`, its definition, on all of Unicode."""
 
 import sys
 from collections.abc import Sequence

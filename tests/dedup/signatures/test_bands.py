@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from corpus_assets.config.band_layout import band_layout
+from corpus_assets.config.selection.band_layout import band_layout
 from corpus_assets.dedup.signatures import bands as bands_module
 from corpus_assets.dedup.signatures.bands import NO_KEY, band_keys, reference_band_key
 

@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from resources.cache_folder import cache_base
 from resources.engine.ray_task import serve
+from resources.kernels.cache_folder import cache_base
 
 RAYLET = "raylet"
 ARGUMENTS: dict[str, Any] = {"object_store_memory": 100 << 20, "memory": 8 << 30}

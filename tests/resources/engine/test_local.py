@@ -19,7 +19,7 @@ from resources.engine.interface import Queue
 from resources.engine.local import LocalEngine
 from resources.engine.time_limit import within
 from resources.stage.declaration import Partitioning, Stage
-from resources.stage.job import Job, Outcome
+from resources.stage.jobs.job import Job, Outcome
 from resources.storage.local import LocalStorage
 
 

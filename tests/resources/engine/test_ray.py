@@ -21,7 +21,7 @@ from resources.engine.ray import RayEngine, _sharing
 from resources.engine.ray_cluster import Machine
 from resources.engine.time_limit import within
 from resources.errors import ConfigError, EngineError
-from resources.stage.job import Job, Outcome
+from resources.stage.jobs.job import Job, Outcome
 from resources.storage.local import LocalStorage
 from resources.storage.owner_file import OWNER
 from resources.storage.ownership import Claimant, claim

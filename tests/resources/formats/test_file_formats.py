@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from resources.errors import LedgerError
 from resources.formats.arrays import ARRAYS, HEADER_BYTES, ArrayWriter, read_rows
 from resources.formats.documents import Document
-from resources.formats.hdf5 import HDF5
-from resources.formats.hdf5_writer import write_hdf5
+from resources.formats.hdf5.reader import HDF5
+from resources.formats.hdf5.writer import write_hdf5
+from resources.formats.jsonl.lines import LINES
 from resources.formats.known import FORMATS, format_of
-from resources.formats.lines import LINES
 from resources.formats.segments import SEGMENTED_LINES
-from resources.ledger import FileRecord
-from resources.shards import Shard
+from resources.ledger.ledger import FileRecord
+from resources.shards.listing import Shard
 from resources.stage.task import Given, Task
 from resources.storage.local import LocalStorage
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.formats.hdf5 import _join_planes
+from resources.formats.hdf5.reader import _join_planes
 from resources.formats.kernels.planes import join_planes, split_planes
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.errors import LedgerError
-from resources.formats import lines as lines_module
-from resources.formats.lines import LineWriter
-from resources.formats.members import Member, read, table_path
+from resources.formats.jsonl import lines as lines_module
+from resources.formats.jsonl.lines import LineWriter
+from resources.formats.jsonl.members import Member, read, table_path
 
 LINES = st.lists(st.binary(max_size=60).map(lambda line: line.replace(b"\n", b"") + b"\n"), max_size=40)
 

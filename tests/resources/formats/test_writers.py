@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from resources.formats.arrays import ArrayWriter
-from resources.formats.lines import LineWriter
+from resources.formats.jsonl.lines import LineWriter
 from resources.formats.writers import BinaryWriter
 
 

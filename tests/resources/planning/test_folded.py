@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resources.ledger.records import Record, folded
 from resources.planning.changes import input_change, shortened
 from resources.planning.inputs import Inputs
-from resources.records import Record, folded
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
 
 Key = str | None

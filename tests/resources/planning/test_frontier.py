@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from corpus_assets.corpus import Corpus
+from corpus_assets.corpus.corpus import Corpus
 from resources.planning.frontier import Frontier
 from resources.planning.planner import Planner
 from resources.stage.declaration import Partitioning, Stage

@@ -12,7 +12,7 @@ from resources import hub_client
 from resources.errors import ConfigError, StorageError
 from resources.raw_places import connection, hub, ranged, remote
 from resources.raw_places.interface import SourceFolder
-from resources.shards import Shard, list_shards
+from resources.shards.listing import Shard, list_shards
 from tests.hub_server import REPOSITORY, TOKEN, Hub, hub_of
 
 LARGE = random.Random(8).randbytes(100_000)

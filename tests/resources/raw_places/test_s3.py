@@ -13,8 +13,8 @@ import pytest
 from resources.errors import BadFileError, StorageError
 from resources.raw_places import remote
 from resources.raw_places.interface import SourceFolder
-from resources.shards import Listing, list_shards
-from resources.storage.s3_client import S3Settings, client, traffic
+from resources.shards.listing import Listing, list_shards
+from resources.storage.s3.client import S3Settings, client, traffic
 from tests.object_store import ENVIRONMENT, Server, moto, seaweedfs, weed
 
 CONTENT = random.Random(4).randbytes(300_000)
@@ -133,7 +133,7 @@ def test_a_bucket_that_is_not_there_or_closed_is_an_error_without_secrets(
     ):
         list_shards([SourceFolder("s", "s3://nowhere/raw", ("*",), "auto", s3=SMALL(server.settings))], lambda *_: [])
     dead = S3Settings(endpoint="http://127.0.0.1:9", addressing="path")
-    monkeypatch.setattr("resources.storage.s3_client.ATTEMPTS", 1)
+    monkeypatch.setattr("resources.storage.s3.client.ATTEMPTS", 1)
     with pytest.raises(StorageError, match="cannot be listed") as error:
         list_shards([SourceFolder("s", "s3://nowhere/raw", ("*",), "auto", s3=dead)], lambda *_: [])
     assert ENVIRONMENT["AWS_SECRET_ACCESS_KEY"] not in str(error.value)

@@ -19,7 +19,7 @@ import pytest
 from resources.errors import BadFileError, ConfigError, StorageError
 from resources.raw_places import connection, ranged, remote, web
 from resources.raw_places.interface import SourceFolder
-from resources.shards import Listing, Shard, list_shards
+from resources.shards.listing import Listing, Shard, list_shards
 from tests.web_server import BREAKS, Site, serving
 
 CONTENT = random.Random(3).randbytes(300_000)

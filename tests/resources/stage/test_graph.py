@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from resources.errors import ConfigError
 from resources.planning.changes import input_change
-from resources.shards import Shard
+from resources.shards.listing import Shard
 from resources.stage.declaration import Input, Partitioning, Stage, same
 from resources.stage.graph import Graph
 from resources.stage.hooks import Hooks, Values

@@ -11,14 +11,14 @@ import pytest
 import yaml
 from typing_extensions import override
 
-from corpus_assets.corpus import Corpus
-from corpus_assets.jobs import Jobs
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.jobs import Jobs
+from resources.documents.row_rule import RuleSet
 from resources.engine.local import LocalEngine
 from resources.errors import ConfigError
-from resources.row_rule import RuleSet
 from resources.stage.declaration import Partitioning, Stage, kernels_of, reasons_of
 from resources.stage.hooks import NO_HOOKS, Hooks, Values, gives
-from resources.stage.job import Job
+from resources.stage.jobs.job import Job
 from resources.storage.holders import this_process
 from tests.build.small import opened, write_raw, write_small
 

@@ -2,7 +2,7 @@
 
 import pickle
 
-from resources.stage.keys import Keys
+from resources.stage.jobs.keys import Keys
 
 
 def test_keys_arrive_as_they_are() -> None:

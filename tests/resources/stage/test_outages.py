@@ -15,7 +15,7 @@ from typing_extensions import override
 from resources.errors import DamagedFileError, StorageError, StoreAccessError
 from resources.formats.arrays import ArrayWriter
 from resources.formats.known import fault_of
-from resources.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.storage.local import LocalStorage
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import LedgerError
-from resources.records import Record, folded, partition_name
+from resources.ledger.records import Record, folded, partition_name
 from resources.stage.declaration import Input, every, own_segment, same
-from resources.stage.digests_read import digests_read
+from resources.stage.jobs.digests_read import digests_read
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.storage.local import LocalStorage

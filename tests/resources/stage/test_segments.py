@@ -8,7 +8,7 @@ import pytest
 from resources.errors import DamagedFileError
 from resources.formats.arrays import HEADER_BYTES
 from resources.hashing import content_digest, sized_hasher
-from resources.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.stage.soundness import SMALL
 from resources.stage.task import Given, Task

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import DamagedFileError, LedgerError
-from resources.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.small_arrays import Run, ranges, small_arrays

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from resources.errors import DamagedFileError
-from resources.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.stage.small_files import SmallFiles
 from resources.stage.task import Given, Task

@@ -8,14 +8,14 @@ import pytest
 from resources.errors import DamagedCopyError, DamagedFileError
 from resources.formats.known import fault_of
 from resources.hashing import sized_hasher
-from resources.ledger import Ledger, Record
+from resources.ledger.ledger import Ledger, Record
 from resources.stage import soundness
 from resources.stage.declaration import Partitioning, Stage, same
-from resources.stage.job import Job
+from resources.stage.jobs.job import Job
+from resources.stage.jobs.run_job import run_job
 from resources.stage.partition import Partition
-from resources.stage.run_job import run_job
 from resources.stage.task import Given, Task
-from resources.storage.s3 import S3Storage
+from resources.storage.s3.store import S3Storage
 
 PATH = "documents/x.npy"
 ROWS = np.arange(20_000, dtype=np.int64)

@@ -16,7 +16,7 @@ import pytest
 from resources.errors import ConfigError, StorageError
 from resources.storage import file_cache
 from resources.storage.file_cache import FileCache
-from resources.storage.s3 import open_s3
+from resources.storage.s3.store import open_s3
 
 SIZE = 1000
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.errors import StorageError
-from resources.processes import birth
+from resources.processes.alive import birth
 from resources.storage import local
 from resources.storage.holders import this_process
 from resources.storage.local import TEMPORARY, LocalStorage

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from typing_extensions import override
 
-from corpus_assets.elsewhere import Elsewhere
+from corpus_assets.corpus.elsewhere import Elsewhere
 from resources.errors import BuilderLostError, HeldError, LeaseLostError, StoreAccessError
-from resources.ledger import REMOVED
+from resources.ledger.ledger import REMOVED
 from resources.planning.planner import Planner
-from resources.stage.job import Outcome
-from resources.storage.conditional import ChangedError, Found, Objects, create, replace
+from resources.stage.jobs.job import Outcome
 from resources.storage.holders import Process
 from resources.storage.leases import Held
-from resources.storage.object_builders import ObjectBuilders, Written, _living, _Presence, name_of
-from resources.storage.object_leases import ObjectLease, ObjectLeases
-from resources.storage.renewal import Renewable, Renewals
+from resources.storage.small_objects.builders import ObjectBuilders, Written, _living, _Presence, name_of
+from resources.storage.small_objects.conditional import ChangedError, Found, Objects, create, replace
+from resources.storage.small_objects.leases import ObjectLease, ObjectLeases
+from resources.storage.small_objects.renewal import Renewable, Renewals
 
 EXPIRY = 100.0
 RECORD = "ledger/asset/one.json"
@@ -290,7 +290,7 @@ def test_the_lease_of_a_dead_worker_of_the_same_builder_is_taken_over_at_once() 
 
 
 def test_the_lease_of_a_process_of_this_machine_that_has_ended_is_taken_over_at_once() -> None:
-    code = "import os; from resources.processes import birth; print(os.getpid(), *birth(os.getpid()))"
+    code = "import os; from resources.processes.alive import birth; print(os.getpid(), *birth(os.getpid()))"
     pid, place, ticks = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout.split()
     objects = FakeObjects()
     holder, waiter = Builder(0, objects, 0.0), Builder(1, objects, 0.0)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from resources.errors import ReadOnlyError, StorageError
-from resources.ledger import Ledger
+from resources.ledger.ledger import Ledger
 from resources.storage.holders import this_process
 from resources.storage.interface import Storage
 from resources.storage.read_only import ReadOnlyStorage
-from resources.storage.s3 import S3Storage
-from resources.storage.s3_client import traffic
+from resources.storage.s3.client import traffic
+from resources.storage.s3.store import S3Storage
 from tests.resources.test_ledger import record
 
 PATH, CONTENT = "ledger/a/one.json", b"the content"

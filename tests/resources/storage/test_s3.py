@@ -23,17 +23,21 @@ import pytest
 from botocore.exceptions import ClientError
 
 from resources.errors import ConfigError, LeaseLostError, StorageError, StoreAccessError
-from resources.ledger import Ledger, Record
-from resources.storage import s3_client, s3_objects, s3_old_uploads, s3_ranges, s3_upload
+from resources.ledger.ledger import Ledger, Record
 from resources.storage.file_cache import FileCache
 from resources.storage.holders import Process, this_process
 from resources.storage.leases import Held
-from resources.storage.object_builders import Written, name_of
 from resources.storage.ownership import Claimant, claim, require_owner
-from resources.storage.s3 import S3Storage
-from resources.storage.s3_address import Address, parse_address
-from resources.storage.s3_client import S3Settings, client, traffic, without_addresses
-from resources.storage.s3_upload import MOST_PARTS, part_size
+from resources.storage.s3 import client as s3_client
+from resources.storage.s3 import objects as s3_objects
+from resources.storage.s3 import old_uploads as s3_old_uploads
+from resources.storage.s3 import ranges as s3_ranges
+from resources.storage.s3 import upload as s3_upload
+from resources.storage.s3.address import Address, parse_address
+from resources.storage.s3.client import S3Settings, client, traffic, without_addresses
+from resources.storage.s3.store import S3Storage
+from resources.storage.s3.upload import MOST_PARTS, part_size
+from resources.storage.small_objects.builders import Written, name_of
 from tests.fault_proxy import faults
 from tests.object_store import KEY, SECRET, Server
 from tests.resources.storage.conftest import in_bucket
@@ -42,9 +46,9 @@ from tests.resources.storage.test_every_store import LARGE, put
 _WRITER = """
 import os, signal, sys
 from resources.storage import s3_upload
-from resources.storage.s3 import S3Storage
-from resources.storage.s3_address import Address
-from resources.storage.s3_client import S3Settings
+from resources.storage.s3.store import S3Storage
+from resources.storage.s3.address import Address
+from resources.storage.s3.client import S3Settings
 from resources.storage.file_cache import FileCache
 from pathlib import Path
 endpoint, bucket, prefix, cache, what = sys.argv[1:]
@@ -540,7 +544,7 @@ def test_a_store_belongs_to_one_corpus(bucket: S3Storage, tmp_path: Path) -> Non
 @pytest.fixture
 def nowhere(environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Storage]:
     """A store whose server does not run."""
-    monkeypatch.setattr("resources.storage.s3_client.ATTEMPTS", 1)
+    monkeypatch.setattr("resources.storage.s3.client.ATTEMPTS", 1)
     settings = S3Settings(endpoint="http://127.0.0.1:9", addressing="path", concurrency=2)
     yield S3Storage(Address("bucket", "p"), settings, FileCache(tmp_path / "cache", 1 << 20))
 

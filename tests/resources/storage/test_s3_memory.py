@@ -8,9 +8,9 @@ from hashlib import sha256
 
 import pytest
 
-from resources.storage.s3 import S3Storage
-from resources.storage.s3_client import traffic
-from resources.storage.s3_ranges import AHEAD
+from resources.storage.s3.client import traffic
+from resources.storage.s3.ranges import AHEAD
+from resources.storage.s3.store import S3Storage
 
 pytestmark = pytest.mark.slow
 SIZE, BLOCK = 200 << 20, 1 << 20

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from resources.ledger import Ledger, record_path
-from resources.records import Record
+from resources.ledger.ledger import Ledger, record_path
+from resources.ledger.records import Record
 from resources.stage.declaration import Partitioning, Stage
-from resources.stage.job import Job
-from resources.stage.run_job import run_job
+from resources.stage.jobs.job import Job
+from resources.stage.jobs.run_job import run_job
 from resources.stage.task import Task
 from resources.storage.holders import this_process
 from resources.storage.interface import Storage

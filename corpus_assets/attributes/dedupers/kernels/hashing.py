@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES
-from resources.jit import ahead, inlined, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xD6E8FEB86659FD93)

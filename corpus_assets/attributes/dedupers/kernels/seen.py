@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.jit import ahead, kernel
+from resources.kernels.jit import ahead, kernel
 
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)

@@ -1,0 +1,1 @@
+"""Unicode word boundaries (UAX #29) as kernels."""

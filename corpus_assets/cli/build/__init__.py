@@ -1,0 +1,1 @@
+"""`corpus build`, and what it shows while it works."""

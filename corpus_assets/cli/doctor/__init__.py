@@ -1,0 +1,1 @@
+"""`corpus doctor`, and what it looks at."""

@@ -1,0 +1,1 @@
+"""Commands that answer a question about what is built, and compute nothing."""

@@ -1,0 +1,154 @@
+"""Arguments of the commands that answer a question about what is built, and change nothing."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corpus_assets.cli.options import ConfigOption, JsonOption
+
+
+def show(
+    asset: str,
+    partition: Annotated[str | None, typer.Argument()] = None,
+    config: ConfigOption = None,
+    *,
+    rows: Annotated[int, typer.Option(help="How many rows to show.", min=0)] = 3,
+    document_id: Annotated[
+        str | None, typer.Option("--id", help="Only rows of this document: its id, or SOURCE/ID.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="Only rows with KEY=VALUE; metadata.KEY looks inside. With several, all must hold."),
+    ] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option(help="Instead, this row, or a range N-M with its last row; rows count from 0. May be repeated."),
+    ] = None,
+    record: Annotated[
+        bool | None,
+        typer.Option(
+            help="Print the commit record, after the rows; by default before them if none are chosen, else not at all."
+        ),
+    ] = None,
+) -> None:
+    """Show a partition: the rows asked for, or its commit record and its first rows."""
+    from corpus_assets.cli.questions.given_rows import given
+    from corpus_assets.cli.questions.show import Asked, run
+    from corpus_assets.cli.questions.wanted import wanted
+
+    run(config, asset, partition, Asked(rows, wanted(document_id, where or []), given(row or []), record))
+
+
+def packing(
+    dataset: str,
+    config: ConfigOption = None,
+    *,
+    length: Annotated[
+        int | None, typer.Option(help="Ids of a row; by default the dataset's sequence_length.", min=1, max=2**20)
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="Most sequences in a row; by default the dataset's packing_depth.", min=1)
+    ] = None,
+    long_documents: Annotated[
+        str | None,
+        typer.Option(
+            "--long", help="Documents longer than a row: fold, cut or drop; by default as the dataset does, else fold."
+        ),
+    ] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Only these methods; a comma separates names too. By default all.")
+    ] = None,
+    as_json: JsonOption = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw the table into this .svg or .png file.")] = None,
+) -> None:
+    """Compare methods of packing on the lengths of a dataset's documents."""
+    from corpus_assets.cli.questions.packing import Asked, run
+
+    names = [name for entry in methods or [] for name in entry.split(",") if name]
+    run(config, Asked(dataset, length, depth, long_documents, names), as_json=as_json, plot=plot)
+
+
+def trace(
+    dataset: str,
+    file: Annotated[str, typer.Argument(help="A file of the dataset, by its name or path.")],
+    row: Annotated[int, typer.Argument(help="Row, window or document of the file, from 0.", min=0)],
+    position: Annotated[int, typer.Argument(help="Id in it, from 0.", min=0)] = 0,
+    config: ConfigOption = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which document a token comes from: source, id, raw file and row, and the text around it."""
+    from corpus_assets.cli.questions.trace import run
+
+    run(config, dataset, file, (row, position), as_json=as_json)
+
+
+def why(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="A document: its id, SOURCE/ID, URL, or the SHA-256 of its text; with a row a raw file, or a file of "
+            "a dataset."
+        ),
+    ],
+    row: Annotated[
+        int | None, typer.Argument(help="Row of the raw file, or of the dataset's file, from 0.", min=0)
+    ] = None,
+    config: ConfigOption = None,
+    *,
+    source: Annotated[str | None, typer.Option(help="Only documents of this source.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="The dataset that the file belongs to.")] = None,
+    position: Annotated[int, typer.Option(help="Id in that row, from 0.", min=0)] = 0,
+    seconds: Annotated[
+        float, typer.Option(help="Time for searching rows of HDF5, which hold no way back; 0 leaves them.", min=0)
+    ] = 10.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say where a document went, stage by stage: what dropped it, or which token files hold it."""
+    from corpus_assets.cli.questions.why import Asked, run
+
+    run(config, Asked(what, row, source, dataset, position, seconds), as_json=as_json)
+
+
+def diff(
+    old: Annotated[
+        Path | None, typer.Argument(help="A store, a corpus.yaml or a kept report; by default the build before.")
+    ] = None,
+    new: Annotated[Path | None, typer.Argument(help="The same; by default the corpus as it is now.")] = None,
+    config: ConfigOption = None,
+    *,
+    since: Annotated[
+        str | None, typer.Option(help="Compare with what the last build up to that day or time (UTC) left.")
+    ] = None,
+    asset: Annotated[str, typer.Option(help="Whose documents are compared.")] = "normalized_documents",
+    examples: Annotated[int, typer.Option(help="Ids of each kind that are named.", min=0, max=1000)] = 5,
+    as_json: JsonOption = False,
+    page: Annotated[Path | None, typer.Option("--html", help="Write a page that needs no other file.")] = None,
+) -> None:
+    """Say what differs between two stores, a store and a report, or a corpus and its build before."""
+    from corpus_assets.cli.questions.diff import Asked, run
+
+    run(config, Asked(old, new, since, asset, examples), as_json=as_json, page=page)
+
+
+def tokens(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
+    """Count tokens per source, split and dataset, from the commit records alone."""
+    from corpus_assets.cli.questions.tokens import run
+
+    run(config, as_json=as_json)
+
+
+def check_windows(
+    files: Annotated[list[Path], typer.Argument(help="Files with windows: .jsonl or .jsonl.gz.")],
+    length: Annotated[int, typer.Option(help="Ids that each window must have.", min=1)] = 2049,
+    vocabulary: Annotated[
+        int | None, typer.Option(help="Size of the vocabulary: ids from this one on are bad.", min=1)
+    ] = None,
+    with_source: Annotated[bool, typer.Option("--with-source", help="Lines without a source are bad too.")] = False,
+) -> None:
+    """Check files of windows as `format: amber` writes them, line by line; exit with 1 if any line is bad."""
+    from corpus_assets.cli.questions.check_windows import run
+    from corpus_assets.export.amber.check import Rule
+
+    raise typer.Exit(run(files, Rule(length, vocabulary, with_source)))

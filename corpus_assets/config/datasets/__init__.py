@@ -1,0 +1,1 @@
+"""`datasets` of `corpus.yaml`: one strict section per mode and per format."""

@@ -1,0 +1,73 @@
+"""Options that all datasets in the formats of trainers share."""
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from corpus_assets.config.datasets.files import Files, TextInput
+from corpus_assets.config.datasets.options import Cleaning, Reading
+from corpus_assets.config.datasets.weights import Weights
+from corpus_assets.config.naming import TOKEN
+
+Separator = Literal["after", "before", "none"]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=100)]
+"""The beginning of a file's name."""
+
+
+class Export(Cleaning, Reading):
+    """Options that every format has.
+
+    most_ids: size of the vocabulary up to which the format can hold ids; None: 2^31 - 1.
+    keeps_empty: rows of files of its own whose text is empty are documents; else they are bad rows.
+    later: options that a format did not have at first: unset, they are in no recipe, and files made before stay fresh.
+    """
+
+    most_ids: ClassVar[int | None] = None
+    keeps_empty: ClassVar[bool] = False
+    later: ClassVar[Set[str]] = frozenset()
+
+    input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
+    weights: Weights | None = Field(None, description="tokens by source; by default those of the documents as they are")
+    separator: Separator = Field("after", description="where the separator of documents stands")
+    separator_token: Annotated[str | None, TOKEN] = Field(
+        None, description="the separator; by default end-of-text after, and begin-of-text before, if there is one"
+    )
+
+    @property
+    def separator_texts(self) -> tuple[str | None, str | None] | None:
+        """Returns the texts whose ids stand before and after each document, where such are given for the separator."""
+        return None
+
+    @property
+    def first_token(self) -> str | None:
+        """Returns the token before each document beside the separator after it, where there are both."""
+        return None
+
+    @property
+    def keeps_own_separators(self) -> bool:
+        """Returns whether a document that begins or ends with a separator by itself gets no other there."""
+        return False
+
+    @property
+    def more_parameters(self) -> Mapping[str, Any]:
+        """Returns what files depend on beside the options: only datasets that it is said of are made anew for it."""
+        return {}
+
+    @property
+    def is_held_out(self) -> bool:
+        """Returns whether the documents are those of a split that is not trained on."""
+        return self.input in ("holdout", "validation", "test")
+
+    def problems(self) -> Iterator[str]:
+        """Yields what is wrong with options that are valid each by itself."""
+        if isinstance(self.input, Files):
+            yield from self.input.problems("text")
+        if self.separator == "none" and self.separator_token is not None:
+            yield f"separator_token is {self.separator_token!r}; valid with `separator: none`: none"
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for problem in self.problems():
+            raise ValueError(problem)
+        return self

@@ -1,0 +1,108 @@
+"""`datasets` of `corpus.yaml` in the formats of trainers: all sections, and what is asked of them.
+
+All of them are made of one token stream, the ids of whole documents (docs/exports.md). How files are written:
+`corpus_assets/export/formats`, one module per format.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from corpus_assets.config.datasets.amber_exports import AmberExport
+from corpus_assets.config.datasets.document_exports import (
+    DatatroveExport,
+    LlmcExport,
+    MegatronExport,
+    NanogptExport,
+    OlmoExport,
+    RaggedExport,
+    TorchtitanExport,
+)
+from corpus_assets.config.datasets.export_options import Export
+from corpus_assets.config.datasets.window_exports import LitdataExport, MdsExport, ParquetExport
+
+HDF5 = "hdf5"
+AnyExport = (
+    MegatronExport
+    | RaggedExport
+    | OlmoExport
+    | LlmcExport
+    | NanogptExport
+    | TorchtitanExport
+    | DatatroveExport
+    | MdsExport
+    | LitdataExport
+    | ParquetExport
+    | AmberExport
+)
+EXPORTS: Mapping[str, type[Export]] = {
+    get_args(section.model_fields["format"].annotation)[0]: section for section in get_args(AnyExport)
+}
+"""The section of every format, by its name in corpus.yaml."""
+
+
+def mix_problems(datasets: Sequence[Any]) -> Iterator[str]:
+    """Yields why mixes cannot be made of the datasets that they name. datasets: the sections of all."""
+    known = {dataset.name: dataset for dataset in datasets}
+    for mix in (dataset for dataset in datasets if isinstance(dataset.input, list)):
+        splits: dict[str, str] = {}
+        for name in (name for one in mix.input for name in one.datasets):
+            part = known.get(name)
+            if not isinstance(part, Export) or isinstance(part.input, list):
+                valid = [one.name for one in datasets if isinstance(one, Export) and not isinstance(one.input, list)]
+                yield (
+                    f"datasets: {mix.name!r} mixes {name!r}, which is no dataset in a trainer's format with documents "
+                    f"of its own; valid: {', '.join(valid) or 'none'}"
+                )
+            elif part.tokenizer != mix.tokenizer:
+                yield f"datasets: {mix.name!r} mixes {name!r}, which has another tokenizer; give both the same"
+            elif part.weights is not None:
+                yield f"datasets: {mix.name!r} mixes {name!r}, whose weights it cannot keep: it reads its token stream"
+            elif isinstance(part.input, str):
+                if other := next((one for split, one in splits.items() if _overlap(split, part.input)), None):
+                    yield f"datasets: {mix.name!r} mixes {other!r} and {name!r}, which hold the same documents"
+                splits[part.input] = name
+
+
+def _overlap(split: str, other: str) -> bool:
+    """Returns whether two splits have documents in common: the same, or one made of the other."""
+    made_of = {"decontaminated_train": "train", "validation": "holdout", "test": "holdout"}
+    return split == other or made_of.get(split) == other or made_of.get(other) == split
+
+
+def is_export(entry: Mapping[str, Any]) -> bool:
+    """Returns whether an entry of `datasets` is in a format that is made of a token stream."""
+    return entry.get("format", HDF5) in EXPORTS
+
+
+def makes_as_dolma(entry: Mapping[str, Any]) -> bool:
+    """Returns whether the documents of an entry of `datasets` are those of `dolma tokens`."""
+    return entry.get("compat") == "dolma"
+
+
+def keeps_empty(entry: Mapping[str, Any]) -> bool:
+    """Returns whether rows of own files whose text is empty are documents of an entry of `datasets`."""
+    return is_export(entry) and (EXPORTS[entry["format"]].keeps_empty or makes_as_dolma(entry))
+
+
+def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values of an export without its mode; ValueError for a mode that is not about plain texts, and for
+    windows in a format of whole documents.
+    """
+    mode = entry.get("mode", "lm")
+    if mode != "lm":
+        raise ValueError(f"mode is {mode!r}; valid with `format: {entry['format']}`: none, as it holds plain texts")
+    name = entry["format"]
+    if "sequence_length" in entry and "sequence_length" not in EXPORTS[name].model_fields:
+        why = "its key is window" if name == "amber" else "it holds documents uncut: the trainer cuts them"
+        raise ValueError(f"sequence_length does not go with `format: {name}`: {why}")
+    return {key: value for key, value in entry.items() if key != "mode"}
+
+
+def format_name(section: Export) -> str:
+    """Returns the name of a section's format in corpus.yaml."""
+    return next(name for name, known in EXPORTS.items() if known is type(section))
+
+
+def export_section(values: Mapping[str, Any]) -> Export:
+    """Returns the section of values that were checked before, or of those of them that files depend on."""
+    return EXPORTS[values["format"]].model_construct(None, **values)

@@ -1,0 +1,260 @@
+"""Options that several modes of `datasets` share: how texts are cleaned, cut and packed, and what is learned.
+
+The functions that clean, cut and pack take these sections, so they work for every mode that has the options.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+from typing_extensions import override
+
+from corpus_assets.config.datasets.files import Files, Shape, TextInput
+from corpus_assets.config.datasets.weights import Weights
+from corpus_assets.config.naming import FILE
+from corpus_assets.config.section import Bytes, Name, Section, Share, Template
+from corpus_assets.config.text_fixes import Ftfy, TextFixes
+from corpus_assets.config.tokenizers import Tokenizer
+
+NormalizationForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+PairTruncation = Literal["discard", "prompt_start", "prompt_end", "completion_end", "oldest_turns"]
+
+
+class Cleaning(Section):
+    """How a text is cleaned before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning").
+
+    strips: in the end, white space at both ends is left out.
+    """
+
+    strips: ClassVar[bool] = False
+
+    ftfy: Ftfy = Field(
+        False,
+        description="mend texts with ftfy before tokenizing, which changes entities, ligatures, widths and quotes "
+        "too; or `{uncurl_quotes: false}` and the like, to mend without that",
+    )
+    normalization: NormalizationForm | None = Field(
+        "NFC", description="with `ftfy`: Unicode form of the result; none leaves the form as it is"
+    )
+    wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
+
+    @property
+    def fixes(self) -> dict[str, Any]:
+        """Returns what ftfy is told of what it changes, where that is not as usual."""
+        return self.ftfy.unlike_default() if isinstance(self.ftfy, TextFixes) else {}
+
+
+class StrippedCleaning(Cleaning):
+    """The same, without white space at both ends of the cleaned text."""
+
+    strips: ClassVar[bool] = True
+
+
+class Reading(Section):
+    """What a dataset is made of."""
+
+    name: Name = Field(description="short name; first part of the names of its assets, and folder of its files")
+    input: TextInput
+    tokenizer: Tokenizer | None = Field(None, description="a tokenizer of its own; by default the corpus's")
+
+
+class _Basics(Reading):
+    sequence_length: int = Field(2048, ge=2, le=2**20, description="L, positions per row")
+    shuffle: bool = Field(False, description="permute all rows over all files of the dataset (one file per chunk)")
+    shuffle_seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another order")
+
+
+class DatasetSection(Cleaning, _Basics):
+    """Options that every dataset has.
+
+    cerebras_name: what Cerebras' Model Zoo calls the mode, None for a mode that it does not have.
+    cerebras_values: what `compat: cerebras` sets; values that are given win.
+    cerebras_files: what it sets in `input`, if that is files.
+    cerebras_ignores: options, beside those that are no fields here, that Cerebras does not read in this mode.
+    shape: of the examples in files of the dataset's own; None: pairs, or conversations if `messages_key` is given.
+    roles_by_turn: messages may have no role; then user and assistant take turns.
+    """
+
+    cerebras_name: ClassVar[str | None] = None
+    cerebras_values: ClassVar[Mapping[str, Any]] = {}
+    cerebras_files: ClassVar[Mapping[str, Any]] = {"ids": "optional", "numbers": "python"}
+    cerebras_ignores: ClassVar[Set[str]] = frozenset()
+    shape: ClassVar[Shape | None] = None
+    roles_by_turn: ClassVar[bool] = False
+
+    format: Literal["hdf5"] = Field("hdf5", description="output format")
+    compat: Literal["cerebras"] | None = Field(
+        None, description="rows as Cerebras' Model Zoo makes them; it sets the values that docs/datasets.md lists"
+    )
+
+    @property
+    def carries_over(self) -> bool:
+        """Returns whether rows depend on the files of the dataset's own that come before theirs."""
+        return False
+
+    @classmethod
+    def shape_in(cls, files: Files) -> Shape:
+        """Returns the shape of the examples in files of the dataset's own."""
+        return cls.shape or ("pair" if files.messages_key is None else "conversation")
+
+    def problems(self) -> Iterator[str]:
+        """Yields what is wrong with options that are valid each by itself."""
+        if isinstance(self.input, Files):
+            # Cerebras passes over keys of other modes.
+            yield from self.input.problems(self.shape_in(self.input), unread=self.compat is not None)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for problem in self.problems():
+            raise ValueError(problem)
+        return self
+
+
+class Learned(DatasetSection):
+    """Options of rows with one loss mask.
+
+    more_ids: how many ids more than L a sequence may have; the last one of L + 1 is only a label.
+    """
+
+    more_ids: ClassVar[int] = 1
+
+    inverted_mask: bool = Field(False, description="store 0 where the loss counts and 1 elsewhere, padding included")
+    minimum_length: int = Field(6, ge=0, description="shorter sequences (tokens) are dropped and counted")
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        most = self.sequence_length + self.more_ids
+        if self.minimum_length > most:
+            yield f"minimum_length is {self.minimum_length}; valid: at most {most}"
+
+
+class Texts(Learned):
+    """Rows of texts: documents of the corpus, or texts in files of the dataset's own."""
+
+    shape = "text"
+
+    input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
+    weights: Weights | None = Field(None, description="with a split: tokens by source (docs/exports.md)")
+    short_sequence_probability: Share = Field(
+        0.0, ge=0, le=1, description="share of windows cut to a random length; what is cut off is lost"
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
+    short_sequence_draws: Literal["keyed", "reference"] = Field(
+        "keyed",
+        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, which goes on "
+        "over files of the dataset's own, as with `pack_over_files`, unless each is packed by itself",
+    )
+    split_text: int | None = Field(
+        None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
+    )
+    remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
+    keep_empty: bool = Field(
+        False,
+        description="a text of which cleaning leaves nothing is a document all the same: its end-of-text token stands "
+        "among packed documents (`fim` does so with `fim_level: row` only); so is one that is empty from the start in "
+        "a table, a `.json.gz` or a `.txt` of the dataset's own, but not in other JSON lines",
+    )
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        if self.weights is not None and not isinstance(self.input, str):
+            yield "weights go with a split of the corpus; files of its own are weighed in a trainer's format only"
+
+    @property
+    @override
+    def carries_over(self) -> bool:
+        """True if the draws of short sequences go on from one file of the dataset's own to the next."""
+        drawn = self.short_sequence_probability > 0 and self.short_sequence_draws == "reference"
+        return drawn and not isinstance(self.input, str)
+
+
+class Windows(Texts):
+    """Rows that are windows of at most L + 1 tokens, which share one token with the window before.
+
+    `minimum_length` counts that token too, and has no effect on the tail of a packed stream. A short sequence keeps the
+    first 2 to L - 1 tokens of a window.
+    """
+
+    pack: bool = Field(True, description="documents share rows, divided by the end-of-text token")
+    keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
+    pack_over_files: bool = Field(
+        False,
+        description="packed, with files of its own: packing goes on from one file to the next, in the order of their "
+        "paths, so that only the last one has a tail. The cost: one worker makes all token rows, and when one file "
+        "changes, comes or goes, it makes all of them again",
+    )
+
+    @property
+    @override
+    def carries_over(self) -> bool:
+        """True if packing, or without it the draws, go on from one file of the dataset's own to the next."""
+        if not self.pack:
+            return super().carries_over
+        return self.pack_over_files and not isinstance(self.input, str)
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        if self.pack_over_files and self.compat is None and (not self.pack or isinstance(self.input, str)):
+            yield "pack_over_files goes with pack and with files of the dataset's own"
+        if self.short_sequence_probability and self.sequence_length < 3:
+            yield f"sequence_length is {self.sequence_length}; valid with short sequences: 3 or more"
+
+
+class Packed(Learned):
+    """Rows in which several sequences lie that do not see each other."""
+
+    packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
+        "best_fit", description="how sequences share rows; `nearest_previous` is Cerebras' way"
+    )
+    packing_depth: int | None = Field(None, ge=1, description="most sequences in a row")
+    packing_window: int = Field(
+        2**24,
+        ge=1,
+        le=2**30,
+        description="tokens that are packed together; it bounds memory (about 10 bytes a token) and shapes the rows",
+    )
+    packing_text: Bytes | None = Field(
+        None, description="instead: text that is packed together, as Cerebras' chunks (its `max_chunk_size`)"
+    )
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Returns the number of ids that are packed together; None: all up to the end of a chunk of text."""
+        return None if self.packing_text else self.packing_window
+
+    @override
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        if self.packing_depth is not None and self.packing == "nearest_previous":
+            yield f"packing depth is {self.packing_depth}; valid: none with nearest_previous"
+
+
+class Templated(DatasetSection):
+    """Rows of messages that a chat template writes."""
+
+    chat_template: Annotated[Template | None, FILE] = Field(
+        None,
+        description="a jinja template, the path of one, or the name of a ready one (docs/datasets.md); by default the "
+        "tokenizer's own",
+    )
+
+
+class Turns(Learned):
+    """Rows of prompts and completions, of which the completions are learned.
+
+    A pair by itself has at most L tokens, a packed conversation L + 1 (`minimum_length`: tokens that are inputs).
+    """
+
+    more_ids = 0
+    roles_by_turn = True
+
+    input: Files = Field(description="files with pairs (prompt_key, completion_key) or conversations (messages_key)")
+    separator: str | None = Field(None, description="token between prompt and completion; added when it is new")
+    prompt_prefix: str | None = Field(None, description="text before every prompt")
+    completion_prefix: str | None = Field(None, description="text before every completion, with no loss")
+    truncate: PairTruncation = Field(
+        "discard", description="how an example that is too long is shortened; all is counted"
+    )

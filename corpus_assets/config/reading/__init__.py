@@ -1,0 +1,1 @@
+"""Reading `corpus.yaml`: strict YAML, profiles, changes, and faults in words."""

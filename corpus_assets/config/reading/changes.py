@@ -1,0 +1,52 @@
+"""Changes of a configuration for a question, such as what they would cost: `split.holdout=0.05`."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from corpus_assets.config.reading.strict_yaml import load_yaml
+from resources.errors import ConfigError
+
+MOST = 100
+
+
+def with_changes(values: Any, changes: Sequence[str]) -> Any:
+    """Returns plain values with some of them changed; the values that are given stay as they are.
+
+    changes: `KEY=VALUE` each, the value in YAML. A dot leads into a section; into a list of sections it leads by the
+    name of one, or by its number from 0: `sources.books.epochs=2`. `ConfigError` names what is wrong with one.
+    """
+    if len(changes) > MOST:
+        raise ConfigError(f"--set: {len(changes)} changes; at most {MOST}")
+    changed = copy.deepcopy(values) if changes else values
+    for change in changes:
+        key, equals, value = change.partition("=")
+        if not equals or not all(key.split(".")):
+            raise ConfigError(f"--set {change}: valid is KEY=VALUE, such as split.holdout=0.05")
+        _change(changed, key.split("."), load_yaml(value, f"--set {key}"), change)
+    return changed
+
+
+def _change(held: Any, path: Sequence[str], value: Any, change: str) -> None:
+    for number, part in enumerate(path):
+        last = number == len(path) - 1
+        if isinstance(held, list):
+            place = _place(held, part, change)
+            if last:
+                held[place] = value
+            held = held[place]
+        elif isinstance(held, dict):
+            held[part] = value if last else ({} if held.get(part) is None else held[part])
+            held = held[part]
+        else:
+            raise ConfigError(f"--set {change}: {'.'.join(path[:number])} is {held!r}, and has no {part!r}")
+
+
+def _place(held: list[Any], part: str, change: str) -> int:
+    names = [one.get("name") if isinstance(one, dict) else None for one in held]
+    if part in names:
+        return names.index(part)
+    if part.isascii() and part.isdigit() and int(part) < len(held):
+        return int(part)
+    there = ", ".join(str(name) for name in names if name) or f"0 to {len(held) - 1}"
+    raise ConfigError(f"--set {change}: no {part!r} in the list; there are {there}")

@@ -1,0 +1,162 @@
+"""Reading and checking `corpus.yaml`."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.datasets.modes import Files
+from corpus_assets.config.reading.changes import with_changes
+from corpus_assets.config.reading.faults import faults, shown
+from corpus_assets.config.reading.profiles import PROFILES
+from corpus_assets.config.reading.strict_yaml import load_yaml
+from corpus_assets.config.section import expanded
+from corpus_assets.config.selection.dedup import spelled_out
+from resources.errors import ConfigError
+from resources.raw_places.addresses import scheme_of
+
+MAX_CONFIG_BYTES = 4 << 20
+MAX_FAULTS = 50
+STORE = "corpus"
+"""The store of a sample, below the folder of its corpus.yaml."""
+
+
+def load_config(path: str | Path, changes: Sequence[str] = ()) -> CorpusConfig:
+    """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid.
+
+    That of a sample names the corpus.yaml of the whole (`sample.of`), from which all but the sample and the store is
+    taken; then `sample.of` is an absolute path. changes: of its values, as `with_changes` takes them.
+    """
+    file = Path(path)
+    values = _values(file)
+    if (whole := _whole_of(values, file)) is not None:
+        values, file = _as_sample(values["sample"], file, whole), whole
+    values = with_changes(values, changes)
+    config = parse_config(values, str(path))
+    _check_places(config, file)
+    _require_different_sources(config, file)
+    return config
+
+
+def _whole_of(values: Any, file: Path) -> Path | None:
+    """Returns the corpus.yaml of the whole, of which a configuration is a sample; None if it names none."""
+    section = values.get("sample") if isinstance(values, dict) else None
+    of = section.get("of") if isinstance(section, dict) else None
+    if not isinstance(of, str):
+        return None
+    if others := sorted(str(key) for key in values if key != "sample"):
+        raise ConfigError(
+            f"{file}: cannot be used\n  {others[0]}: with `sample.of`, all other sections are those of {of!r}; leave "
+            "it out"
+        )
+    return Path(os.path.normpath(file.absolute().parent / expanded(of)))
+
+
+def _as_sample(section: dict[str, Any], file: Path, whole: Path) -> dict[str, Any]:
+    """Returns the values of the whole with the sample, in a store beside its own file."""
+    values = _values(whole)
+    if not isinstance(values, dict) or "sample" in values:
+        raise ConfigError(f"{file}: cannot be used\n  sample.of: {whole} is no configuration of a whole corpus")
+    given = values.get("storage")
+    storage = given if isinstance(given, dict) else {}
+    sync = {"sync": storage["sync"]} if "sync" in storage else {}
+    root = {"kind": "local", "root": str(file.absolute().parent / STORE)}
+    theirs = storage.get("root", "corpus")
+    if storage.get("kind", "local") == "local" and isinstance(theirs, str) and not theirs.startswith("s3://"):
+        _require_apart(file, Path(root["root"]).resolve(), (whole.parent / expanded(theirs)).resolve())
+    name = f"sample-of-{values.get('name', 'corpus')}"[:48].rstrip("-.")
+    return {**values, "name": name, "sample": {**section, "of": str(whole)}, "storage": {**root, **sync}}
+
+
+def _require_apart(file: Path, ours: Path, theirs: Path) -> None:
+    if ours.is_relative_to(theirs) or theirs.is_relative_to(ours):
+        raise ConfigError(f"{file}: the store of this sample overlaps that of the whole; move it out of {theirs}")
+
+
+def _values(file: Path) -> Any:
+    """Returns the plain values of a file."""
+    try:
+        if file.stat().st_size > MAX_CONFIG_BYTES:
+            raise ConfigError(f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}")
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: not UTF-8: {error}") from None
+    return load_yaml(text, str(file))
+
+
+def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
+    """Checks plain values; a key that is not given takes its value from the chosen profile."""
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where}: received {shown(values)}; valid is a mapping with at least `sources`")
+    merged = _with_profile(values)
+    try:
+        return CorpusConfig.model_validate(merged)
+    except ValidationError as error:
+        found = "\n".join(f"  {fault}" for fault in islice(faults(error, CorpusConfig, merged), MAX_FAULTS))
+        more = error.error_count() - MAX_FAULTS
+        rest = f"\n  and {more:,} more" if more > 0 else ""
+        raise ConfigError(f"{where}: cannot be used\n{found}{rest}") from None
+
+
+def _check_places(config: CorpusConfig, file: Path) -> None:
+    """Raises `ConfigError` if the store holds a folder of raw files or a list, or lies below one."""
+    given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
+    given |= {
+        f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
+    }
+    given |= {f"benchmarks.{place}": benchmark.location for place, benchmark in enumerate(config.benchmarks)}
+    given |= {"remove": config.remove.location} if config.remove else {}
+    for place, folder in given.items():
+        if _overlap(file.parent, config.storage.root, folder):
+            raise ConfigError(
+                f"{file}: cannot be used\n  {place}.location: received {folder!r}, which overlaps "
+                f"storage.root {config.storage.root!r}; valid are two places of which neither holds the other"
+            )
+
+
+def _overlap(folder: Path, one: str, other: str) -> bool:
+    """Returns whether one of two places holds the other: folders, or addresses of one scheme."""
+    if scheme_of(one) != scheme_of(other):
+        return False
+    if scheme_of(one):
+        first, second = f"{one.rstrip('/')}/", f"{other.rstrip('/')}/"
+        return first.startswith(second) or second.startswith(first)
+    top, below = (Path(folder / expanded(place)).resolve() for place in (one, other))
+    return below.is_relative_to(top) or top.is_relative_to(below)
+
+
+def _require_different_sources(config: CorpusConfig, file: Path) -> None:
+    """Raises `ConfigError` if two sources take the same files. Other overlaps are found when files are listed."""
+    known: dict[tuple[Path | str, str], int] = {}
+    for place, source in enumerate(config.sources):
+        top = source.location if scheme_of(source.location) else (file.parent / expanded(source.location)).resolve()
+        for glob in [source.glob] if isinstance(source.glob, str) else source.glob:
+            if (other := known.setdefault((top, glob), place)) != place:
+                raise ConfigError(
+                    f"{file}: cannot be used\n  sources.{place}.location: received {source.location!r} with glob "
+                    f"{glob!r}, as in sources.{other}; valid are sources that share no file"
+                )
+
+
+def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
+    """Returns the values of the chosen profile, replaced by the user's values section by section and key by key."""
+    profile = PROFILES.get(values["compat"], {}) if isinstance(values.get("compat"), str) else {}
+    if profile and isinstance(minhash := values.get("minhash"), dict):
+        with suppress(ValueError):  # The model finds the same fault again, and names its place.
+            values = {**values, "minhash": spelled_out(minhash)}
+    return _over(profile, values)
+
+
+def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = {**below, **above}
+    for key in below.keys() & above.keys():
+        if isinstance(below[key], dict) and isinstance(above[key], dict):
+            merged[key] = _over(below[key], above[key])
+    return merged

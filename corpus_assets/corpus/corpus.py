@@ -1,0 +1,189 @@
+"""A corpus opened from its `corpus.yaml`: configuration, graph, store and ledger in one place."""
+
+import os
+import random
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from corpus_assets.config import CorpusConfig, load_config
+from corpus_assets.config.datasets.modes import Files
+from corpus_assets.config.paths import with_absolute_paths
+from corpus_assets.config.selection.sampling import with_sample
+from corpus_assets.corpus.jobs import Jobs
+from corpus_assets.filter.assets import require_after_filter
+from corpus_assets.mix.assets import require_attributes
+from corpus_assets.raw.folders import raw_folders
+from corpus_assets.raw.readers import RawFile, listed_members
+from corpus_assets.stages import corpus_stages
+from resources.engine import open_engine
+from resources.engine.interface import Engine, R, T
+from resources.errors import ConfigError, HeldError
+from resources.ledger.ledger import Ledger
+from resources.ledger.obsolete import Key, remove_obsolete
+from resources.planning.planner import Planner
+from resources.shards.listing import Listing, list_shards
+from resources.stage.graph import Graph
+from resources.stage.settings import Settings
+from resources.storage import open_storage
+from resources.storage.holders import Process, this_process
+from resources.storage.interface import Storage
+from resources.storage.ownership import Claimant, claim, owns, require_owner
+from resources.storage.read_only import ReadOnlyStorage
+
+CONFIG_VARIABLE = "CORPUS_CONFIG"
+_PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
+"""Seconds for which a build asks again for a store that it may not join, and between two attempts.
+
+Pauses differ by chance, or builders that begin in one moment would for ever meet again.
+"""
+
+_CLAIMING = 60.0
+"""Seconds for which it asks again to hold a new store alone: of many builders that begin at once, all want to."""
+
+
+class Corpus:
+    """Everything that planning and building need; knows nothing of Dagster.
+
+    folder: where relative paths and modules of the user's own are. file: the configuration. home: its folder, another
+    one only for a sample, where logs and Dagster's runs are kept. read_only: whether what would write to the store is
+    refused (`ReadOnlyError`).
+    """
+
+    def __init__(
+        self, config: CorpusConfig, folder: Path, file: Path | None = None, *, read_only: bool = False
+    ) -> None:
+        self.config = config
+        self.folder = folder
+        self.file = file or folder / "corpus.yaml"
+        self.home = self.file.parent
+        self.settings = Settings(with_sample(with_absolute_paths(config, folder).model_dump(), config.sample))
+        stages = corpus_stages(config, folder)
+        if config.sources:
+            require_attributes(config.mix.leave_out, stages)
+            require_after_filter(config.mix.leave_out, stages)
+        self.graph = Graph(stages)
+        self.settings.require_own_keys(self.graph)
+        storage = open_storage(self.settings.values["storage"], folder)
+        self.storage: Storage = ReadOnlyStorage(storage) if read_only else storage
+        self.ledger = Ledger(self.storage)
+
+    @classmethod
+    def open(cls, path: str | Path | None = None, changes: Sequence[str] = (), *, read_only: bool = False) -> "Corpus":
+        """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`.
+
+        changes: `KEY=VALUE` each, to ask what they would cost; nothing may be built with any. read_only: True for who
+        only reads, so that nothing is written to the store, not even what would save time.
+        """
+        file = _config_file(path)
+        config = load_config(file, changes)
+        of = config.sample.of if config.sample else None
+        return cls(config, Path(of).parent if of else file.parent, file, read_only=read_only)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The configured engine; its workers start with the first job and stay."""
+        return open_engine(self.settings.values["engine"], self.folder)
+
+    def close(self) -> None:
+        """Stops the workers, if the engine was ever opened."""
+        if "engine" in self.__dict__:
+            self.engine.close()
+
+    def listing(self) -> Listing:
+        """Returns the raw files that are there now."""
+        return list_shards(
+            raw_folders(self.settings), lambda label, opener: listed_members(RawFile(label, opener, None))
+        )
+
+    def planner(self, listing: Listing | None = None) -> Planner:
+        """Returns a planner for the state of the corpus as it is now."""
+        return Planner(self.graph, self.settings, listing or self.listing(), self.storage, self.ledger)
+
+    def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yields what a function makes of each item, in order. Outside a build no worker is started for it."""
+        return map(function, items)
+
+    def jobs(self, planner: Planner) -> Jobs:
+        """Returns what makes the jobs of partitions, as a planner sees them."""
+        return Jobs(planner, self.builder, self.config.engine.memory, self.engine)
+
+    @cached_property
+    def builder(self) -> Process:
+        """This process, as it names itself to others that work on the store."""
+        return this_process(self.settings.digest(self.graph))
+
+    @cached_property
+    def claimant(self) -> Claimant:
+        """This corpus, as a store knows whose it is."""
+        files = {dataset.name: dataset.input for dataset in self.config.datasets}
+        own = {name: given.location for name, given in files.items() if isinstance(given, Files)}
+        places = {source.name: source.location for source in self.config.sources} or own
+        return Claimant(self.config.name, self.file, places)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Holds the store alone.
+
+        `HeldError` if another process works on it; `StorageError` if the store belongs to another configuration.
+        """
+        with self.storage.exclusive():
+            claim(self.storage, self.claimant)
+            yield
+
+    @contextmanager
+    def building(self) -> Iterator[Sequence[Process]]:
+        """Joins the processes that build on the store, and yields the others, if the store can be shared.
+
+        What nobody else may do meanwhile is done first, alone. Errors: as `exclusive`; `HeldError` too if another
+        builder has other settings.
+        """
+        with ExitStack() as held:
+            others = self._join(held)
+            require_owner(self.storage, self.claimant)
+            self.storage.remove_abandoned()
+            yield others
+
+    def _join(self, held: ExitStack) -> Sequence[Process]:
+        """Joins the builders. Others that begin in the same moment hold the store alone first, which is waited for."""
+        until, claimed = time.monotonic() + _CLAIMING, False
+        while True:
+            try:
+                if not owns(self.storage, self.claimant):
+                    with self.exclusive():
+                        pass
+                if not claimed:
+                    until, claimed = time.monotonic() + _PATIENCE, True
+                return held.enter_context(self.storage.shared(self.builder))
+            except HeldError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(random.uniform(*_PAUSES))
+
+    def owned_files(self) -> set[str]:
+        """Returns the paths of all files that a record names."""
+        records = (record for asset in self.ledger.assets() for record in self.ledger.records(asset).values())
+        return {file.path for record in records for file in record.files}
+
+    def remove_obsolete(self, replaced: Mapping[Key, Collection[str]]) -> int:
+        """Removes the files of replaced records, by asset and key, that no record names any more; returns how many."""
+        if not replaced:
+            return 0
+        owned = self.owned_files()
+        obsolete = {key: set(paths) - owned for key, paths in replaced.items()}
+        return remove_obsolete(self.ledger, obsolete, self.builder)
+
+
+def _config_file(path: str | Path | None) -> Path:
+    """Returns the given configuration file, else that of the variable, else that of the working folder.
+
+    `ConfigError` if it is not there and nobody named it on the command line.
+    """
+    named = os.environ.get(CONFIG_VARIABLE)
+    file = Path(path or named or "corpus.yaml").absolute()
+    if not path and not os.path.lexists(file):
+        why = f"${CONFIG_VARIABLE} names it" if named else f"neither --config nor ${CONFIG_VARIABLE} names another one"
+        raise ConfigError(f"{file}: there is no such file, and {why}")
+    return file

@@ -1,0 +1,1 @@
+"""A build: the loop, its workers' outcomes, its progress, checks and report."""

@@ -1,0 +1,1 @@
+"""Dagster's events and runs, stored in batches. With `instance`, the only users of its private API."""

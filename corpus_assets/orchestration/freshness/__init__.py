@@ -1,0 +1,1 @@
+"""Whether assets are fresh, and why not."""

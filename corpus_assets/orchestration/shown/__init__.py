@@ -1,0 +1,1 @@
+"""What the web UI shows of assets and partitions."""

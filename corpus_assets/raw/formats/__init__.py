@@ -1,0 +1,1 @@
+"""Formats of raw files: how their rows are found."""

@@ -1,0 +1,249 @@
+"""Rows of conversations written by a chat template, of which the turns of some roles are learned.
+
+Ids and what is learned: encoding.py. Here: reading examples, fitting them into rows, counting.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from corpus_assets.config.datasets.modes import ChatDataset
+from corpus_assets.tokenize.counts.discarded import of_example
+from corpus_assets.tokenize.encode.cleaning import clean
+from corpus_assets.tokenize.modes.chat.alignment import ALIGNMENT_FAILED, CONTROL_IN_NAME
+from corpus_assets.tokenize.modes.chat.encoding import (
+    CONTROL_IN_TEXT,
+    ChatEncoder,
+    ChatSequence,
+    Talk,
+    Written,
+    answering,
+)
+from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS, first_system, talk_of
+from corpus_assets.tokenize.modes.chat.limited_template import (
+    LimitedTemplate,
+    count_fault,
+    open_template,
+    template_blocks,
+)
+from corpus_assets.tokenize.modes.chat.markers import check_ends, turn_markers
+from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chunks import chunked
+from corpus_assets.tokenize.modes.mode import Mode, OnFault, Tools
+from corpus_assets.tokenize.modes.turns import TurnsError, batches, count_sequences, padded_rows
+from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS
+from corpus_assets.tokenize.rows.vsl import VSLPacker
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.errors import ConfigError
+from resources.formats.examples import Example, Messages, chunk_bytes
+
+NOT_RENDERED = "texts_not_rendered"
+OWN_TEXTS = "answers_with_a_text_of_their_own"
+REASONS = (
+    *("no_messages", "no_role", "nothing_learned", "too_long", "below_minimum_length"),
+    *(*TEMPLATE_REASONS, ALIGNMENT_FAILED, CONTROL_IN_NAME, CONTROL_IN_TEXT),
+    *INPUT_REASONS,
+)
+
+
+def chat_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
+    """Yields one row per conversation, in order, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
+
+    An example that cannot be used is discarded, counted by reason, and handed to `on_fault` with what is wrong.
+    ConfigError without a chat template.
+    """
+    for tokens, masks in _Reader(section, tools).batches(examples):
+        yield from padded_rows(
+            tokens,
+            masks,
+            length=section.sequence_length,
+            pad_id=tools.tokenizer.pad_id,
+            inverted=section.inverted_mask,
+            statistics=tools.statistics,
+        )
+
+
+def chat_vsl_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
+    """Yields conversations packed into rows, as int32 blocks (rows, 5, L); otherwise as `chat_rows`."""
+    reader, packer = _Reader(section, tools), VSLPacker(section, tools.tokenizer.pad_id, tools.statistics)
+    for chunk in chunked(examples, chunk_bytes, section.packing_text):
+        for tokens, masks in reader.batches(chunk):
+            yield from packer.add(tokens, masks)
+        yield from packer.finish()
+
+
+def chat_encoder(section: ChatDataset, tokenizer: Tokenizer, template: str | None) -> ChatEncoder:
+    """Returns the encoder of a dataset. template: instead of the tokenizer's own.
+
+    ConfigError without any, or if no end of an answer would be learned.
+    """
+    opened = _opened(section, tokenizer, template)
+    encoder = ChatEncoder(tokenizer, opened, roles=section.loss_roles, only_last=section.train_on == "last_turn")
+    check_ends(encoder, tokenizer, answering(section.loss_roles))
+    return encoder
+
+
+def chat_control(section: ChatDataset, tokenizer: Tokenizer, template: str | None) -> set[str]:
+    """Returns the tokens that are control tokens because the template marks turns by them."""
+    return turn_markers(_opened(section, tokenizer, template), tokenizer, answering(section.loss_roles))
+
+
+def _opened(section: ChatDataset, tokenizer: Tokenizer, template: str | None) -> LimitedTemplate:
+    source = template or tokenizer.chat_template
+    if source is None:
+        raise ConfigError("the tokenizer has no chat template; valid: chat_template with one")
+    return open_template(source, {**tokenizer.template_values, **section.template_values}, section.fixed_day)
+
+
+class _Reader:
+    """Makes sequences that fit a row of examples; what does not is counted."""
+
+    def __init__(self, section: ChatDataset, tools: Tools) -> None:
+        self._encoder = chat_encoder(section, tools.tokenizer, tools.template)
+        self._section = section
+        self._statistics = tools.statistics
+        self._on_fault: OnFault | None = tools.on_fault
+
+    def batches(self, examples: Iterable[Example]) -> Iterator[tuple[Ragged, Ragged]]:
+        """Yields batches of ids and loss masks."""
+        for batch in batches(self._sequences(examples)):
+            tokens = Ragged.of(sequence.ids for sequence in batch)
+            # A position is in the loss if its label, the next id, is learned.
+            masks = Ragged.of(np.append(sequence.learned[1:], False) for sequence in batch)
+            count_sequences(tokens.lengths, int(masks.ids.sum()), self._statistics)
+            yield tokens, masks
+
+    def _sequences(self, examples: Iterable[Example]) -> Iterator[tuple[ChatSequence, int]]:
+        """Yields sequences, with a measure of their size."""
+        for block in template_blocks(examples):
+            for example, texts in zip(block, self._written(block), strict=True):
+                self._statistics.processed_files += 1
+                try:
+                    fitted = [self._fitted(written, example) for written in _given(texts)]
+                except (TurnsError, TemplateFault) as error:
+                    if self._on_fault is not None:
+                        self._on_fault(example, str(error))
+                    count_fault(self._statistics, error.reason, example)
+                    continue
+                if len(fitted) > 1:
+                    self._statistics.kinds[OWN_TEXTS] += len(fitted) - 1
+                yield from ((sequence, sequence.ids.size) for sequence in fitted if sequence is not None)
+
+    def _written(self, block: Sequence[Example]) -> Iterator[list[Written] | TemplateFault | TurnsError]:
+        """Yields the texts of each example, cleaned, or the fault for which there is none."""
+        read = [self._talk(example) for example in block]
+        written = iter(self._encoder.write_all([found for found in read if isinstance(found, Talk)]))
+        for found in read:
+            yield next(written) if isinstance(found, Talk) else found
+
+    def _talk(self, example: Example) -> Talk | TurnsError:
+        try:
+            talk, unread = talk_of(example)
+        except TurnsError as fault:
+            return fault
+        self._statistics.unread_keys.update(unread)
+        return replace(talk, dialogue=msgspec.structs.replace(talk.dialogue, messages=self._cleaned(talk)))
+
+    def _cleaned(self, talk: Talk) -> Messages:
+        return [
+            message | {"content": self._clean(message["content"])} if "content" in message else message
+            for message in talk.dialogue.messages
+        ]
+
+    def _clean(self, content: Any) -> Any:
+        """Returns a content after cleaning."""
+        if not isinstance(content, str):
+            return content
+        text = clean(content, self._section)
+        self._statistics.add_text(content, text)
+        return text
+
+    def _fitted(self, written: Written, example: Example) -> ChatSequence | None:
+        whole = fitted = self._encoder.encode(written)
+        capacity, reason = self._section.sequence_length + 1, ""
+        if whole.ids.size > capacity:
+            fitted, reason = self._truncated(written.talk, whole, capacity)
+        if not reason and whole.ids.size < self._section.minimum_length:
+            fitted, reason = _nothing(whole), "below_minimum_length"
+        elif fitted.ids.size and not fitted.learned[1:].any():
+            # What was cut may have held all that is learned.
+            fitted, reason = _nothing(whole), "too_long" if reason else "nothing_learned"
+        self._count(whole.ids.size, fitted, reason, example)
+        if written.aligned.left_out:
+            self._statistics.kinds[NOT_RENDERED] += written.aligned.left_out
+        return fitted if fitted.ids.size else None
+
+    def _truncated(self, talk: Talk, whole: ChatSequence, capacity: int) -> tuple[ChatSequence, str]:
+        """Returns what is kept, and the reason for counting; nothing is kept of what cannot be made to fit."""
+        if self._section.truncate == "end":
+            return ChatSequence(whole.ids[:capacity], whole.learned[:capacity]), "end"
+        shorter = list(_shorter(talk)) if self._section.truncate == "oldest_turns" else []
+
+        def encoded(number: int) -> ChatSequence:
+            written = self._encoder.write(shorter[number])
+            return _nothing(whole) if written is None else self._encoder.encode(written)
+
+        number = bisect_left(range(len(shorter)), True, key=lambda tried: encoded(tried).ids.size <= capacity)
+        kept = encoded(number) if number < len(shorter) else _nothing(whole)
+        return kept, "oldest_turns" if kept.ids.size else "too_long"
+
+    def _count(self, before: int, fitted: ChatSequence, reason: str, example: Example) -> None:
+        statistics, after = self._statistics, fitted.ids.size
+        statistics.document_lengths[before] += 1
+        statistics.document_tokens += before
+        statistics.sequence_starts += before > 0
+        if not after:
+            statistics.discard_document(reason, shown=[of_example(example)])
+            statistics.drop(reason, 1, max(0, before - 1))
+        elif after < before:
+            statistics.truncated_documents[reason] += 1
+            statistics.drop(reason, 0, before - after)
+
+
+def _given(found: list[Written] | TemplateFault | TurnsError) -> list[Written]:
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _nothing(sequence: ChatSequence) -> ChatSequence:
+    return ChatSequence(sequence.ids[:0], sequence.learned[:0])
+
+
+def _shorter(talk: Talk) -> Iterator[Talk]:
+    """Yields the conversation without its earliest turns, more and more of them."""
+    messages, learned = talk.dialogue.messages, talk.learned
+    front = first_system(messages)
+    for first in range(front + 1, len(messages)):
+        if messages[first]["role"] == messages[front]["role"]:
+            rest = Dialogue(messages[:front] + messages[first:], talk.dialogue.values)
+            yield Talk(rest, learned[:front] + learned[first:])
+
+
+CHAT = Mode(
+    section=ChatDataset,
+    words="Conversations",
+    layout=ANSWERS,
+    rows=chat_rows,
+    control=chat_control,
+    check=chat_encoder,
+    chosen_by=lambda section: not section.pack,
+    name="Chat",
+    reasons=REASONS,
+)
+CHAT_VSL = Mode(
+    section=ChatDataset,
+    words="Packed conversations",
+    layout=PACKED_ANSWERS,
+    rows=chat_vsl_rows,
+    control=chat_control,
+    check=chat_encoder,
+    chosen_by=lambda section: section.pack,
+    name="Chat_VSL",
+    reasons=REASONS,
+)

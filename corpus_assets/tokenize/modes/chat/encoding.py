@@ -1,0 +1,244 @@
+"""Conversations written by a chat template to ids, and what of them is learned.
+
+Ids are those of Hugging Face's `tokenizer(apply_chat_template(messages, tokenize=False), add_special_tokens=False)` as
+long as no message spells a control token. One that a message spells stays plain text: control tokens are looked for
+in the stretches that the template wrote, and nowhere else.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_assets.tokenize.modes.chat.alignment import ASKING_ROLES, Aligning, ControlTokens, Conversation
+from corpus_assets.tokenize.modes.chat.answers import Asking, Style
+from corpus_assets.tokenize.modes.chat.limited_template import Found as Rendering
+from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate
+from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
+from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.token_starts import token_starts
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+
+Flags = NDArray[np.bool_]
+Span = tuple[int, int]
+
+
+CONTROL_IN_TEXT = "control_token_in_text"
+
+
+class ChatSequence(NamedTuple):
+    """int32 ids (n,) of a conversation, and bool (n,): whether each is learned."""
+
+    ids: Ids
+    learned: Flags
+
+
+class _Piece(NamedTuple):
+    """text[start:stop]: a control token with its id, or plain text."""
+
+    start: int
+    stop: int
+    control: int | None = None
+
+    @property
+    def plain(self) -> bool:
+        return self.control is None
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A conversation to encode: what a template gets, and of each message whether it says itself if it is learned."""
+
+    dialogue: Dialogue
+    learned: tuple[bool | None, ...]
+
+    def up_to(self, number: int) -> "Talk":
+        """Returns the conversation that ends with a message, of which that one alone is learned."""
+        dialogue = Dialogue(self.dialogue.messages[: number + 1], self.dialogue.values)
+        return Talk(dialogue, (*[False] * number, True))
+
+
+@dataclass(frozen=True)
+class Written:
+    """A conversation as a template wrote it, and the stretches of its text that are learned, in their order."""
+
+    talk: Talk
+    aligned: Conversation
+    spans: tuple[Span, ...]
+
+
+class ChatEncoder:
+    """Conversations to ids and what of them is learned."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        template: LimitedTemplate,
+        *,
+        roles: Collection[str] | None,
+        only_last: bool,
+    ) -> None:
+        """`roles`: learned, None for generation blocks. The tokenizer has the markers of turns as control tokens."""
+        self._tokenizer = tokenizer
+        self._template = template
+        self._tokens = ControlTokens(tokenizer.special_tokens)
+        self._roles = roles
+        self._only_last = only_last
+        self._style = Style() if roles is None else Style.of(template, self._tokens, answering(roles))
+
+    def write(self, talk: Talk) -> Written | None:
+        """Returns a conversation as one text, None if no answer is learned in it; raises the TemplateFault."""
+        (found,) = self._write_whole([talk])
+        if isinstance(found, TemplateFault):
+            raise found
+        written, _ = found
+        return written if written.spans else None
+
+    def write_all(self, talks: Sequence[Talk]) -> list[list[Written] | TemplateFault]:
+        """Returns each conversation as its texts, or the fault of `Aligning`.
+
+        It is one text, if the template shows each learned answer there as it was given. Others have texts of their own,
+        up to the answer (`chat_answers`). A text in which nothing is learned is there if it is the only one.
+        """
+        whole = self._write_whole(talks)
+        alone = [self._alone(talk, found) for talk, found in zip(talks, whole, strict=True)]
+        rest = iter(self._write_whole([talk for group in alone for talk in group]))
+        return [_together(found, [next(rest) for _ in group]) for found, group in zip(whole, alone, strict=True)]
+
+    def _write_whole(self, talks: Sequence[Talk]) -> list[tuple[Written, tuple[int, ...]] | TemplateFault]:
+        """Returns each conversation as one text, and the messages whose answers it does not show, or the fault."""
+        aligning = [Aligning(talk.dialogue, self._tokens) for talk in talks]
+        asking = [Asking(talk.dialogue, self._wanted(talk), self._style) for talk in talks]
+        pairs = list(zip(talks, aligning, asking, strict=True))
+        asked = [dialogue for _, text, answers in pairs for dialogue in (*text.asked, *answers.asked)]
+        rendered = iter(self._template.render_all(asked))
+        results: list[tuple[Written, tuple[int, ...]] | TemplateFault] = []
+        for talk, text, answers in pairs:
+            found = text.found([next(rendered) for _ in text.asked])
+            ends = [next(rendered) for _ in answers.asked]
+            if isinstance(found, TemplateFault):
+                results.append(found)
+                continue
+            spans, rewritten = self._spans(talk, found, answers, ends)
+            results.append((Written(talk, found, spans), rewritten))
+        return results
+
+    def _alone(self, talk: Talk, found: tuple[Written, tuple[int, ...]] | TemplateFault) -> list[Talk]:
+        """Returns the conversations that end with an answer that is to be learned in a text of its own."""
+        return [] if isinstance(found, TemplateFault) else [talk.up_to(number) for number in found[1]]
+
+    def _wanted(self, talk: Talk) -> set[int]:
+        """Returns the messages that are learned, none where generation blocks say it."""
+        if self._roles is None:
+            return set()
+        said = zip(talk.dialogue.messages, talk.learned, strict=True)
+        chosen = [
+            number
+            for number, (message, learned) in enumerate(said)
+            if (message["role"] in self._roles if learned is None else learned) and _says_something(message)
+        ]
+        return set(chosen[-1:] if self._only_last else chosen)
+
+    def _spans(
+        self, talk: Talk, found: Conversation, answers: Asking, ends: Sequence[Rendering]
+    ) -> tuple[tuple[Span, ...], tuple[int, ...]]:
+        if self._roles is None:
+            blocks = [span for span in found.generated if not _left_out(talk, found, span)]
+            return tuple(blocks[-1:] if self._only_last else blocks), ()
+        learned = answers.found(found, ends, self._tokens)
+        return tuple((answer.start, answer.stop) for answer in learned.found), learned.rewritten
+
+    def encode(self, written: Written) -> ChatSequence:
+        """Returns the ids of a rendered conversation; TemplateFault if plain text becomes a control token."""
+        aligned, spans = written.aligned, written.spans
+        text = aligned.text
+        pieces = list(self._pieces(aligned))
+        encoded = iter(
+            self._tokenizer.encode_plain([text[piece.start : piece.stop] for piece in pieces if piece.plain])
+        )
+        ids, learned = [np.empty(0, np.int32)], [np.empty(0, np.bool_)]
+        for piece in pieces:
+            ids.append(next(encoded) if piece.plain else np.array([piece.control], np.int32))
+            self._check(text, piece, ids[-1])
+            learned.append(self._flags(text, piece, ids[-1], spans))
+        return ChatSequence(np.concatenate(ids), np.concatenate(learned))
+
+    def _check(self, text: str, piece: _Piece, ids: Ids) -> None:
+        spelled = [
+            self._tokens.ids[text[first:last]] for first, last in self._tokens.find(text, piece.start, piece.stop)
+        ]
+        if piece.plain and spelled and np.isin(ids, spelled).any():
+            raise TemplateFault(CONTROL_IN_TEXT, "the tokenizer makes a control token of plain text")
+
+    def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
+        """Returns which ids of a piece are learned: those that hold a code point of one of the spans."""
+        first = bisect_right(spans, piece.start, key=itemgetter(1))
+        inside = spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
+        covers = bool(inside) and inside[0][0] <= piece.start and piece.stop <= inside[0][1]
+        flags = np.full(ids.size, covers)
+        if inside and not covers:
+            starts = piece.start + token_starts(text[piece.start : piece.stop], ids, self._tokenizer)
+            # Tokens that share a character start at the same place and stop where the next character's token starts.
+            stops = np.append(starts, piece.stop)[np.searchsorted(starts, starts, side="right")]
+            for start, stop in inside:
+                flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
+        return flags
+
+    def _pieces(self, aligned: Conversation) -> Iterator[_Piece]:
+        """Yields the control tokens of the template, and what lies between them."""
+        before = 0
+        for start, stop in self._template_stretches(aligned):
+            for first, last in self._tokens.find(aligned.text, start, stop):
+                if before < first:
+                    yield _Piece(before, first)
+                yield _Piece(first, last, self._tokens.ids[aligned.text[first:last]])
+                before = last
+        if before < len(aligned.text):
+            yield _Piece(before, len(aligned.text))
+
+    @staticmethod
+    def _template_stretches(aligned: Conversation) -> Iterator[Span]:
+        before = 0
+        for content in aligned.contents:
+            yield before, content.start
+            before = content.stop
+        yield before, len(aligned.text)
+
+
+def answering(roles: Iterable[str] | None) -> str:
+    """Returns the role of those that are learned that answers."""
+    return next((role for role in roles or () if role not in ASKING_ROLES), "assistant")
+
+
+def _says_something(message: Mapping[str, Any]) -> bool:
+    """Returns whether a message has any text beside its role."""
+    return any(_has_text(value) for key, value in message.items() if key != "role")
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_text, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str) and bool(value)
+
+
+def _left_out(talk: Talk, found: Conversation, span: Span) -> bool:
+    """Returns whether a generation block holds the text of a message that says that it is not learned."""
+    inside = (content.message for content in found.contents if span[0] <= content.start < span[1])
+    return any(talk.learned[number] is False for number in inside)
+
+
+def _together(
+    whole: tuple[Written, tuple[int, ...]] | TemplateFault,
+    alone: Sequence[tuple[Written, tuple[int, ...]] | TemplateFault],
+) -> list[Written] | TemplateFault:
+    """Returns the texts of a conversation; its fault, or that of a part, if not all can be told."""
+    written = list[Written]()
+    for part in (*alone, whole):
+        if isinstance(part, TemplateFault):
+            return part
+        written.append(part[0])
+    return [text for text in written if text.spans] or written[-1:]

@@ -1,0 +1,135 @@
+"""Chat templates rendered in a process of their own, with limits on CPU time and memory."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.modes.chat.template import LIMIT, Dialogue, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat.template_server import Answered, Start
+from resources.errors import ConfigError, CorpusError
+from resources.formats.examples import Example
+from resources.processes.limited_process import LimitedProcess, OverLimitError
+from resources.processes.limited_work import Limits
+
+LIMITS = Limits()
+MAX_OVER_LIMIT = 10
+"""Conversations of a partition that may cost too much; with more the template is no use, and would take for ever."""
+_BLOCK = 1 << 16
+_CONVERSATION = 1 << 10  # In characters, what rendering a conversation costs beside its texts.
+_SERVER = "corpus_assets.tokenize.modes.chat.template_server"
+_ANSWERS = msgspec.json.Decoder(list[Answered])
+_TRIAL = Dialogue([{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Two."}])
+
+Found = Rendered | TemplateFault
+
+
+class LimitedTemplate:
+    """A template with the values that it may name beside the messages; `day` is what `strftime_now` says.
+
+    ConfigError if the source is no template, needs the day and none was fixed, or costs too much to compile.
+    """
+
+    def __init__(
+        self, source: str, values: Mapping[str, Any], *, day: date | None = None, limits: Limits = LIMITS
+    ) -> None:
+        start = msgspec.json.encode(Start(source, dict(values), day))
+        self._process = LimitedProcess(_SERVER, start, limits)
+        try:
+            problem = msgspec.json.decode(self._process.begin(), type=str)
+        except OverLimitError as fault:
+            raise ConfigError(f"chat template cannot be compiled: {fault}") from None
+        if problem:
+            self.close()
+            raise ConfigError(problem)
+
+    def render_all(self, dialogues: Sequence[Dialogue]) -> list[Found]:
+        """Returns the text of each dialogue, or the fault for which it has none: see `ChatTemplate.render`.
+
+        If they cost too much together, each is rendered by itself: what one gives does not depend on the others.
+        """
+        try:
+            return self._ask(dialogues)
+        except OverLimitError as fault:
+            if len(dialogues) == 1:
+                return [TemplateFault(LIMIT, str(fault))]
+            return [found for one in dialogues for found in self.render_all([one])]
+
+    def render(self, dialogue: Dialogue) -> Rendered:
+        """Returns the text of one dialogue; raises its TemplateFault."""
+        (found,) = self.render_all([dialogue])
+        return given(found)
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.close()
+
+    def _ask(self, dialogues: Sequence[Dialogue]) -> list[Found]:
+        answers = _ANSWERS.decode(self._process.ask(msgspec.json.encode(dialogues)))
+        return [
+            Rendered(answer.text, answer.generated)
+            if answer.reason is None
+            else TemplateFault(answer.reason, answer.problem)
+            for answer in answers
+        ]
+
+
+def given(found: Found) -> Rendered:
+    """Returns what was rendered; raises the fault if that was found."""
+    if isinstance(found, TemplateFault):
+        raise found
+    return found
+
+
+@lru_cache(maxsize=4)
+def _opened(start: bytes, limits: Limits) -> LimitedTemplate:
+    """Returns a template that is open already, if it is: a worker makes many partitions with one."""
+    asked = msgspec.json.decode(start, type=Start)
+    return LimitedTemplate(asked.source, asked.values, day=asked.day, limits=limits)
+
+
+def open_template(source: str, values: Mapping[str, Any], day: date | None = None) -> LimitedTemplate:
+    """Returns a template, which stays open for the next who asks for the same. Raises as `LimitedTemplate`."""
+    return _opened(msgspec.json.encode(Start(source, dict(values), day)), LIMITS)
+
+
+def try_template(source: str, values: Mapping[str, Any], day: date | None = None) -> None:
+    """Raises ConfigError for a template that cannot be used, or costs too much even for one question and answer."""
+    (found,) = open_template(source, values, day).render_all([_TRIAL])
+    if isinstance(found, TemplateFault) and found.reason == LIMIT:
+        raise ConfigError(f"chat template costs too much for one question and answer: {found.problem}")
+
+
+def template_blocks(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    """Yields examples in lists whose texts are rendered together: asking for each alone would cost more than it."""
+    block, held = list[Example](), 0
+    for example in examples:
+        block.append(example)
+        held += _CONVERSATION + _characters(example)
+        if held >= _BLOCK:
+            yield block
+            block, held = [], 0
+    if block:
+        yield block
+
+
+def _characters(example: Example) -> int:
+    """Returns about how long the texts of an example are, which may be of any shape."""
+    fields = (example.prompt, example.completion, example.messages, example.chosen, example.rejected)
+    return sum(len(str(field)) for field in fields)
+
+
+def count_fault(statistics: Statistics, reason: str, example: Example, shown: Iterable[str] = ()) -> None:
+    """Counts an example that gives no row. shown: the example in words.
+
+    Raises CorpusError with its name if too many cost too much.
+    """
+    statistics.discard_document(reason, shown=shown)
+    if reason == LIMIT and (over := statistics.discarded_documents[LIMIT]) > MAX_OVER_LIMIT:
+        raise CorpusError(
+            f"the chat template takes too much time or memory for {over} conversations, the last of which is "
+            f"{example.source}/{example.id}; valid: at most {MAX_OVER_LIMIT} in a file"
+        )

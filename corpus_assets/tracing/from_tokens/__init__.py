@@ -1,0 +1,1 @@
+"""From a token of a file back to its document."""

@@ -1,0 +1,54 @@
+"""Token rows as a trainer gets them: which tokens there are, which are in the loss, and whose they are."""
+
+from typing import Any
+
+from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.viewer.browse import pages, partition_address
+from corpus_assets.viewer.overview import dataset_rows
+from corpus_assets.viewer.site import Asked, link, page
+from corpus_assets.viewer.token_files import file_of, files_of
+from corpus_assets.viewer.tokens.rows import POSITIONS, asset_of, exported_row, hdf5_row
+from resources.hashing import keyed_hash
+
+MOST_FILES = 500
+
+
+def datasets(asked: Asked) -> str:
+    """Shows all datasets."""
+    return page(asked, "tokens.html", "Token rows", datasets=dataset_rows(asked.view))
+
+
+def rows(asked: Asked) -> str:
+    """Shows one row of a dataset. Parameters: `file`, `row`, `at` (position), `as` (text or table)."""
+    view, query = asked.view, asked.query
+    name = asked.path["dataset"]
+    files = files_of(view, name)
+    file = file_of(files, name, query.text("file", 2000))
+    row = query.number("row", high=file.rows - 1)
+    at = query.number("at")
+    shape = query.one_of("as", ["text", "table"])
+    entry = next(entry for entry in view.corpus.settings.values["datasets"] if entry["name"] == name)
+    shown = (exported_row if is_export(entry) else hdf5_row)(view, name, file, row, at)
+
+    def here(**changes: Any) -> str:
+        given: dict[str, Any] = {"file": file.name, "row": row, "as": "table" if shape == "table" else None}
+        return link("tokens", name, **{**given, **changes})
+
+    return page(
+        asked,
+        "token_row.html",
+        f"Row {row:,} of {name}",
+        dataset=name,
+        asset=partition_address(asset_of(name), file.record.partition),
+        file=file.name,
+        files=[one.name for one in files[:MOST_FILES]],
+        more_files=max(0, len(files) - MOST_FILES),
+        row=row,
+        shown=shown,
+        as_table=shape == "table",
+        other_shape=here(at=at or None, **{"as": None if shape == "table" else "table"}),
+        random=here(row=keyed_hash("row", 0, file.name, row) % file.rows),
+        row_pages=pages(row, 1, file.rows, lambda to: here(row=to)),
+        positions=pages(at, POSITIONS, shown.size, lambda to: here(at=to or None)) if shown.size > POSITIONS else None,
+        mode=entry["format"] if is_export(entry) else entry.get("mode", "lm"),
+    )

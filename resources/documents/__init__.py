@@ -1,0 +1,1 @@
+"""What stages share about documents: names, rules for rows, taggers, counts."""

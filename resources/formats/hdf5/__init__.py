@@ -1,0 +1,1 @@
+"""Token rows in HDF5: their layout, a reader and a writer."""

@@ -1,0 +1,1 @@
+"""Kernels: functions compiled by numba, late and once, and kept on disk."""

@@ -1,0 +1,1 @@
+"""The ledger: commit records, one per partition, and what holds many of them in few files."""

@@ -1,0 +1,1 @@
+"""Shards: the raw files of a corpus, listed, told from other files, and read."""

@@ -1,0 +1,1 @@
+"""What belongs to the user: modules of their own, and the cache in their home."""
