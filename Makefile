@@ -5,6 +5,10 @@ READY := .venv/.ready
 READERS := .venv-readers
 FAMILIES := .families
 SITE := .venv-site
+NEWEST := .venv-newest
+# What touches the libraries whose newest versions may differ from those of the lock.
+OF_NEWEST := tests/test_private_names.py tests/orchestration tests/ui tests/seams tests/frames tests/resources/formats tests/tokenize \
+  tests/export tests/raw
 DEMO_MEGABYTES ?= 24
 # Many tests wait for processes that they start: three at a time keep two cores busy.
 TESTERS ?= 3
@@ -25,7 +29,7 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
   tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py
 
-.PHONY: help demo test test-fast test-extras test-families test-readers lint lock format docs site bench ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site bench ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -78,6 +82,12 @@ test-families: $(READY) $(FAMILIES)/.ready  ## what is learned of chats, with th
 test-readers: $(READY) $(READERS)/.ready  ## let the libraries of trainers read our files (6 GB of packages)
 	$(BIN)/python -m pytest tests/export/test_real_readers.py
 
+test-newest:  ## install the newest versions within the bounds of pyproject.toml, and test what touches them
+	rm -rf $(NEWEST)
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(NEWEST)/bin/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow" $(OF_NEWEST)
+
 lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -111,4 +121,4 @@ ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewe
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) site data .dagster_home
+	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) site data .dagster_home
