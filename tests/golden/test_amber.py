@@ -2,8 +2,8 @@
 
 The options of a conversion are those that the README of the golden set names; a mix is described by its `mix.json`, and
 is one of the conversion that has its windows. A set of a mix is made of the subsets that have its name in theirs:
-languages of starcoderdata are one set. Each worker of a conversion had every n-th file and a stream of its own, and
-gave its windows in groups of 512 by turns.
+languages of starcoderdata are one set. Each worker of a conversion had every n-th file and a stream of its own,
+and gave its windows in groups of 512 by turns.
 """
 
 import json
@@ -30,10 +30,16 @@ GROUP = 512
 
 
 @cache
-def options(conversion: str) -> dict[str, Any]:
-    """The options of a conversion, as the line of the README that names it quotes them; else as its name says."""
+def said_of(conversion: str) -> str:
+    """The line of the README that names a conversion; empty if there is none."""
     lines = shared("golden", "amber", "README.md").read_text(encoding="utf-8").split("\n")
-    text = next((line for line in lines if re.search(rf"{re.escape(conversion)}(?![A-Za-z0-9_])", line)), "")
+    return next((line for line in lines if re.search(rf"{re.escape(conversion)}(?![A-Za-z0-9_])", line)), "")
+
+
+@cache
+def options(conversion: str) -> dict[str, Any]:
+    """The options of a conversion, as the README quotes them; else as its name says."""
+    text = said_of(conversion)
     window = re.findall(r"--concat_tokens[ =](\d+)", text) or re.findall(r"\d+", conversion)
     found: dict[str, Any] = {"window": int(window[0]), "wrap": "--no_wrap" not in text and "wrap" not in conversion}
     for kind, usual in (("bos", "<s>"), ("eos", "</s>")):
@@ -47,9 +53,7 @@ def options(conversion: str) -> dict[str, Any]:
 @cache
 def workers(conversion: str) -> int:
     """The number of workers of a conversion, said as its options are; 1 if nothing is said."""
-    lines = shared("golden", "amber", "README.md").read_text(encoding="utf-8").split("\n")
-    text = next((line for line in lines if re.search(rf"{re.escape(conversion)}(?![A-Za-z0-9_])", line)), "")
-    said = re.findall(r"--num_workers[ =](\d+)", text) or re.findall(r"(?:w|workers)_?(\d+)", conversion)
+    said = re.findall(r"--num_workers[ =](\d+)", said_of(conversion)) or re.findall(r"(?:w|workers)_?(\d+)", conversion)
     return int(said[0]) if said else 1
 
 
@@ -174,7 +178,7 @@ def by_turns(windows: Sequence[list[bytes]]) -> list[bytes]:
 
 
 def test_every_mix_is_one_of_a_conversion() -> None:
-    assert sorted(name for conversion in CONVERSIONS for name in mixes_of(conversion)) == MIXES
+    assert {name for conversion in CONVERSIONS for name in mixes_of(conversion)} == {*MIXES}
 
 
 @pytest.mark.parametrize("conversion", CONVERSIONS)

@@ -30,8 +30,7 @@ def difference(name: str) -> str:
     if given["legacy_defect"] and options.get("sep_token"):
         return "Cerebras never inserts a new separator (Defect: a new separator)"
     carries_over = given["mode"] in ("LMData", "FIM") and options.get("pack_sequences", True)
-    draws = carries_over or options.get("short_seq_prob")
-    if given["processes"] > 1 and draws and sum(map(bool, chunks(given))) > 1:
+    if (carries_over or options.get("short_seq_prob")) and sum(map(bool, chunks(given))) > 1:
         return "each of several processes packs and draws over its own files or chunks; we follow one process"
     return ""
 

@@ -1,6 +1,5 @@
 """Taggers equal the original, value for value, on whatever lies in the golden folder of the Dolma toolkit."""
 
-import json
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,27 +13,21 @@ from corpus_assets.attributes.assets import asset_name
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of
 from corpus_assets.corpus.step import Step
-from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document
 from tests.build.small import drive, opened
+from tests.golden.dolma import ABSENT, SET, attributes, top
+from tests.golden.files import row_files, rows
 
-GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden" / "dolma"
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
+pytestmark = pytest.mark.skipif(not SET.is_dir(), reason=ABSENT)
 
 
 @cache
 def strings() -> dict[str, list[dict[str, Any]]]:
     """Short texts with their attributes, by tagger."""
     found: dict[str, list[dict[str, Any]]] = {}
-    with (GOLDEN / "tagger_strings.jsonl").open(encoding="utf-8") as lines:
-        for case in map(json.loads, lines):
-            found.setdefault(case["tagger"], []).append(case)
+    for case in rows(SET / "tagger_strings.jsonl"):
+        found.setdefault(case["tagger"], []).append(case)
     return found
-
-
-def lines_of(file: Path) -> list[dict[str, Any]]:
-    with file.open("rb") as raw, open_gzip(raw) as lines:
-        return [json.loads(line) for line in lines]
 
 
 def as_dolma(tagger: str, text: str) -> dict[str, Any]:
@@ -48,7 +41,7 @@ def as_dolma(tagger: str, text: str) -> dict[str, Any]:
     return {"attributes": {key: [list(span) for span in spans] for key, spans in found.items()}}
 
 
-@pytest.mark.parametrize("tagger", sorted(strings()) if GOLDEN.is_dir() else [])
+@pytest.mark.parametrize("tagger", sorted(strings()) if SET.is_dir() else [])
 def test_strings(tagger: str) -> None:
     assert tagger in BUILT_IN
     for case in strings()[tagger]:
@@ -66,10 +59,10 @@ def is_usable(tagger: str) -> bool:
 
 def experiments() -> Iterator[tuple[str, list[str]]]:
     """The name of every golden folder that taggers made, and those of its taggers that can run here."""
-    for folder in sorted((GOLDEN / "corpus" / "attributes").iterdir()):
-        rows = [row for file in folder.rglob("*.jsonl.gz") for row in lines_of(file)]
+    for folder in sorted((top() / "attributes").iterdir()):
+        said = [row for file in row_files(folder) for row in rows(file)]
         keys = {
-            key.split("__")[1] for row in rows if "source" in row for key in row["attributes"]
+            key.split("__")[1] for row in said if "source" in row for key in row["attributes"]
         }  # A deduper's: none.
         if chosen := sorted(filter(is_usable, keys & set(BUILT_IN))):
             yield folder.name, chosen
@@ -79,7 +72,7 @@ def rows_of(file: Path, taggers: list[str]) -> list[tuple[str, dict[str, Any]]]:
     """Id and attributes of every row, without those of other taggers."""
     return [
         (row["id"], {key: spans for key, spans in row["attributes"].items() if key.split("__")[1] in taggers})
-        for row in lines_of(file)
+        for row in rows(file)
     ]
 
 
@@ -87,7 +80,7 @@ def test_files(tmp_path: Path) -> None:
     """The golden documents as a corpus, with an entry of `attributes` for each golden experiment."""
     entries = dict(experiments())
     config = {
-        "sources": [{"name": "all", "location": str(GOLDEN / "corpus" / "documents")}],
+        "sources": [{"name": "all", "location": str(top() / "documents")}],
         "normalize": {"method": "none"},
         "attributes": [{"name": n, "taggers": taggers, "compat": "dolma"} for n, taggers in entries.items()],
         "engine": {"workers": 0},
@@ -96,11 +89,10 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     corpus = opened(tmp_path)
     assert drive(corpus, corpus.graph.select(["+normalized_documents"])).failed == []
-    root = GOLDEN / "corpus"
     shards = {Path(shard.path): shard for shard in corpus.listing().shards}
     for name, taggers in entries.items():
-        golden = root / "attributes" / name
-        files = [file.relative_to(golden) for file in golden.rglob("*.jsonl.gz")]
+        golden = attributes(name)
+        files = [file.relative_to(golden) for file in row_files(golden)]
         step = Step(corpus, corpus.graph[asset_name(name)], [shards[file].key for file in files])
         assert [outcome.error for outcome in step.run()] == [None] * len(files) != []
         for file in files:

@@ -1,6 +1,5 @@
 """Dedupers equal the original on whatever lies in the golden folder of the Dolma toolkit, through corpus.yaml."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,10 @@ import pytest
 import yaml
 
 from tests.build.small import drive, opened
-from tests.golden.test_dolma import GOLDEN, lines_of
+from tests.golden.dolma import ABSENT, SET, attributes, configs, documents, top
+from tests.golden.files import row_files, rows
 
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
+pytestmark = pytest.mark.skipif(not SET.is_dir(), reason=ABSENT)
 
 OTHERWISE = {
     "doc_readonly": "nothing fills the filter: `against` names sources that do",
@@ -42,10 +42,9 @@ def entry_of(name: str, dedupe: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def edge_cases() -> Iterator[dict[str, Any]]:
-    with (GOLDEN / "edge_cases.jsonl").open(encoding="utf-8") as lines:
-        for case in map(json.loads, lines):
-            if case["kind"] == "dedupe" and case["name"] not in OTHERWISE and case["outputs"] is not None:
-                yield case
+    for case in rows(SET / "edge_cases.jsonl"):
+        if case["kind"] == "dedupe" and case["name"] not in OTHERWISE and case["outputs"] is not None:
+            yield case
 
 
 def write_corpus(folder: Path, documents: Path, dedupers: list[Any]) -> None:
@@ -59,7 +58,7 @@ def write_corpus(folder: Path, documents: Path, dedupers: list[Any]) -> None:
     (folder / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
 
 
-@pytest.mark.parametrize("case", list(edge_cases()) if GOLDEN.is_dir() else [], ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", list(edge_cases()) if SET.is_dir() else [], ids=lambda case: case["name"])
 def test_edge_cases(case: dict[str, Any], tmp_path: Path) -> None:
     raw = tmp_path / "raw"
     raw.mkdir()
@@ -67,65 +66,78 @@ def test_edge_cases(case: dict[str, Any], tmp_path: Path) -> None:
     write_corpus(tmp_path, raw, [entry_of("n", case["dedupe"])])
     corpus = opened(tmp_path)
     assert drive(corpus, corpus.graph.select(["+n_attributes"])).failed == []
-    found = lines_of(tmp_path / "corpus" / "attributes" / "n" / "all" / "x.jsonl.gz")
+    found = rows(tmp_path / "corpus" / "attributes" / "n" / "all" / "x.jsonl.gz")
     assert [row["attributes"] for row in found] == [row["attributes"] for row in case["outputs"]]
 
 
 def test_files(tmp_path: Path) -> None:
     """The golden documents as a corpus, with an entry of `dedupers` for each golden run over all of them."""
     rules = {}
-    for file in sorted((GOLDEN / "configs").iterdir()):
-        config = yaml.safe_load(file.read_text(encoding="utf-8"))
-        whole = config.get("documents") == ["corpus/documents/**/*.jsonl.gz"]
-        if "dedupe" in config and whole and not config["bloom_filter"]["read_only"]:
+    for config in configs().values():
+        if "dedupe" not in config or config["bloom_filter"]["read_only"]:
+            continue
+        if documents(*config["documents"]) == documents():
             name = config["dedupe"]["name"]
             rules[name] = entry_of(name, config["dedupe"])
     assert rules
-    write_corpus(tmp_path, GOLDEN / "corpus" / "documents", list(rules.values()))
+    write_corpus(tmp_path, top() / "documents", list(rules.values()))
     corpus = opened(tmp_path)
     built = drive(corpus, corpus.graph.select([f"+{name}_attributes" for name in rules]))
     assert built.failed == []
     shards = {Path(shard.path): shard for shard in corpus.listing().shards}
     for name in rules:
-        golden = GOLDEN / "corpus" / "attributes" / name
-        for file in sorted(golden.rglob("*.jsonl.gz")):
+        golden = attributes(name)
+        for file in row_files(golden):
             shard = shards[file.relative_to(golden)]
-            ours = lines_of(tmp_path / "corpus" / "attributes" / name / "all" / f"{shard.name}.jsonl.gz")
-            theirs = lines_of(file)
+            ours = rows(tmp_path / "corpus" / "attributes" / name / "all" / f"{shard.name}.jsonl.gz")
+            theirs = rows(file)
             assert [(row["id"], row["attributes"]) for row in ours] == [
                 (row["id"], row["attributes"]) for row in theirs
             ], (name, file)
 
 
-def test_files_against_those_of_a_filter(tmp_path: Path) -> None:
-    """The golden runs of which one fills a filter with a file, and the other compares all documents with it."""
-    read = yaml.safe_load((GOLDEN / "configs" / "decon_apply.yaml").read_text(encoding="utf-8"))["dedupe"]
-    fill = yaml.safe_load((GOLDEN / "configs" / "decon_build.yaml").read_text(encoding="utf-8"))
-    (known,) = fill["documents"]
-    compared = entry_of("decon", read)
+def filters() -> list[tuple[str, str]]:
+    """The runs that read a filter, each with the one that filled it."""
+    dedupers = {name: config for name, config in configs().items() if "dedupe" in config}
+    return [
+        (fill, read)
+        for read, reading in dedupers.items()
+        for fill, filling in dedupers.items()
+        if reading["bloom_filter"]["read_only"]
+        and not filling["bloom_filter"]["read_only"]
+        and filling["bloom_filter"]["file"] == reading["bloom_filter"]["file"]
+    ]
+
+
+@pytest.mark.parametrize(("filling", "reading"), filters())
+def test_files_against_those_of_a_filter(filling: str, reading: str, tmp_path: Path) -> None:
+    """The golden runs of which one fills a filter with files, and the other compares all documents with it."""
+    fill, read = configs()[filling]["dedupe"], configs()[reading]["dedupe"]
+    compared = entry_of("compared", read)
     assert compared is not None
-    root = GOLDEN / "corpus" / "documents"
-    known = (GOLDEN / known).relative_to(root).as_posix()
-    others = sorted(file.relative_to(root).as_posix() for file in root.rglob("*.gz"))
-    others.remove(known)
+    root = top() / "documents"
+    known = [file.relative_to(root).as_posix() for file in documents(*configs()[filling]["documents"])]
+    paths = [file.relative_to(root).as_posix() for file in documents(*configs()[reading]["documents"])]
+    others = [path for path in paths if path not in known]
     config = {
         "sources": [
             {"name": "known", "location": str(root), "glob": known},
             {"name": "others", "location": str(root), "glob": others},
         ],
         "normalize": {"method": "none"},
-        "dedupers": [{**compared, "against": ["known"]}, entry_of("decon_build", fill["dedupe"])],
+        "dedupers": [{**compared, "against": ["known"]}, entry_of("filled", fill)],
         "engine": {"workers": 0},
         "storage": {"sync": False},
     }
     (tmp_path / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     corpus = opened(tmp_path)
-    assert drive(corpus, corpus.graph.select(["+decon_attributes", "+decon_build_attributes"])).failed == []
+    assert drive(corpus, corpus.graph.select(["+compared_attributes", "+filled_attributes"])).failed == []
     marked = 0
     for shard in corpus.listing().shards:
-        for name in ["decon", *(["decon_build"] if shard.source == "known" else ())]:
-            ours = lines_of(tmp_path / "corpus" / "attributes" / name / shard.source / f"{shard.name}.jsonl.gz")
-            theirs = lines_of(GOLDEN / "corpus" / "attributes" / name / shard.path)
+        runs = {"compared": read, **({"filled": fill} if shard.source == "known" else {})}
+        for name, run in runs.items():
+            ours = rows(tmp_path / "corpus" / "attributes" / name / shard.source / f"{shard.name}.jsonl.gz")
+            theirs = rows(attributes(run["name"]) / shard.path)
             assert [(row["id"], row["attributes"]) for row in ours] == [
                 (row["id"], row["attributes"]) for row in theirs
             ], (name, shard.path)

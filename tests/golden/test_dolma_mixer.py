@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from corpus_assets.corpus.corpus import Corpus
-from resources.formats.codecs import open_zstd
 from resources.stage.partition import Partition
 from tests.build.small import drive, opened
-from tests.golden.test_dolma import GOLDEN, lines_of
+from tests.golden.dolma import ABSENT, SET, configs, documents, streams, top
+from tests.golden.files import plain_name, rows
 
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
+pytestmark = pytest.mark.skipif(not SET.is_dir(), reason=ABSENT)
 
 GIVEN = '''
 """Attributes that the toolkit wrote, as attributes of this corpus."""
@@ -24,18 +24,18 @@ from functools import partial
 from pathlib import Path
 
 from resources import Partitioning, Stage, attribute_rows, same
-from resources.formats.codecs import open_gzip
+from tests.golden.files import content
 
 FOLDER, NAMES = {folder!r}, {names!r}
 
 
 def given(task, name):
-    with (Path(FOLDER) / name / task.shard.path).open("rb") as raw, open_gzip(raw) as lines:
-        with task.attributes(name) as out:
-            documents = task.input("normalized_documents").documents()
-            for row, document in zip(attribute_rows(lines), documents, strict=True):
-                assert row.id == document.id
-                out.add(document, row.attributes)
+    lines = content(Path(FOLDER) / name / task.shard.path).splitlines(keepends=True)
+    with task.attributes(name) as out:
+        documents = task.input("normalized_documents").documents()
+        for row, document in zip(attribute_rows(lines), documents, strict=True):
+            assert row.id == document.id
+            out.add(document, row.attributes)
 
 
 STAGES = [
@@ -48,28 +48,19 @@ STAGES = [
 
 def runs() -> Iterator[str]:
     """The golden runs of the mixer with one stream that the filter can say: those in which something is filtered."""
-    for file in sorted((GOLDEN / "configs").glob("mix_*")) if GOLDEN.is_dir() else []:
-        streams = yaml.safe_load(file.read_text(encoding="utf-8"))["streams"]
-        if len(streams) == 1 and "filter" in streams[0]:
-            yield file.name
+    for name, config in configs().items():
+        if len(config.get("streams", [])) == 1 and "filter" in config["streams"][0]:
+            yield name
 
 
 def written(stream: dict[str, Any]) -> list[Path]:
     """The files that the toolkit wrote for a stream, in their order."""
-    folder = GOLDEN / stream["output"]["path"]
+    folder, names = SET / stream["output"]["path"], {plain_name(file) for file in documents(*stream["documents"])}
     return [
         file
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.name.startswith(("part-", f"{stream['name']}-"))
+        if file.is_file() and (plain_name(file) in names or file.name.startswith(f"{stream['name']}-"))
     ]
-
-
-def rows_of(file: Path) -> list[dict[str, Any]]:
-    """The rows of a file that the toolkit wrote, in gzip or zstd."""
-    if file.suffix != ".zst":
-        return lines_of(file)
-    with file.open("rb") as raw, open_zstd(raw) as lines:
-        return [json.loads(line) for line in lines]
 
 
 def section_of(stream: dict[str, Any]) -> dict[str, Any]:
@@ -84,13 +75,13 @@ def section_of(stream: dict[str, Any]) -> dict[str, Any]:
 
 def sources_of(stream: dict[str, Any]) -> list[dict[str, Any]]:
     """A source for each folder of documents that a stream reads, named as its first document is."""
-    documents = GOLDEN / "corpus" / "documents"
-    files = [file for pattern in stream["documents"] for file in sorted(GOLDEN.glob(pattern))]
+    root = top() / "documents"
     names: dict[str, str] = {}
-    for file in files:
-        names.setdefault(file.relative_to(documents).parts[0], lines_of(file)[0]["source"])
+    for pattern in stream["documents"]:
+        for file in documents(pattern):
+            names.setdefault(file.relative_to(root).parts[0], rows(file)[0]["source"])
     return [
-        {"name": name, "location": str(documents), "glob": f"{folder}/**/*.gz", "may_be_empty": True}
+        {"name": name, "location": str(root), "glob": [folder, f"{folder}/**/*"], "may_be_empty": True}
         for folder, name in names.items()
     ]
 
@@ -101,7 +92,7 @@ def golden_corpus(
     """The golden documents of a stream, with the attributes that the toolkit wrote for it."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "given_attributes", raising=False)
-    given = GIVEN.format(folder=str(GOLDEN / "corpus" / "attributes"), names=stream["attributes"])
+    given = GIVEN.format(folder=str(top() / "attributes"), names=stream["attributes"])
     (folder / "given_attributes.py").write_text(given)
     config = {
         "sources": sources_of(stream),
@@ -117,25 +108,19 @@ def golden_corpus(
 
 @pytest.mark.parametrize("name", list(runs()))
 def test_the_same_documents_with_the_same_texts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (stream,) = yaml.safe_load((GOLDEN / "configs" / name).read_text(encoding="utf-8"))["streams"]
+    (stream,) = configs()[name]["streams"]
     corpus = golden_corpus(tmp_path, monkeypatch, stream, {"filter": section_of(stream)})
     assert drive(corpus, corpus.graph.select(["+filtered_documents"])).failed == []
-    expected = [row for file in written(stream) for row in lines_of(file)]
+    expected = [row for file in written(stream) for row in rows(file)]
     records = corpus.ledger.records("filtered_documents")
     keys = [shard.key for shard in corpus.listing().shards]
     found = [row for key in keys for row in Partition(corpus.storage, records[key]).documents()]
     assert [(row.id, row.text) for row in found] == [(row["id"], row["text"]) for row in expected] != []
 
 
-def all_streams() -> Iterator[tuple[str, int]]:
-    """Every stream of the golden runs: file of its configuration, and place there."""
-    for file in sorted((GOLDEN / "configs").glob("mix_*")) if GOLDEN.is_dir() else []:
-        yield from ((file.name, place) for place in range(len(yaml.safe_load(file.read_text("utf-8"))["streams"])))
-
-
-@pytest.mark.parametrize(("name", "place"), list(all_streams()))
+@pytest.mark.parametrize(("name", "place"), [(name, place) for name, place, _ in streams()])
 def test_a_stream_has_the_same_files(name: str, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = yaml.safe_load((GOLDEN / "configs" / name).read_text(encoding="utf-8"))
+    config = configs()[name]
     stream = config["streams"][place]
     shuffled, output = config.get("shuffle", True), stream["output"]
     section = {
@@ -159,6 +144,6 @@ def test_a_stream_has_the_same_files(name: str, place: int, tmp_path: Path, monk
         for file in records[key].files
         if file.path.endswith(".jsonl.gz")
     ]
-    expected = [rows_of(file) for file in written(stream)]
-    assert [len(rows) for rows in files] == [len(rows) for rows in expected] != []
+    expected = [rows(file) for file in written(stream)]
+    assert [len(held) for held in files] == [len(held) for held in expected] != []
     assert files == expected

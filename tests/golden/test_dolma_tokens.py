@@ -9,27 +9,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from corpus_assets.corpus.corpus import Corpus
 from resources.formats.codecs import open_gzip
 from tests.data.building import build, open_corpus
-from tests.golden.test_dolma import GOLDEN, lines_of
+from tests.golden.dolma import ABSENT, SET, configs, top
+from tests.golden.dolma import documents as golden_documents
+from tests.golden.files import plain_name, rows
 
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no golden files of the Dolma toolkit")
-SUFFIX = ".canonical.jsonl.gz"
-
-
-def runs() -> list[str]:
-    """The golden runs of `dolma tokens`, by the folders that they wrote."""
-    return sorted(file.name.removesuffix(SUFFIX) for file in (GOLDEN / "tokens").glob(f"*{SUFFIX}"))
+pytestmark = pytest.mark.skipif(not SET.is_dir(), reason=ABSENT)
+SUFFIX = ".canonical.jsonl"
 
 
-def config_of(run: str) -> dict[str, Any]:
-    """The configuration of a run: the one that names its folder."""
-    every = (yaml.safe_load(file.read_text(encoding="utf-8")) for file in (GOLDEN / "configs").glob("tokens_*"))
-    (found,) = (config for config in every if Path(config["destination"]).name == run)
-    return dict(found)
+def runs() -> dict[str, Path]:
+    """What the golden runs of `dolma tokens` wrote, in one order, by the configuration that names its folder."""
+    found = {}
+    for name, config in configs().items():
+        if "tokenizer" in config and "destination" in config:
+            folder = SET / config["destination"]
+            (found[name],) = (file for file in folder.parent.glob("*") if plain_name(file) == folder.name + SUFFIX)
+    return found
 
 
 def token(tokenizer: Path, id_: int) -> str:
@@ -42,14 +41,14 @@ def token(tokenizer: Path, id_: int) -> str:
 
 def made(run: str, folder: Path) -> Corpus:
     """A corpus with all golden documents as a dataset for OLMo, built with the options of a run."""
-    config = config_of(run)
+    config = configs()[run]
     options = config["tokenizer"]
-    tokenizer = GOLDEN / options["name_or_path"]
+    tokenizer = SET / options["name_or_path"]
     first = options.get("bos_token_id")
     dataset = {
         **{"name": "olmo", "format": "olmo", "compat": "dolma", "file_ids": config.get("max_size", 2**29)},
         "bos_token": None if first is None else token(tokenizer, first),
-        "input": {"location": str(GOLDEN / "corpus" / "documents")},
+        "input": {"location": str(top() / "documents")},
     }
     matched = not options.get("encode_special_tokens", False)
     last = token(tokenizer, options["eos_token_id"])
@@ -66,15 +65,14 @@ def documents(corpus: Corpus, folder: Path) -> Iterator[dict[str, Any]]:
         ids = np.fromfile(file, np.uint16).tolist()
         with file.with_suffix(".csv.gz").open("rb") as raw, open_gzip(raw) as content:
             for start, end, id_, key, row in csv.reader(io.TextIOWrapper(content, "utf-8", newline="")):
-                source = str(Path(paths[key]).relative_to(GOLDEN))
+                source = str(Path(paths[key]).relative_to(SET))
                 yield {"src": source, "loc": int(row), "id": id_, "tokens": ids[int(start) : int(end)]}
 
 
 @pytest.mark.parametrize("run", runs())
 def test_documents_are_those_of_the_toolkit(run: str, tmp_path: Path) -> None:
-    expected = lines_of(GOLDEN / "tokens" / f"{run}{SUFFIX}")
-    patterns = config_of(run)["documents"]
-    files = {str(file.relative_to(GOLDEN)) for pattern in patterns for file in GOLDEN.glob(pattern)}
+    expected = rows(runs()[run])
+    files = {str(file.relative_to(SET)) for file in golden_documents(*configs()[run]["documents"])}
     found = [one for one in documents(made(run, tmp_path), tmp_path) if one["src"] in files]
     assert expected
     assert sorted(found, key=lambda one: (one["src"], one["loc"])) == expected

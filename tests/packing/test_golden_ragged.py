@@ -11,13 +11,15 @@ from corpus_assets.cli.questions.packing import Asked, compared
 from corpus_assets.corpus.corpus import Corpus
 from tests.build.small import drive
 from tests.golden import shared
+from tests.golden.test_ragged import FOLDERS, options_of
+from tests.golden.test_ragged import inputs as patterns
 
-ASKED = {
-    "out/train": ("c4", "drop"),
-    "wrap128/train": ("c4", "fold"),
-    "wrapbos568/train": ("pieces", "fold"),
-}
-"""The dataset whose lengths a case has, and what becomes of long documents."""
+
+def asked(lens_from: str) -> tuple[str, str]:
+    """The dataset whose lengths a case has, and what becomes of long documents."""
+    folder, _, split = lens_from.partition("/")
+    pieces = "bos_id" in options_of(folder)
+    return f"{folder}-{split}" if pieces else split, "fold" if options_of(folder) else "drop"
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +27,22 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """The golden texts with their tokenizer: whole without separators, and in pieces, as the golden arrays."""
     folder = tmp_path_factory.mktemp("ragged")
     tokenizer = str(shared("golden", "ragged", "tokenizer"))
-    files = {"location": str(shared("golden", "ragged", "in")), "glob": "c4-train*"}
+    location = str(shared("golden", "ragged", "in"))
+    inputs = {prefix.partition("-")[2]: {"location": location, "glob": glob} for prefix, glob in patterns().items()}
+    whole = [
+        {"name": split, "format": "megatron", "separator": "none", "input": {**files}}
+        for split, files in inputs.items()
+    ]
+    cut = [
+        {"name": f"{folder}-{split}", "format": "ragged", "input": {**files}, **options_of(folder)}
+        for folder in FOLDERS
+        if "bos_id" in options_of(folder)
+        for split, files in inputs.items()
+    ]
     config = {
         "sources": [],
         "tokenizer": {"kind": "huggingface", "path": tokenizer, "special_tokens_in_text": True},
-        "datasets": [
-            {"name": "c4", "format": "megatron", "separator": "none", "input": {**files}},
-            {"name": "pieces", "format": "ragged", "context_length": 568, "bos_id": 0, "input": {**files}},
-        ],
+        "datasets": [*whole, *cut],
         "engine": {"workers": 0},
         "storage": {"sync": False},
     }
@@ -45,18 +55,18 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 def cases() -> list[dict[str, Any]]:
     found = json.loads(Path(shared("golden", "ragged", "packings.json")).read_text())
-    return [case for case in found if case["lens_from"] in ASKED]
+    return [case for case in found if case["lens_from"].partition("/")[0] in FOLDERS]
 
 
 def test_packings_equal_the_reference(corpus: Corpus) -> None:
     checked = set[str]()
     for case in cases():
         name, depth = case["algorithm"].lower(), case["max_sequences_per_pack"]
-        dataset, rule = ASKED[case["lens_from"]]
-        asked = Asked(dataset, case["max_sequence_length"], depth, rule)
+        dataset, rule = asked(case["lens_from"])
+        question = Asked(dataset, case["max_sequence_length"], depth, rule)
         if name == "nnlshp" and depth > 2:
             continue  # Its figures depend on the processor: test_histogram_methods.py.
-        found = compared(corpus, asked, [name])
+        found = compared(corpus, question, [name])
         (row,) = found.methods
         assert found.sequences == case["sequences"]
         assert (row["rows"], row["fill"]) == (case["packs"], case["efficiency"])

@@ -31,7 +31,7 @@ from tests.golden import GOLDEN, shared
 from tests.tokenize.counting import count
 from tests.tokenize.reference_reading import NumberedChunk, case, cases, chunks, file_name, leftover_name, paths
 from tests.tokenize.sections import cleaning, lm
-from tests.tokenize.tokenizers_for_tests import load
+from tests.tokenize.tokenizers_for_tests import as_published
 
 CASES = cases("LMData")
 COMPRESSED = (".json.gz", ".jsonl.zst", ".jsonl.zst.tar", ".parquet")
@@ -70,12 +70,12 @@ def has_bos_defect(given: dict[str, Any]) -> bool:
     """Cerebras deletes the first id of every piece of a text, also where no id was put there."""
     processing = given["processing"]
     removes = processing.get("split_text_to_tokenize") and processing.get("remove_bos_in_chunks")
-    return bool(removes) and not load(given["tokenizer"]["label"]).adds_bos
+    return bool(removes) and not as_published(given).adds_bos
 
 
 def control_ids(given: dict[str, Any]) -> tuple[int | None, int]:
     """(eos, pad) after the parameters that override the tokenizer's (docs/formats/cerebras-hdf5.md "Tokenizers")."""
-    loaded, processing = load(given["tokenizer"]["label"]), given["processing"]
+    loaded, processing = as_published(given), given["processing"]
     eos, pad = loaded.eos_id, loaded.pad_id
     if processing.get("eos_id") is not None:
         eos = pad = processing["eos_id"]
@@ -89,7 +89,7 @@ class _Process:
 
     def __init__(self, given: dict[str, Any], sane: bool) -> None:
         processing, dataset, cli = given["processing"], given["dataset"], given["cli"]
-        self.tokenizer: Tokenizer = load(given["tokenizer"]["label"])
+        self.tokenizer: Tokenizer = as_published(given)
         if has_bos_defect(given) and not sane:
             self.tokenizer = cast(Tokenizer, _SaysItAddsBos(self.tokenizer))
         splits = processing.get("split_text_to_tokenize")
@@ -244,7 +244,7 @@ def test_begin_of_text_removal_loses_no_token(name: str) -> None:
 def test_statistics_equal_the_original_but_for_padding(name: str) -> None:
     original, given = post_process(name), case(name)
     counted = output(name).statistics.as_dict()
-    assert (*control_ids(given), load(given["tokenizer"]["label"]).vocab_size) == tuple(
+    assert (*control_ids(given), as_published(given).vocab_size) == tuple(
         original[key] for key in ("eos_id", "pad_id", "vocab_size")
     )
     if given.get("statistics_comparable", True):

@@ -63,9 +63,8 @@ def test_ids_are_those_of_the_library_with_control_tokens_matched(name: str) -> 
 
 def test_every_golden_case_has_its_tokenizer() -> None:
     for name in cases():
-        given = case(name)
-        if given["legacy_defect"] is None:  # one of them counts a separator that is never used
-            tokenizer, known = for_case(given), given["tokenizer"]
+        if case(name)["legacy_defect"] is None:  # one of them counts a separator that is never used
+            tokenizer, known = for_case(case(name)), case(name)["tokenizer"]
             found = (tokenizer.eos_id, tokenizer.pad_id, tokenizer.vocab_size)
             assert found == (known["eos_id"], known["pad_id"], known["vocab_size"]), name
 

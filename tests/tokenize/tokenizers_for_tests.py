@@ -65,6 +65,11 @@ def for_case(case: dict[str, Any]) -> LoadedTokenizer:
     return _of_files(kind, files, given.get("eos_id"), given.get("pad_id"))
 
 
+def as_published(case: dict[str, Any]) -> LoadedTokenizer:
+    """The tokenizer of a golden case, with the eos and pad of its own files."""
+    return _of_files(case["tokenizer"]["tokenizer_type"], tuple(case["tokenizer"]["files"]), None, None)
+
+
 def files_of_case(files: Iterable[str]) -> list[Path]:
     """The files, or the folder, that a golden case lists: a path, then words that say whether it is in the set."""
     parts = ((_SET if "relative to this set" in words else (), Path(words.split()[0]).parts) for words in files)
