@@ -12,6 +12,7 @@ from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build
@@ -91,7 +92,7 @@ def lengths_of(corpus: Corpus, dataset: Measured, say: Callable[[str], None]) ->
     """
     planner, stage = corpus.planner(), corpus.graph[dataset.asset]
     keys, records = planner.partitions(stage), planner.records(stage.name)
-    known = {key: dataset.saved(Partition(corpus.storage, records[key])) for key in keys if key in records}
+    known = {key: dataset.saved(corpus.handle(records[key])) for key in keys if key in records}
     held = {key: lengths for key, lengths in known.items() if lengths is not None}
     silent = [key for key in keys if key not in held] if dataset.counted is not None else []
     given = {key: read for key in silent if (read := _read_by(corpus, planner, stage, key))}
@@ -119,7 +120,7 @@ def _read_by(corpus: Corpus, planner: Planner, stage: Stage, key: str | None) ->
     wanted, records = planner.keys_read(rows_from, key), planner.records(rows_from.asset)
     if not planner.records(tokenizer.asset) or any(one not in records for one in wanted):
         return []
-    return [Partition(corpus.storage, records[one]) for one in wanted]
+    return [corpus.handle(records[one]) for one in wanted]
 
 
 def _measured_rows(corpus: Corpus, dataset: Dataset) -> Measured:
@@ -180,16 +181,16 @@ def _unit_lengths(stream: Partition, dataset: ExportedDataset, units: Documents)
     return found
 
 
-def _tokenizer(corpus: Corpus, asset: str, separator: str | None = None) -> Tokenizer:
-    return load_tokenizer_of(_stored(corpus, asset), separator)
+def _tokenizer(opened: Opened, asset: str, separator: str | None = None) -> Tokenizer:
+    return load_tokenizer_of(_stored(opened, asset), separator)
 
 
-def _stored(corpus: Corpus, asset: str) -> Partition:
+def _stored(opened: Opened, asset: str) -> Partition:
     """Returns the one partition of an asset."""
-    stored = corpus.ledger.read(asset, None)
+    stored = opened.partition(asset, None)
     if stored is None:
         raise ConfigError(f"{asset} is not built; `corpus build --select +{asset}` builds it")
-    return Partition(corpus.storage, stored)
+    return stored
 
 
 def _build(corpus: Corpus, dataset: Dataset) -> DatasetBuild:

@@ -1,103 +1,78 @@
-"""The face for authors of stages, stores and engines: all that they need can be imported from here.
+"""The face for authors of stages, stores and engines, and of Dagster assets: all that they need is imported from here.
 
-Nothing is loaded before it is asked for, so that parts of the program that need little start fast.
+Nothing is loaded before it is asked for, so that parts of the program that need little start fast. A name stands here
+once, in an import that only a type checker carries out: `__getattr__` reads from this file which module has the name.
 """
 
-from importlib import import_module
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from resources.documents.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
-    from resources.documents.tagger import Spans, Tagger, Text
-    from resources.engine.interface import Engine
-    from resources.errors import BadFileError, ConfigError, CorpusError, LedgerError, StorageError
-    from resources.formats.attributes import AttributeRow, Span, attribute_line, attribute_rows
-    from resources.formats.documents import Document
-    from resources.formats.hdf5.reader import read_hdf5
-    from resources.hashing import keyed_hash
-    from resources.outside_files import OutsideFile
-    from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
-    from resources.stage.hooks import Hooks
-    from resources.stage.jobs.job import Job, Outcome
-    from resources.stage.jobs.run_job import run_job
-    from resources.stage.partition import Partition
-    from resources.stage.task import Task
-    from resources.storage.interface import Entry, Storage, Unpublished
+    from resources.documents.row_rule import Discard as Discard
+    from resources.documents.row_rule import Drop as Drop
+    from resources.documents.row_rule import Replace as Replace
+    from resources.documents.row_rule import Replacement as Replacement
+    from resources.documents.row_rule import Row as Row
+    from resources.documents.row_rule import RowRule as RowRule
+    from resources.documents.row_rule import RuleSet as RuleSet
+    from resources.documents.row_rule import Verdict as Verdict
+    from resources.documents.tagger import Spans as Spans
+    from resources.documents.tagger import Tagger as Tagger
+    from resources.documents.tagger import Text as Text
+    from resources.engine.interface import Engine as Engine
+    from resources.errors import BadFileError as BadFileError
+    from resources.errors import ConfigError as ConfigError
+    from resources.errors import CorpusError as CorpusError
+    from resources.errors import LedgerError as LedgerError
+    from resources.errors import StorageError as StorageError
+    from resources.formats.attributes import AttributeRow as AttributeRow
+    from resources.formats.attributes import Span as Span
+    from resources.formats.attributes import attribute_line as attribute_line
+    from resources.formats.attributes import attribute_rows as attribute_rows
+    from resources.formats.documents import Document as Document
+    from resources.formats.hdf5.reader import read_hdf5 as read_hdf5
+    from resources.hashing import keyed_hash as keyed_hash
+    from resources.outside_files import OutsideFile as OutsideFile
+    from resources.stage.declaration import Input as Input
+    from resources.stage.declaration import Partitioning as Partitioning
+    from resources.stage.declaration import Stage as Stage
+    from resources.stage.declaration import every as every
+    from resources.stage.declaration import own_segment as own_segment
+    from resources.stage.declaration import same as same
+    from resources.stage.handles import Arrays as Arrays
+    from resources.stage.handles import LazyRows as LazyRows
+    from resources.stage.handles import TokenRows as TokenRows
+    from resources.stage.hooks import Hooks as Hooks
+    from resources.stage.jobs.job import Job as Job
+    from resources.stage.jobs.job import Outcome as Outcome
+    from resources.stage.jobs.run_job import run_job as run_job
+    from resources.stage.partition import Partition as Partition
+    from resources.stage.task import Task as Task
+    from resources.storage.interface import Entry as Entry
+    from resources.storage.interface import Storage as Storage
+    from resources.storage.interface import Unpublished as Unpublished
 
-_PLACES = {
-    "resources.engine.interface": ("Engine",),
-    "resources.errors": ("BadFileError", "ConfigError", "CorpusError", "LedgerError", "StorageError"),
-    "resources.formats.attributes": ("AttributeRow", "Span", "attribute_line", "attribute_rows"),
-    "resources.formats.documents": ("Document",),
-    "resources.formats.hdf5.reader": ("read_hdf5",),
-    "resources.hashing": ("keyed_hash",),
-    "resources.outside_files": ("OutsideFile",),
-    "resources.documents.row_rule": (
-        "Discard",
-        "Drop",
-        "Replace",
-        "Replacement",
-        "Row",
-        "RowRule",
-        "RuleSet",
-        "Verdict",
-    ),
-    "resources.stage.declaration": ("Input", "Partitioning", "Stage", "every", "own_segment", "same"),
-    "resources.stage.hooks": ("Hooks",),
-    "resources.stage.jobs.job": ("Job", "Outcome"),
-    "resources.stage.jobs.run_job": ("run_job",),
-    "resources.stage.partition": ("Partition",),
-    "resources.stage.task": ("Task",),
-    "resources.storage.interface": ("Entry", "Storage", "Unpublished"),
-    "resources.documents.tagger": ("Spans", "Tagger", "Text"),
-}
-_MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
-__all__ = [
-    "AttributeRow",
-    "BadFileError",
-    "ConfigError",
-    "CorpusError",
-    "Discard",
-    "Document",
-    "Drop",
-    "Engine",
-    "Entry",
-    "Hooks",
-    "Input",
-    "Job",
-    "LedgerError",
-    "Outcome",
-    "OutsideFile",
-    "Partition",
-    "Partitioning",
-    "Replace",
-    "Replacement",
-    "Row",
-    "RowRule",
-    "RuleSet",
-    "Span",
-    "Spans",
-    "Stage",
-    "Storage",
-    "StorageError",
-    "Tagger",
-    "Task",
-    "Text",
-    "Unpublished",
-    "Verdict",
-    "attribute_line",
-    "attribute_rows",
-    "every",
-    "keyed_hash",
-    "own_segment",
-    "read_hdf5",
-    "run_job",
-    "same",
-]
+@cache
+def _modules() -> dict[str, str]:
+    """Returns the module of each name."""
+    import ast
+    from pathlib import Path
+
+    tree = ast.parse(Path(__file__).read_bytes())
+    listed = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return {name.asname: str(node.module) for node in listed for name in node.names if name.asname}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'resources' has no attribute {name!r}; it has: {', '.join(__all__)}")
-    return getattr(import_module(_MODULES[name]), name)
+    if name == "__all__":
+        return sorted(_modules())
+    if name not in _modules():
+        raise AttributeError(f"module 'resources' has no attribute {name!r}; it has: {', '.join(sorted(_modules()))}")
+    from importlib import import_module
+
+    return getattr(import_module(_modules()[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_modules()})

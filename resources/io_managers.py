@@ -1,21 +1,16 @@
 """IO managers: they give an asset that takes one of ours as an argument lazy handles on its partitions."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
-import h5py
-import msgspec
-from numpy.typing import NDArray
 from typing_extensions import override
 
 from resources.errors import ConfigError, LedgerError
-from resources.formats.attributes import AttributeRow
-from resources.formats.documents import Document
 from resources.ledger.ledger import Ledger, partition_name
 from resources.stage.declaration import Partitioning
 from resources.stage.graph import Graph
+from resources.stage.handles import Arrays, LazyRows, TokenRows
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
 
@@ -88,77 +83,11 @@ class PartitionIOManager(dg.IOManager):
         """Returns the handle for one partition."""
 
 
-class LazyRows:
-    """Rows of one partition, read when iterated, as often as wanted: documents, attribute rows, or plain objects."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.partition = partition
-
-    def __len__(self) -> int:
-        stored = ".jsonl.gz" if self.partition.has(".jsonl.gz") else ".jsonl.zst"
-        return self.partition.file(stored).rows or 0
-
-    def __iter__(self) -> Iterator[Any]:
-        decoder: msgspec.json.Decoder[Any] | None = None
-        for line in self.lines():
-            decoder = decoder or _decoder(line)
-            yield decoder.decode(line)
-
-    def lines(self) -> Iterator[bytes]:
-        """Yields the JSON lines as they are stored; for a scattered shard, one chunk after the other."""
-        if self.partition.has(".jsonl.gz"):
-            yield from self.partition.lines()
-            return
-        for segment in self.partition.segments().values():
-            yield from self.partition.segment_lines(segment)
-
-
-class _Shape(msgspec.Struct):
-    text: msgspec.Raw = msgspec.Raw()
-    attributes: msgspec.Raw = msgspec.Raw()
-
-
-def _decoder(first: bytes) -> msgspec.json.Decoder[Any]:
-    """Returns the decoder for all rows of a file; the first row shows their type."""
-    shape = msgspec.json.decode(first, type=_Shape)
-    if bytes(shape.text):
-        return msgspec.json.Decoder(Document)
-    return msgspec.json.Decoder(AttributeRow if bytes(shape.attributes) else dict[str, Any])
-
-
-class Arrays:
-    """The `.npy` files of one partition, memory-mapped when asked for."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.partition = partition
-
-    def __call__(self, suffix: str | None = None) -> NDArray[Any]:
-        """Returns the array whose file name ends like this; by default the first that the partition has."""
-        arrays = (file.path for file in self.partition.record.files if file.path.endswith(".npy"))
-        return self.partition.array(next(arrays, ".npy") if suffix is None else suffix)
-
-
-class TokenRows:
-    """The HDF5 files of one partition: mostly one, none without rows, several if packing carries over files."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.partition = partition
-
-    def __len__(self) -> int:
-        return sum(file.rows or 0 for file in self.partition.record.files if file.path.endswith(".h5"))
-
-    def open(self, suffix: str = ".h5") -> h5py.File:
-        """Opens the only file, or that whose name ends so; use it in a `with` block. LedgerError if there is none."""
-        if not self.partition.has(".h5"):
-            raise LedgerError(f"{self.partition.name} has no rows, and so no file")
-        return h5py.File(self.partition.open(suffix), "r")
-
-
 class DocumentsIOManager(PartitionIOManager):
     """Documents, attributes and other rows in `jsonl.gz`."""
 
     @override
-    def wrap(self, partition: Partition) -> LazyRows:
+    def wrap(self, partition: Partition) -> LazyRows[Any]:
         return LazyRows(partition)
 
 

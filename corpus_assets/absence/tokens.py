@@ -10,11 +10,11 @@ import numpy as np
 from corpus_assets.absence.result import Absence, Found
 from corpus_assets.absence.texts import NamedText, Names, named_texts
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened
 from corpus_assets.takedown.passages import SHORTEST, Ids, Passages, Whole
 from corpus_assets.tracing.token_files import Group, OtherTokenizerError, TokenFile, groups_of
 from resources.formats.examples import decode_example, example_texts
 from resources.planning.planner import Planner
-from resources.stage.partition import Partition
 
 _BATCH = 1 << 24
 """Code points of texts that are looked for at once; all token files are read once for each such batch."""
@@ -51,7 +51,7 @@ def _batches(texts: Iterable[NamedText]) -> Iterator[list[NamedText]]:
         yield batch
 
 
-def _search(corpus: Corpus, names: Names, group: Group, texts: Sequence[NamedText], result: Absence) -> None:
+def _search(opened: Opened, names: Names, group: Group, texts: Sequence[NamedText], result: Absence) -> None:
     """Adds to the result the rows that hold passages of the texts, but for those that kept documents have too."""
     encode = group.encode
     assert encode is not None
@@ -64,7 +64,7 @@ def _search(corpus: Corpus, names: Names, group: Group, texts: Sequence[NamedTex
         except OtherTokenizerError:
             result.unproven.append(_without_tokenizer(one))
     if held:
-        _settle(held, encode(_kept_texts(corpus, names, group)), result)
+        _settle(held, encode(_kept_texts(opened, names, group)), result)
 
 
 def _find(
@@ -103,11 +103,11 @@ def _settle(held: Held, kept_ids: Iterable[Ids], result: Absence) -> None:
     result.shared += len(shared - leaks.keys())
 
 
-def _kept_texts(corpus: Corpus, names: Names, group: Group) -> Iterator[str]:
+def _kept_texts(opened: Opened, names: Names, group: Group) -> Iterator[str]:
     """Yields the texts that the files are made of, without those of documents that are named."""
-    made_of = [(record, own) for asset, own in group.made_of for record in corpus.ledger.records(asset).values()]
+    made_of = [(record, own) for asset, own in group.made_of for record in opened.records(asset).values()]
     for record, own in made_of:
-        partition = Partition(corpus.storage, record)
+        partition = opened.handle(record)
         if own:
             for example in map(decode_example, partition.lines()):
                 if names.entry_of_example(example) is None:

@@ -13,6 +13,7 @@ from corpus_assets.config.datasets.modes import Files
 from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.selection.sampling import with_sample
 from corpus_assets.corpus.jobs import Jobs
+from corpus_assets.corpus.opened import Records
 from corpus_assets.filter.assets import require_after_filter
 from corpus_assets.mix.assets import require_attributes
 from corpus_assets.raw.folders import raw_folders
@@ -21,11 +22,12 @@ from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
 from resources.engine.interface import Engine, R, T
 from resources.errors import ConfigError, HeldError
-from resources.ledger.ledger import Ledger
+from resources.ledger.ledger import Ledger, Record
 from resources.ledger.obsolete import Key, remove_obsolete
 from resources.planning.planner import Planner
 from resources.shards.listing import Listing, list_shards
 from resources.stage.graph import Graph
+from resources.stage.partition import Partition
 from resources.stage.settings import Settings
 from resources.storage import open_storage
 from resources.storage.holders import Process, this_process
@@ -91,6 +93,19 @@ class Corpus:
         """Stops the workers, if the engine was ever opened."""
         if "engine" in self.__dict__:
             self.engine.close()
+
+    def records(self, asset: str) -> Records:
+        """Returns the records of an asset as they are in the ledger now, those that the corpus lost included."""
+        return self.ledger.records(asset)
+
+    def partition(self, asset: str, key: str | None) -> Partition | None:
+        """Returns a stored partition; None if there is none."""
+        record = self.ledger.read(asset, key)
+        return None if record is None else self.handle(record)
+
+    def handle(self, record: Record) -> Partition:
+        """Returns the partition of a record."""
+        return Partition(self.storage, record)
 
     def listing(self) -> Listing:
         """Returns the raw files that are there now."""

@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened, Records
 from corpus_assets.diff.numbers import FILE_BYTES, Numbers
-from corpus_assets.diff.recorded import READ, Records, numbers_of, recorded, source_of
+from corpus_assets.diff.recorded import READ, numbers_of, recorded, source_of
 from corpus_assets.diff.reported import reported
 from resources.errors import ConfigError
 from resources.ledger.ledger import FOLDER, Ledger
@@ -25,33 +26,54 @@ _PAGES = (".json", ".html")
 _IDS = ".ids.npy"
 
 
+class Stored:
+    """What the store of a side holds. present: gives the records of an asset that the side has now."""
+
+    def __init__(self, storage: Storage, present: Callable[[str], Records]) -> None:
+        self._storage = storage
+        self._present = present
+
+    def records(self, asset: str) -> Records:
+        """Returns the records of an asset."""
+        return self._present(asset)
+
+    def partition(self, asset: str, key: str | None) -> Partition | None:
+        """Returns a stored partition; None if there is none."""
+        record = self.records(asset).get(key)
+        return None if record is None else self.handle(record)
+
+    def handle(self, record: Record) -> Partition:
+        """Returns the partition of a record."""
+        return Partition(self._storage, record)
+
+
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison. records: of an asset; None for what is no store, so that it has no documents."""
+    """One side of a comparison. stored: None for what is no store, so that it has no documents."""
 
     what: str
     numbers: Numbers
-    storage: Storage | None = None
-    records: Callable[[str], Records] | None = None
+    stored: Opened | None = None
 
     def documents(self, asset: str) -> list[Partition] | None:
         """Returns the shards of an asset with tables of its documents, in order; None if there is no store.
 
         `ConfigError` for an asset that has none.
         """
-        if self.records is None or self.storage is None:
+        if self.stored is None:
             return None
-        records = sorted(self.records(asset).values(), key=lambda record: record.partition or "")
-        found = [Partition(self.storage, record) for record in records]
+        records = sorted(self.stored.records(asset).values(), key=lambda record: record.partition or "")
+        found = [self.stored.handle(record) for record in records]
         if not all(one.has(_IDS) for one in found) or (not found and asset != READ):
-            held = ", ".join(name for name in self.numbers.assets if self._has_documents(name)) or "none"
+            held = ", ".join(name for name in self.numbers.assets if _has_documents(self.stored, name)) or "none"
             raise ConfigError(f"{self.what} has no asset {asset!r} with documents; it has {held}")
         return found
 
-    def _has_documents(self, asset: str) -> bool:
-        for record in self.records(asset).values() if self.records else ():
-            return source_of(record.partition) is not None and any(one.path.endswith(_IDS) for one in record.files)
-        return False
+
+def _has_documents(stored: Opened, asset: str) -> bool:
+    for record in stored.records(asset).values():
+        return source_of(record.partition) is not None and any(one.path.endswith(_IDS) for one in record.files)
+    return False
 
 
 def open_side(path: Path) -> Side:
@@ -82,7 +104,7 @@ def of_corpus(corpus: Corpus) -> Side:
         keys = set(planner.partitions(corpus.graph[asset]))
         return {key: record for key, record in planner.records(asset).items() if key in keys}
 
-    return Side(corpus.storage.place, numbers_of(planner), corpus.storage, records)
+    return Side(corpus.storage.place, numbers_of(planner), Stored(corpus.storage, records))
 
 
 def _of_folder(folder: Path) -> Side:
@@ -117,7 +139,7 @@ def _of_store(folder: Path) -> Side:
     numbers = recorded(name, sorted(ledger.assets()), records)
     if not numbers.assets:
         raise ConfigError(f"{folder}: is a store without a built partition")
-    return Side(str(folder), numbers, storage, records)
+    return Side(str(folder), numbers, Stored(storage, records))
 
 
 class _Shard(msgspec.Struct):

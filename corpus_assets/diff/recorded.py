@@ -1,16 +1,15 @@
 """Numbers from commit records, which are enough for them: no configuration and no data is read."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from corpus_assets import dataset_names as names
+from corpus_assets.corpus.opened import Records
 from corpus_assets.diff.numbers import Asset, Measures, Numbers, flattened
 from corpus_assets.tokenize.counts.statistics import H5_DATASET_STATS
 from resources.hashing import content_digest
 from resources.ledger.records import Record
 from resources.planning.planner import Planner
-
-Records = Mapping[str | None, Record]
 
 RAW, READ, MIXED = "raw_source", "normalized_documents", "mixed_pass1"
 SPLITS = ("train", "holdout", "validation", "test", "decontaminated_train")

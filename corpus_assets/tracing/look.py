@@ -4,6 +4,7 @@ from functools import cached_property
 
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Records
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.tracing.origins import Origin, raw_row
 from resources.errors import NotBuiltError
@@ -39,22 +40,28 @@ class Look:
         """Returns whether the corpus has an asset of that name now."""
         return asset in self.corpus.graph.stages
 
+    def records(self, asset: str) -> Records:
+        """Returns the records of an asset, those that the corpus lost included."""
+        return self.planner.records(asset) if self.has(asset) else {}
+
     def partition(self, asset: str, key: str | None) -> Partition | None:
         """Returns a stored partition; None if there is none."""
-        record = self.planner.records(asset).get(key) if self.has(asset) else None
-        return None if record is None else self._partition(key, record)
+        record = self.records(asset).get(key)
+        return None if record is None else self.handle(record)
+
+    def handle(self, record: Record) -> Partition:
+        """Returns the partition of a record."""
+        shard = self.planner.shard(record.partition)
+        return Partition(self.corpus.storage, record, shard, compared=self._compared)
 
     def partitions(self, asset: str) -> list[Partition]:
         """Returns the stored partitions of an asset, in canonical order, and then those that the corpus lost."""
         if not self.has(asset):
             return []
-        records = self.planner.records(asset)
+        records = self.records(asset)
         present = [key for key in self.planner.partitions(self.corpus.graph[asset]) if key in records]
         gone = sorted(records.keys() - set(present), key=str)
-        return [self._partition(key, records[key]) for key in (*present, *gone)]
-
-    def _partition(self, key: str | None, record: Record) -> Partition:
-        return Partition(self.corpus.storage, record, self.planner.shard(key), compared=self._compared)
+        return [self.handle(records[key]) for key in (*present, *gone)]
 
     def state(self, asset: str, key: str | None) -> str:
         """Returns in words why a partition is not what would be made now; empty if it is."""
@@ -69,8 +76,8 @@ class Look:
         """Returns the partition of a shard; `NotBuiltError` names those near it if there is none."""
         found = self.partition(asset, key)
         if found is None:
-            known = [str(one) for one in self.planner.records(asset)] if self.has(asset) else []
-            message = f"{partition_name(asset, key)} is not built{did_you_mean(key, known)}; run `corpus build`"
+            near = did_you_mean(key, [str(one) for one in self.records(asset)])
+            message = f"{partition_name(asset, key)} is not built{near}; run `corpus build`"
             raise NotBuiltError(asset, key, message)
         return found
 

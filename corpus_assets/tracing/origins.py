@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened
 from corpus_assets.raw.bad_rows import GAPS
 from corpus_assets.tracing.tables import IDS, TEXTS, rows_of_id
 from resources.formats.row_tables import ORIGINS, SHARDS
@@ -35,12 +36,11 @@ def order_of(corpus: Corpus, source: str, identifier: str, copy: int) -> int:
     return keyed_hash("order", corpus.settings.get("mix.seed"), source, identifier, copy)
 
 
-def shard_of(corpus: Corpus, chunk: str, order: int) -> str | None:
+def shard_of(opened: Opened, chunk: str, order: int) -> str | None:
     """Returns the shard of the document of that order in a chunk; None if the chunk has no such document now."""
-    record = corpus.ledger.read("mixed_pass2", chunk)
-    if record is None:
+    mixed = opened.partition("mixed_pass2", chunk)
+    if mixed is None:
         return None
-    mixed = Partition(corpus.storage, record)
     found = np.flatnonzero(mixed.array(".rows.npy")["order"] == np.uint64(order))
     return mixed.json(SHARDS)[mixed.array(ORIGINS)[found[0]]] if len(found) else None
 
@@ -50,10 +50,9 @@ def origin(corpus: Corpus, source: str, identifier: str, shard: str | None, exam
     if shard is None:
         return Origin(source, identifier)
     asset = names.examples(source) if example is not None else "normalized_documents"
-    record = corpus.ledger.read(asset, shard)
-    if record is None:
+    made = corpus.partition(asset, shard)
+    if made is None:
         return Origin(source, identifier, shard, _file(corpus, shard))
-    made = Partition(corpus.storage, record)
     number = _row_of(made, identifier) if example is None else example
     return Origin(source, identifier, shard, _file(corpus, shard), None if number is None else raw_row(made, number))
 

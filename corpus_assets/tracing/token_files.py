@@ -13,6 +13,7 @@ from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import DatasetSection, dataset_section
 from corpus_assets.config.datasets.options import Cleaning, Texts
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
 from corpus_assets.export.encoding import encoded
 from corpus_assets.export.format import Build, places_of
@@ -104,11 +105,11 @@ def _made_by(files: Iterable[TokenFile], assets: Sequence[str]) -> list[TokenFil
     return [one for one in files if one.record.asset in assets]
 
 
-def _tokenizer(corpus: Corpus, asset: str, separator: str | None = None) -> Tokenizer | None:
+def _tokenizer(opened: Opened, asset: str, separator: str | None = None) -> Tokenizer | None:
     """Returns the tokenizer that an asset holds; None if it is gone, or is not what its record says."""
-    record = corpus.ledger.read(asset, None)
+    stored = opened.partition(asset, None)
     try:
-        return None if record is None else load_tokenizer_of(Partition(corpus.storage, record), separator)
+        return None if stored is None else load_tokenizer_of(stored, separator)
     except (FileNotFoundError, CorpusError):
         return None
 
@@ -153,7 +154,7 @@ def _rows(one: TokenFile, *, corpus: Corpus, digest: str) -> Iterator[tuple[int,
 def _group_of_export(corpus: Corpus, dataset: ExportedDataset, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of a dataset in a trainer's format."""
     tokenizer = _tokenizer(corpus, dataset.tokenizer)
-    held = {place.path for one in files for place in places_of(Partition(corpus.storage, one.record))}
+    held = {place.path for one in files for place in places_of(corpus.handle(one.record))}
     chosen = [one for one in files if one.file.path in held]
     build = None if tokenizer is None else Build.of(dataset.name, dataset.section, tokenizer)
     read = partial(_exported_ids, corpus=corpus, dataset=dataset, build=build)

@@ -281,7 +281,7 @@ def _readable_rows(view: View, stage: Stage, record: Record, number: int, start:
 
 def _rows(view: View, stage: Stage, record: Record, number: int, start: int) -> dict[str, Any]:
     """Returns some rows of a file of a partition, as the template shows them."""
-    file, partition = record.files[number], view.partition(record)
+    file, partition = record.files[number], view.handle(record)
     found: dict[str, Any] = {"path": file.path, "total": 0, "note": "", "lines": [], "text": "", "tokens": ""}
     if is_lines(file):
         lines = lines_at(partition, view.corpus.storage, file, start, ROWS)

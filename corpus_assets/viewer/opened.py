@@ -10,6 +10,7 @@ from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Records
 from corpus_assets.corpus.store_notes import store_notes
 from corpus_assets.orchestration.freshness.failures import failures
 from corpus_assets.tracing.look import Look
@@ -100,9 +101,9 @@ class View:
         self.corpus = Corpus.open(file, read_only=True)
         self.looks = Looks()
 
-    def records(self, asset: str) -> dict[str | None, Record]:
+    def records(self, asset: str) -> Records:
         """Returns the records of an asset, by partition."""
-        return self.looks.get(f"records {asset}", lambda: self.corpus.ledger.records(asset))
+        return self.looks.get(f"records {asset}", lambda: self.corpus.records(asset))
 
     def present(self, asset: str) -> dict[str | None, Record]:
         """Returns the records of the partitions that an asset should have now, in order: all but orphans."""
@@ -121,8 +122,13 @@ class View:
         found = self.looks.get(f"failures {asset}", lambda: failures(planner, self.corpus.graph[asset]))
         return {key: one.words(now) for key, one in found.items()}
 
-    def partition(self, record: Record) -> Partition:
-        """Returns a handle on a partition. Whole files are not compared with the record: that would read all of them.
+    def partition(self, asset: str, key: str | None) -> Partition | None:
+        """Returns a stored partition; None if there is none."""
+        record = self.records(asset).get(key)
+        return None if record is None else self.handle(record)
+
+    def handle(self, record: Record) -> Partition:
+        """Returns the partition of a record. Whole files are not compared with the record: that would read all of them.
 
         Members of files of lines, which pages read, have digests of their own.
         """

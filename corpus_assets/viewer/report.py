@@ -24,10 +24,10 @@ def report(asked: Asked) -> Response:
     view = asked.view
     if ASSET not in view.corpus.graph.stages:
         raise missing("This corpus has no report.")
-    record = view.records(ASSET).get(None)
-    if record is None:
+    made = view.partition(ASSET, None)
+    if made is None:
         raise NotBuiltError(ASSET, None, f"The report is not built: `corpus build --select {ASSET}` makes it.")
-    file = view.partition(record).file(SUFFIX)
+    file = made.file(SUFFIX)
     if file.bytes > MOST_BYTES:
         raise missing(f"The report has {file.bytes:,} bytes; open {file.path} in the store instead.")
     with view.corpus.storage.open(file.path) as stored:

@@ -38,7 +38,7 @@ def _files(view: View, dataset: str, *, exported: bool) -> list[TokenFile]:
     for record in view.records(names.tokens(dataset)).values():
         rows: dict[str, int] = {}
         if exported:
-            for place in places_of(view.partition(record)):
+            for place in places_of(view.handle(record)):
                 rows[place.path] = max(rows.get(place.path, 0), place.unit + place.units)
         else:
             rows = {file.path: file.rows or 0 for file in record.files if file.path.endswith(HDF5.suffix)}

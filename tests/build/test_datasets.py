@@ -25,7 +25,7 @@ from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import ConfigError, LedgerError
 from resources.formats.hdf5 import writer as hdf5_writer
 from resources.formats.jsonl import members
-from resources.io_managers import TokenRows
+from resources.stage.handles import TokenRows
 from resources.stage.partition import Partition
 from tests.build.small import Built, contents, digests, drive, live_records, opened, prose, statuses, write_small
 from tests.data.building import partitions
@@ -278,6 +278,7 @@ def test_a_partition_without_rows_has_no_file(folder: Path) -> None:
         assert '"rows_out": 0' in "\n".join(show_partition(corpus, asset, key, Asked()))
         with pytest.raises(LedgerError, match="has no rows"):
             TokenRows(Partition(corpus.storage, record)).open()
+        assert list(TokenRows(Partition(corpus.storage, record)).rows()) == []
     for name in ("pairs", "pairs-vsl"):
         assert faults(corpus, name) == []
         params = params_of(folder, name)

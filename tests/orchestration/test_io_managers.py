@@ -8,11 +8,8 @@ import pytest
 
 from corpus_assets.orchestration.assembly import assemble
 from partitions.definitions import shards, static
-from resources.errors import LedgerError
-from resources.formats.attributes import AttributeRow
-from resources.formats.documents import Document
-from resources.io_managers import Arrays, DocumentsIOManager, LazyRows, TokenRows
-from resources.stage.partition import Partition
+from resources import Arrays, AttributeRow, Document, LazyRows, LedgerError, Partition, TokenRows
+from resources.io_managers import DocumentsIOManager
 from tests.orchestration.runs import Runs, failure_message
 
 SHARD = "books--one"
@@ -21,7 +18,7 @@ SHARD = "books--one"
 def test_one_shard_of_documents_and_attributes(built: Runs) -> None:
     @dg.asset(partitions_def=shards())
     def lengths(
-        normalized_documents: LazyRows, short_documents: LazyRows, minhashes: Arrays
+        normalized_documents: LazyRows[Document], short_documents: LazyRows[AttributeRow], minhashes: Arrays
     ) -> dg.MaterializeResult[None]:
         documents, attributes = list(normalized_documents), list(short_documents)
         assert all(isinstance(document, Document) for document in documents)
@@ -42,7 +39,7 @@ def test_all_shards_by_key_for_an_asset_without_partitions(built: Runs) -> None:
     seen: dict[str, int] = {}
 
     @dg.asset
-    def totals(normalized_documents: dict[str, LazyRows], components: Arrays, inventory: LazyRows) -> None:
+    def totals(normalized_documents: dict[str, LazyRows[Document]], components: Arrays, inventory: LazyRows) -> None:
         seen.update({key: len(rows) for key, rows in normalized_documents.items()})
         assert components("clusters.npy").shape[1] == 3
         assert {row["shard"] for row in inventory} == seen.keys()
@@ -62,7 +59,7 @@ def test_a_range_of_chunks_by_key(built: Runs) -> None:
         partitions_def=chunks,
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
-    def shapes(tokens: dict[str, TokenRows], train: dict[str, LazyRows]) -> None:
+    def shapes(tokens: dict[str, TokenRows], train: dict[str, LazyRows[Document]]) -> None:
         assert train.keys() == tokens.keys()
         for key, rows in tokens.items():
             with rows.open() as file:
@@ -79,9 +76,16 @@ def test_one_chunk_of_tokens_and_documents(built: Runs) -> None:
         ins={"tokens": dg.AssetIn(key=dg.AssetKey(["train_tokens"]))},
         partitions_def=static(built.corpus.settings.chunks()),
     )
-    def one(tokens: TokenRows, mixed_pass2: LazyRows, tokenizer: Partition) -> None:
+    def one(tokens: TokenRows, mixed_pass2: LazyRows[Document], tokenizer: Partition) -> None:
         with tokens.open() as file:
-            assert file["data"].dtype == np.int32
+            stored = file["data"][:]
+        assert stored.shape[1:] == (3, 64)
+        assert len(tokens) == len(stored) > 2
+        for most in (None, 2):
+            blocks = list(tokens.rows(most))
+            assert {block.dtype for block in blocks} == {np.dtype(np.int32)}
+            assert np.array_equal(np.concatenate(blocks), stored)
+        assert [len(block) for block in tokens.rows(2)][:1] == [2]
         assert all(isinstance(document, Document) for document in mixed_pass2)
         assert "model" in tokenizer.json("tokenizer.json")
 
@@ -91,7 +95,7 @@ def test_one_chunk_of_tokens_and_documents(built: Runs) -> None:
 
 def test_a_scattered_shard_is_read_chunk_by_chunk(built: Runs) -> None:
     @dg.asset(partitions_def=shards())
-    def scattered(mixed_pass1: LazyRows) -> None:
+    def scattered(mixed_pass1: LazyRows[Document]) -> None:
         documents = list(mixed_pass1)
         assert len(documents) == len(mixed_pass1) > 0
         assert all(isinstance(document, Document) for document in documents)

@@ -11,7 +11,7 @@ from corpus_assets.cli.questions.why import ESCAPES
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.diff.comparison import Difference, compared, compared_sides
 from corpus_assets.diff.history import before, entries, since
-from corpus_assets.diff.opened import Side, of_corpus, open_side
+from corpus_assets.diff.opened import of_corpus, open_side
 from corpus_assets.diff.page import SHOWN, html, sections
 from resources.errors import ConfigError
 
@@ -50,12 +50,11 @@ def difference(config: Path | None, asked: Asked) -> Difference:
     if asked.old is not None:
         new = open_side(asked.new) if asked.new is not None else of_corpus(Corpus.open(config, read_only=True))
         return compared_sides(open_side(asked.old), new, asked.asset, asked.examples)
-    return _with_its_past(of_corpus(Corpus.open(config, read_only=True)), asked.since)
+    return _with_its_past(Corpus.open(config, read_only=True), asked.since)
 
 
-def _with_its_past(present: Side, time: str | None) -> Difference:
-    storage = present.storage
-    assert storage is not None, "a corpus has a store"
+def _with_its_past(corpus: Corpus, time: str | None) -> Difference:
+    storage, present = corpus.storage, of_corpus(corpus)
     if time is not None:
         entry, numbers = since(storage, time)
     elif (found := before(storage, present.numbers)) is not None:

@@ -80,7 +80,7 @@ def run(config: Path | None, *, as_json: bool) -> None:
 def _built(corpus: Corpus, planner: Planner, asset: str) -> tuple[list[Partition], int]:
     """Returns the built partitions of an asset, and how many it should have."""
     keys, records = planner.partitions(corpus.graph[asset]), planner.records(asset)
-    return [Partition(corpus.storage, records[key]) for key in keys if key in records], len(keys)
+    return [corpus.handle(records[key]) for key in keys if key in records], len(keys)
 
 
 def _streams(corpus: Corpus, planner: Planner) -> Iterator[Counted]:

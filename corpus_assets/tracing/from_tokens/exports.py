@@ -9,6 +9,7 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, places_of
@@ -99,20 +100,20 @@ def _named(table: "StreamTable", numbers: NDArray[np.int64]) -> Origin | None:
     return Origin(*table.named(int(numbers[0]))) if len(numbers) else None
 
 
-def built(corpus: Corpus, asset: str, key: str | None) -> Partition:
+def built(opened: Opened, asset: str, key: str | None) -> Partition:
     """Returns a partition; `NotBuiltError` if it is not built."""
-    record = corpus.ledger.read(asset, key)
-    if record is None:
+    made = opened.partition(asset, key)
+    if made is None:
         raise NotBuiltError(asset, key, f"{asset}{f'/{key}' if key else ''} is not built; run `corpus build`")
-    return Partition(corpus.storage, record)
+    return made
 
 
-def _partition(corpus: Corpus, dataset: ExportedDataset, file: str) -> tuple[Partition, str]:
+def _partition(opened: Opened, dataset: ExportedDataset, file: str) -> tuple[Partition, str]:
     """Returns the partition that wrote a file, and the file's path in the store."""
     asset = names.tokens(dataset.name)
     paths, found = [], []
-    for record in corpus.ledger.records(asset).values():
-        partition = Partition(corpus.storage, record)
+    for record in opened.records(asset).values():
+        partition = opened.handle(record)
         own = list(dict.fromkeys(place.path for place in places_of(partition)))
         paths += own
         found += [
@@ -128,16 +129,16 @@ def _partition(corpus: Corpus, dataset: ExportedDataset, file: str) -> tuple[Par
 
 
 def located(
-    corpus: Corpus, dataset: ExportedDataset, build: Build[Export], wanted: tuple[Partition, str, int, int]
+    opened: Opened, dataset: ExportedDataset, build: Build[Export], wanted: tuple[Partition, str, int, int]
 ) -> tuple[Partition, Documents, int, int]:
     """Returns the partition of the stream that an id is from, its documents, where the unit begins, and its ids."""
     made, path, row, position = wanted
     known = format_of(build.section)
-    mix = mix_of(built(corpus, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
+    mix = mix_of(built(opened, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
 
     def documents_of(key: str) -> tuple[Partition, Documents]:
         asset, _, chunk = key.rpartition("/")
-        stream = built(corpus, asset or dataset.streams[0], chunk)
+        stream = built(opened, asset or dataset.streams[0], chunk)
         return stream, dataset.units(stream, build, mix)
 
     if known.locate is not None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened
 from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, origin, shard_of
@@ -66,10 +67,10 @@ def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, 
     (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == name)
     dataset = Dataset(name, entry)
     made, path = _partition(corpus, name, file)
-    record = corpus.ledger.read(dataset.tokenizer, None)
-    if record is None:
+    stored = corpus.partition(dataset.tokenizer, None)
+    if stored is None:
         raise ConfigError(f"{dataset.tokenizer} is not built; run `corpus build`")
-    tokenizer = load_tokenizer_of(Partition(corpus.storage, record), entry.get("separator"))
+    tokenizer = load_tokenizer_of(stored, entry.get("separator"))
     ends = {tokenizer.eos_id} if tokenizer.eos_id is not None else set()
     control = {*tokenizer.special_tokens.values(), tokenizer.pad_id, *ends}
     with made.open(path) as raw, read_hdf5(raw, path) as rows:
@@ -101,13 +102,13 @@ def _until(until: float, lines: Iterator[bytes]) -> Iterator[bytes]:
         yield line
 
 
-def _partition(corpus: Corpus, dataset: str, file: str) -> tuple[Partition, str]:
+def _partition(opened: Opened, dataset: str, file: str) -> tuple[Partition, str]:
     paths = []
-    for record in corpus.ledger.records(names.tokens(dataset)).values():
+    for record in opened.records(names.tokens(dataset)).values():
         for path in (stored.path for stored in record.files):
             paths.append(path)
             if file == path or path.endswith(f"/{file}") or file.endswith(f"/{path}"):
-                return Partition(corpus.storage, record), path
+                return opened.handle(record), path
     shown = ", ".join(path.rpartition("/")[2] for path in paths[:5]) or "none; run `corpus build`"
     raise ConfigError(f"{dataset} has no file {file!r}; it has {shown}{' ...' if paths[5:] else ''}")
 
@@ -140,10 +141,10 @@ def _holding(corpus: Corpus, dataset: Dataset, key: str | None, sought: tuple[st
     sought: the text, and the time by the clock of `time.monotonic` at which `TooLongError` ends the search.
     """
     text, until = sought
-    for record in corpus.ledger.records(dataset.rows_from).values():
+    for record in corpus.records(dataset.rows_from).values():
         if key is not None and record.partition != key:
             continue
-        made = Partition(corpus.storage, record)
+        made = corpus.handle(record)
         if dataset.shard_set:
             for number, line in enumerate(_until(until, made.lines())):
                 example = decode_example(line)

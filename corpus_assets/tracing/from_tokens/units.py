@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, places_of
@@ -63,13 +64,13 @@ def unit_of(corpus: Corpus, name: str, place: tuple[Partition, str, int], start:
 
 
 def _runs(
-    corpus: Corpus, dataset: ExportedDataset, build: Build[Any], place: tuple[Partition, str, int]
+    opened: Opened, dataset: ExportedDataset, build: Build[Any], place: tuple[Partition, str, int]
 ) -> Iterator[tuple[Documents, int, int]]:
     """Yields where the ids of a row are from: documents, the place of the first id in theirs, and how many ids."""
     made, path, row = place
     known = format_of(build.section)
     if known.locate is None:
-        _, documents, id_, size = located(corpus, dataset, build, (made, path, row, 0))
+        _, documents, id_, size = located(opened, dataset, build, (made, path, row, 0))
         yield documents, id_, size
         return
     size = next((one.ids // one.units for one in places_of(made) if one.path == path and one.units), 0)
@@ -85,7 +86,7 @@ def _runs(
                 low = middle
             else:
                 high = middle - 1
-        _, documents, _, _ = located(corpus, dataset, build, (made, path, row, position))
+        _, documents, _, _ = located(opened, dataset, build, (made, path, row, position))
         yield documents, id_, low - position
         position = low
 

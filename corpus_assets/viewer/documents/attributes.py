@@ -180,8 +180,7 @@ class _Texts:
     def _made(self, asset: str) -> Partition | None:
         if asset not in self._view.corpus.graph.stages:
             return None
-        record = self._view.records(asset).get(self._record.partition)
-        made = None if record is None else self._view.partition(record)
+        made = self._view.partition(asset, self._record.partition)
         return made if made is not None and made.has(IDS) and made.has(TEXTS) else None
 
 
@@ -199,7 +198,7 @@ def _row(view: View, record: Record, basis: Basis, identifier: Any) -> dict[str,
     file = lines_file(record)
     if file is None or basis.row is None or basis.row >= (file.rows or 0):
         return None
-    (line,) = lines_at(view.partition(record), view.corpus.storage, file, basis.row, 1)
+    (line,) = lines_at(view.handle(record), view.corpus.storage, file, basis.row, 1)
     value = decoded(line)
     return value if isinstance(value, dict) and value.get("id") == identifier else None
 

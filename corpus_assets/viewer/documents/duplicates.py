@@ -73,10 +73,10 @@ class Clusters:
 def _clusters(view: View) -> Clusters:
     if _ASSET not in view.corpus.graph.stages:
         raise missing("This corpus has no sources, so nothing is looked through for near-duplicates.")
-    record = view.records(_ASSET).get(None)
-    if record is None:
+    made = view.partition(_ASSET, None)
+    if made is None:
         raise NotBuiltError(_ASSET, None, "Near-duplicates have not been looked for: components is not built.")
-    return view.looks.get(f"clusters {record.digest}", lambda: Clusters.of(view.partition(record)))
+    return view.looks.get(f"clusters {made.record.digest}", lambda: Clusters.of(made))
 
 
 def clusters(asked: Asked) -> str:

@@ -31,7 +31,7 @@ def document(asked: Asked) -> str:
     if file is None or not file.rows:
         raise missing(f"{partition_name(asset, key)} has no rows to show one by one.")
     row = asked.query.number("row", high=file.rows - 1)
-    (line,) = lines_at(view.partition(record), view.corpus.storage, file, row, 1)
+    (line,) = lines_at(view.handle(record), view.corpus.storage, file, row, 1)
     value = decoded(line, WHOLE)
     if not isinstance(value, dict):
         value = {"text": line[:TEXT].decode("utf-8", "replace")}

@@ -87,9 +87,9 @@ def hdf5_row(view: View, dataset: str, file: TokenFile, row: int, start: int) ->
 def _tokenizer(view: View, dataset: str, digest: object) -> Tokenizer | None:
     """Returns the tokenizer a file was made with; None if the store has it no longer."""
     (entry,) = (entry for entry in view.corpus.settings.values["datasets"] if entry["name"] == dataset)
-    record = view.records(Dataset(dataset, entry).tokenizer).get(None)
+    stored = view.partition(Dataset(dataset, entry).tokenizer, None)
     try:
-        found = None if record is None else load_tokenizer_of(view.partition(record), entry.get("separator"))
+        found = None if stored is None else load_tokenizer_of(stored, entry.get("separator"))
     except (FileNotFoundError, CorpusError):
         return None
     return found if found is not None and found.digest == digest else None
@@ -164,7 +164,7 @@ def _table(values: NDArray[Any], start: int, features: Sequence[str], tokenizer:
 
 def exported_row(view: View, dataset: str, file: TokenFile, row: int, start: int) -> ShownRow:
     """Returns a row of a file of a trainer's format from a position on, as the token stream has it."""
-    unit = unit_of(view.corpus, dataset, (view.partition(file.record), file.path, row), start, POSITIONS)
+    unit = unit_of(view.corpus, dataset, (view.handle(file.record), file.path, row), start, POSITIONS)
     found = []
     for piece in unit.pieces:
         tokens = _tokens(piece.ids, unit.tokenizer, piece.first)
