@@ -35,7 +35,7 @@ def write_synthetic(folder: Path, shards: int) -> Corpus:
     return Corpus.open(folder / "corpus.yaml")
 
 
-_NOTHING_LOST = {"sources": {}, "unexamined_clusters": 0, "rows_in": 1, "rows_out": 1}
+_COUNTERS = {"components": {LOSSES: {"sources": {}, "unexamined_clusters": 0}}}
 _ONE_ROW = {"rows_in": 1, "rows_out": 1, "documents": 1}
 
 
@@ -52,6 +52,7 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
     segments = [*keyed, TEXTS, NAMES, FLAGS, SIGNATURES, SKETCH] if stage.partitioning is Partitioning.SHARD else []
     if stage.name in ("duplicate_pairs", "candidate_pairs"):
         segments = settings.ranges()
+    counters = _COUNTERS.get(stage.name, {})
     return Record(
         asset=stage.name,
         partition=key,
@@ -61,7 +62,8 @@ def _record(corpus: Corpus, planner: Planner, stage: Stage, key: str | None, sha
         parameters=parameters,
         code_version=stage.code_version,
         files=[FileRecord(path, 0, "", 0)],
-        segments={name: content_digest(f"{key} {name}".encode()) for name in segments},
+        segments={name: content_digest(f"{key} {name}".encode()) for name in [*segments, *counters]},
         seen=shard.seen() if shard and stage.looks_outside else {},
-        statistics=_ONE_ROW if shard else _NOTHING_LOST,
+        statistics=_ONE_ROW if shard else {"rows_in": 1, "rows_out": 1},
+        counters=counters,
     )

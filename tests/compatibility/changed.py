@@ -1,0 +1,25 @@
+"""The stages whose recipes are other ones than those of a kept store, each in a sentence that says what to do."""
+
+from corpus_assets.corpus.corpus import Corpus
+from resources.planning.decisions import Status
+
+_TO_DO = (
+    "Stores of that version would be computed again from here on. If this is meant, add the stage to RAISED of "
+    "tests/compatibility/changed.py and to CHANGELOG.md; if not, give it the recipe that it had "
+    "(docs/compatibility.md)"
+)
+RAISED: dict[str, str] = {}
+"""The stages that later versions compute again on purpose, each with the first version that does so."""
+
+
+def changed_recipes(corpus: Corpus) -> list[str]:
+    """Returns a sentence for each stage that is stale or missing by itself, and is not in `RAISED`.
+
+    What only waits for such a stage is not named. The raw files of a kept store are new files with the old bytes: the
+    plan reads them once, and finds them fresh.
+    """
+    reasons: dict[str, str] = {}
+    for decision in corpus.planner().plan().decisions:
+        if decision.status in (Status.STALE, Status.MISSING) and decision.asset not in RAISED:
+            reasons.setdefault(decision.asset, decision.reason)
+    return [f"{asset} of corpus {corpus.config.name}: {reason}. {_TO_DO}" for asset, reason in reasons.items()]
