@@ -5,6 +5,7 @@ import dagster as dg
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.backfill import build_backfill
+from corpus_assets.orchestration.instance.new_home import introduce_shards
 from corpus_assets.orchestration.jobs import build_job, corpus_schedule, group_jobs
 from corpus_assets.orchestration.sensor import corpus_sensor
 
@@ -26,5 +27,10 @@ def definitions(corpus: Corpus) -> dg.Definitions:
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Returns the code location: the corpus of `$CORPUS_CONFIG`, by default `corpus.yaml` in the working folder."""
-    return definitions(Corpus.open())
+    """Returns the code location: the corpus of `$CORPUS_CONFIG`, by default `corpus.yaml` in the working folder.
+
+    A DAGSTER_HOME that knows no shard of it is told of all, so that one partition can be materialized in it at once.
+    """
+    corpus = Corpus.open()
+    introduce_shards(corpus)
+    return definitions(corpus)

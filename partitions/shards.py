@@ -1,21 +1,43 @@
 """Keeps Dagster's shard partitions equal to the raw files."""
 
+from collections.abc import Collection, Iterable, Iterator
+
 import dagster as dg
 
 from partitions.definitions import shard_set_name
+from resources.ledger.ledger import Ledger
 from resources.planning.planner import Planner
-from resources.stage.declaration import Partitioning
+from resources.stage.declaration import Partitioning, Stage
 
 
 def register_shards(planner: Planner, instance: dg.DagsterInstance) -> None:
     """Adds and removes Dagster's shard partitions until they are the raw files that are there now."""
-    for stage in planner.graph:
-        if not stage.looks_outside or stage.partitioning is not Partitioning.SHARD:
-            continue
+    for stage in _sets(planner.graph):
         name = shard_set_name(stage.shard_set)
         wanted = [key for key in planner.partitions(stage) if key is not None]
-        known = set(instance.get_dynamic_partitions(name))
-        if new := [key for key in wanted if key not in known]:
-            instance.add_dynamic_partitions(name, new)
-        for key in known - set(wanted):
+        _add(instance, name, wanted)
+        for key in set(instance.get_dynamic_partitions(name)) - set(wanted):
             instance.delete_dynamic_partition(name, key)
+
+
+def register_recorded_shards(stages: Iterable[Stage], ledger: Ledger, instance: dg.DagsterInstance) -> None:
+    """Adds Dagster's shard partitions for the raw files that have a record; they themselves need not be there."""
+    for stage in _sets(stages):
+        wanted = sorted(key for key in ledger.records(stage.name) if key is not None)
+        _add(instance, shard_set_name(stage.shard_set), wanted)
+
+
+def any_shard_registered(stages: Iterable[Stage], instance: dg.DagsterInstance) -> bool:
+    """Returns whether Dagster knows a shard of any of the stages."""
+    return any(instance.get_dynamic_partitions(shard_set_name(stage.shard_set)) for stage in _sets(stages))
+
+
+def _sets(stages: Iterable[Stage]) -> Iterator[Stage]:
+    """Yields the stages whose partitions are the raw files, one for each set of them."""
+    return (stage for stage in stages if stage.looks_outside and stage.partitioning is Partitioning.SHARD)
+
+
+def _add(instance: dg.DagsterInstance, name: str, wanted: Collection[str]) -> None:
+    known = set(instance.get_dynamic_partitions(name))
+    if new := [key for key in wanted if key not in known]:
+        instance.add_dynamic_partitions(name, new)
