@@ -1,0 +1,124 @@
+"""Every example does what its page says: its commands run in a copy of the folder, and give what they should."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from resources.ledger.ledger import Record
+from resources.stage.partition import Partition
+from tests.build.small import opened
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
+def commands(example: str) -> list[str]:
+    """Lines of the `sh` blocks of the page of an example."""
+    blocks = re.findall(r"```sh\n(.*?)```", (EXAMPLES / example / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+@dataclass
+class Done:
+    """A copy of an example in which the commands of its page ran, and what each of them printed."""
+
+    folder: Path
+    said: Mapping[str, str]
+
+    def statistics(self, asset: str) -> list[Mapping[str, Any]]:
+        """What the records of an asset count, in the order of its partitions."""
+        records = opened(self.folder).ledger.records(asset)
+        return [records[key].statistics for key in sorted(records, key=str)]
+
+    def dropped(self, asset: str) -> dict[str, int]:
+        """How many rows an asset left out, by reason."""
+        found: dict[str, int] = {}
+        for statistics in self.statistics(asset):
+            for reason, count in statistics.get("dropped", {}).items():
+                found[reason] = found.get(reason, 0) + count
+        return found
+
+    def documents(self, asset: str) -> dict[str, str]:
+        """Texts of all documents of an asset, by id."""
+        corpus = opened(self.folder)
+        records: Mapping[str | None, Record] = corpus.ledger.records(asset)
+        partitions = [Partition(corpus.storage, record) for record in records.values()]
+        return {row.id: row.text for partition in partitions for row in partition.documents()}
+
+    def rows(self, dataset: str) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """All token rows of a dataset in HDF5: (rows, channels, L)."""
+        files = sorted((self.folder / "corpus" / "tokens" / dataset).glob("*.h5"))
+        return np.concatenate([h5py.File(file)["data"][:] for file in files])
+
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the corpus."""
+        return Tokenizer.from_file(str(self.folder / "corpus" / "tokenizer" / "tokenizer.json"))
+
+
+def follow(example: str, folder: Path) -> Done:
+    """Runs the commands of an example's page in a copy of it; each has to end well."""
+    copy = folder / example
+    shutil.copytree(EXAMPLES / example, copy, ignore=shutil.ignore_patterns("corpus", ".dagster_home"))
+    environment = {**os.environ, "PATH": PATH, "DAGSTER_HOME": str(copy / ".dagster_home")}
+    said = {}
+    for command in commands(example):
+        run = ["bash", "-c", command]
+        done = subprocess.run(run, check=False, cwd=copy, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        said[command] = done.stdout
+    return Done(copy, said)
+
+
+def decoded(tokenizer: Tokenizer, ids: np.ndarray[Any, np.dtype[Any]]) -> str:
+    """Text of ids, control tokens included."""
+    text: str = tokenizer.decode(ids.tolist(), skip_special_tokens=False)
+    return text
+
+
+def test_all_examples_are_listed_and_tested() -> None:
+    found = {file.parent.name for file in EXAMPLES.glob("*/corpus.yaml")}
+    listed = set(re.findall(r"\]\(([\w-]+)/README\.md\)", (EXAMPLES / "README.md").read_text(encoding="utf-8")))
+    followed = set(re.findall(r'follow\("([\w-]+)"', Path(__file__).read_text(encoding="utf-8")))
+    assert found == listed == followed
+    assert {file.parent.name for file in EXAMPLES.glob("*/README.md")} == found
+
+
+@pytest.mark.slow
+def test_instructions(tmp_path: Path) -> None:
+    done = follow("instructions", tmp_path)
+    assert done.dropped("chat_examples") == {"content_not_text": 1}
+    assert done.dropped("pairs_examples") == {"empty_completion": 1}
+    assert done.dropped("preferences_tokens") == {"equal_responses": 1}
+    tokenizer = Tokenizer.from_file(str(done.folder / "tokenizer/tokenizer.json"))
+
+    def texts(dataset: str) -> tuple[str, str]:
+        """What is read, and what is learned."""
+        rows = done.rows(dataset)
+        learned = rows[:, 2][rows[:, 1] == 1]
+        return decoded(tokenizer, rows[:, 0].ravel()), decoded(tokenizer, learned)
+
+    read, learned = texts("chat")
+    for said in ("Why does bread rise?", "Ten cups.", "rain", "millimetres", "<|im_start|>system\nYou are a cook."):
+        assert said in read
+    for said in ("Yeast eats sugar", "that was wrong", "tool_call", "<|im_end|>"):
+        assert said in learned
+    assert "Ten cups." not in learned
+    assert "Why does bread rise?" not in learned
+    read, learned = texts("pairs")
+    assert "Make the sentence shorter.\n\nIt is necessary that you should close the window." in read
+    assert "Please close the window." in learned
+    assert "necessary" not in learned
+    assert done.rows("preferences").shape[:2] == (4, 6)
+    assert "«" in done.said["corpus show chat_tokens chat--kitchen"]
