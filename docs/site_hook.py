@@ -12,7 +12,7 @@ _TO_DOCS = re.compile(r"\]\(((?:\.\./)*)docs/")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the pages of the top folder, with `README.md` as the first of the site, and those of `examples/` and `deploy/`."""
+    """Adds the pages of the top folder, with `README.md` as the first of the site, of `examples/` and of `deploy/`."""
     for page in sorted(TOP.glob("*.md")):
         name = "index.md" if page.name == "README.md" else page.name
         content = _TO_DOCS.sub(r"](\1", page.read_text(encoding="utf-8"))

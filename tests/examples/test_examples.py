@@ -1,5 +1,6 @@
 """Every example does what its page says: its commands run in a copy of the folder, and give what they should."""
 
+import json
 import os
 import re
 import shutil
@@ -122,3 +123,73 @@ def test_instructions(tmp_path: Path) -> None:
     assert "necessary" not in learned
     assert done.rows("preferences").shape[:2] == (4, 6)
     assert "«" in done.said["corpus show chat_tokens chat--kitchen"]
+
+
+@pytest.mark.slow
+def test_code(tmp_path: Path) -> None:
+    done = follow("code", tmp_path)
+    long_lines = "shape.code_redpajama_taggers_v1.max_line_length_doc"
+    assert done.dropped("filtered_documents") == {"licence": 1, long_lines: 1, "contamination": 1}
+    assert done.dropped("mixed_pass1") == {"duplicate": 1}
+    assert "GPL-2.0-only" in done.said["corpus why files/part-1.jsonl 3"]
+    tokenizer, train, validation = done.tokenizer(), done.rows("train"), done.rows("validation")
+    prefix, middle, suffix = (tokenizer.token_to_id(f"<|fim_{part}|>") for part in ("prefix", "middle", "suffix"))
+    ids = train[:, 0].ravel()
+    rearranged = np.count_nonzero(ids == prefix)
+    params = json.loads((done.folder / "corpus/tokens/train/data_params.json").read_text(encoding="utf-8"))
+    kinds = params["post-process"]["kinds"]
+    assert 0 < rearranged == kinds["fim_psm"] + kinds["fim_spm"]
+    assert kinds["fim_none"] > 0
+    assert np.count_nonzero(ids == middle) == np.count_nonzero(ids == suffix) == rearranged
+    assert len(validation) > 0
+    assert not np.isin(validation[:, 0], (prefix, middle, suffix)).any()
+
+
+@pytest.mark.slow
+def test_takedown(tmp_path: Path) -> None:
+    done = follow("takedown", tmp_path)
+    assert done.dropped("normalized_documents") == {"takedown": 4}
+    left = done.documents("normalized_documents")
+    assert len(left) == 20
+    assert left.keys().isdisjoint({"page-3", "letter-4", "letter-5", "letter-9"})
+    fresh = re.search(r"(\d+) partitions recomputed, (\d+) fresh", done.said["corpus build"])
+    assert fresh is not None
+    assert int(fresh[2]) > 0
+    both = done.said["corpus verify --absent lists/first.txt --absent lists/second.txt"]
+    assert "0 rows found, 0 places unproven" in both
+
+
+@pytest.mark.slow
+def test_slimpajama(tmp_path: Path) -> None:
+    done = follow("slimpajama", tmp_path)
+    assert done.dropped("mixed_pass1") == {"duplicate": 2, "short": 2}
+    mended = done.said["corpus show normalized_documents web--crawl-0 --row 14"]
+    assert "\N{EN DASH}" in mended
+    assert "\N{EURO SIGN}" not in mended
+    raw = (EXAMPLES / "slimpajama/raw/web/crawl-0.jsonl").read_text(encoding="utf-8")
+    assert "\N{EURO SIGN}" in raw
+    train, holdout = (done.documents(asset) for asset in ("decontaminated_train", "holdout"))
+    assert holdout
+    assert set(train.values()).isdisjoint(holdout.values())
+    assert done.rows("train").shape[1:] == (3, 256)
+
+
+@pytest.mark.slow
+def test_web_crawl(tmp_path: Path) -> None:
+    pytest.importorskip("resiliparse", reason="it comes with the extra `warc`")
+    done = follow("web-crawl", tmp_path)
+    assert done.dropped("normalized_documents") == {"not_a_document": 17, "http_status": 1, "binary_content": 1}
+    rules = ("quality.gopher_v2.word_count", "quality.c4_v2.has_lorem_ipsum", "contamination")
+    assert done.dropped("filtered_documents") == dict.fromkeys(rules, 1)
+    assert done.dropped("mixed_pass1") == {"duplicate": 1}
+    tokenizer = done.tokenizer()
+    files = sorted((done.folder / "corpus/exports").glob("megatron*/*.bin"))
+    texts = decoded(tokenizer, np.concatenate([np.fromfile(file, dtype="<u2") for file in files]))
+    pages = texts.split("<|endoftext|>")[:-1]
+    assert len(pages) == 13
+    assert sum("|||EMAIL_ADDRESS|||" in page for page in pages) == 1
+    for gone in ("archive@village.example", "Jupiter", "Lorem ipsum", "Contact", "Cookies", "<p>"):
+        assert gone not in texts
+    (report,) = [text for command, text in done.said.items() if command.startswith("corpus show contamination_report")]
+    assert '"held": 1' in report
+    assert all("CC-MAIN-example.warc.gz" in text for command, text in done.said.items() if "trace" in command)
