@@ -1,4 +1,4 @@
-"""Takes into the site what the pages link to outside of `docs/`: pages of the top folder, and files of `deploy/`."""
+"""Takes into the site what lies outside of `docs/`: pages of the top folder, of `examples/`, and files of `deploy/`."""
 
 import re
 from pathlib import Path
@@ -8,15 +8,17 @@ from mkdocs.structure.files import File, Files
 
 TOP = Path(__file__).parents[1]
 _TO_TOP = re.compile(r"\]\((?:\.\./)+(?=(?:deploy/|[A-Z]+\.md))")
-_TO_DOCS = re.compile(r"\]\(docs/")
+_TO_DOCS = re.compile(r"\]\(((?:\.\./)*)docs/")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the pages of the top folder, with `README.md` as the first of the site, and the files of `deploy/`."""
+    """Adds the pages of the top folder, with `README.md` as the first of the site, of `examples/` and of `deploy/`."""
     for page in sorted(TOP.glob("*.md")):
         name = "index.md" if page.name == "README.md" else page.name
-        content = _TO_DOCS.sub("](", page.read_text(encoding="utf-8"))
+        content = _TO_DOCS.sub(r"](\1", page.read_text(encoding="utf-8"))
         files.append(File.generated(config, name, content=content))
+    for page in sorted((TOP / "examples").rglob("README.md")):
+        files.append(File.generated(config, page.relative_to(TOP).as_posix(), abs_src_path=str(page)))
     for file in sorted((TOP / "deploy").iterdir()):
         if file.is_file() and file.suffix != ".lock":
             files.append(File.generated(config, f"deploy/{file.name}", abs_src_path=str(file)))
@@ -26,4 +28,4 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Returns a page whose links to the top folder lead to where the site has it: the folder of `docs/` itself."""
     depth = page.file.src_uri.count("/")
-    return _TO_TOP.sub("](" + "../" * depth, markdown).replace("](docs/", "](")
+    return _TO_TOP.sub("](" + "../" * depth, _TO_DOCS.sub(r"](\1", markdown))
