@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.dedup.shared import LOSSES
 from resources.formats.attributes import FLAGS
 from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
 from resources.hashing import content_digest
