@@ -1,5 +1,6 @@
 """Where stores of earlier versions are kept, and how they are packed and unpacked."""
 
+import lzma
 import tarfile
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def archive_of(version: str = VERSION) -> Path:
 
 def pack(folder: Path, archive: Path) -> None:
     """Packs the corpora of a folder, in the order of their paths and without owners and times."""
-    with tarfile.open(archive, "w:xz", preset=9) as packed:
+    best = lzma.PRESET_EXTREME | 9
+    with lzma.open(archive, "wb", preset=best) as stream, tarfile.open(fileobj=stream, mode="w") as packed:
         for file in sorted(file for file in folder.rglob("*") if file.is_file()):
             path = file.relative_to(folder)
             if not set(_CACHES) & set(path.parts):

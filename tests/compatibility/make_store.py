@@ -17,9 +17,14 @@ from tests.golden_content import corpora, kinds
 
 LIMIT = 600_000
 """Bytes of an archive."""
-_SHARES = {"files": 0.3, "web": 0.2}
-_SHARE = 0.15
-_LEFT_OUT = {"prose": {"raw", "weighted"}, "web": {"amber-mix"}}
+_SAMPLES = {
+    "files": {"share": 0.3, "seed": 2},
+    "prose": {"share": 0.15, "seed": 3},
+    "sampled": {"share": 0.1, "seed": 2},
+}
+_SAMPLE = {"share": 0.15, "seed": 2}
+"""What leaves enough documents for every entry and gate."""
+_LEFT_OUT = {"prose": {"raw"}, "web": {"amber-mix"}}
 """Entries by corpus that a sample cannot have, or that need more documents than it leaves."""
 
 
@@ -27,7 +32,7 @@ def sampled(name: str, folder: Path) -> None:
     """Places a golden corpus in a new folder, sampled."""
     shutil.copytree(corpora.HERE / "given", folder)
     config = yaml.safe_load((corpora.HERE / "corpora" / f"{name}.yaml").read_text(encoding="utf-8"))
-    config["sample"] = {"share": _SHARES.get(name, _SHARE), "seed": 2}
+    config["sample"] = _SAMPLES.get(name, _SAMPLE)
     for key in ("streams", "datasets"):
         config[key] = _smaller(config.get(key, []), _LEFT_OUT.get(name, set()))
     (folder / "corpus.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
