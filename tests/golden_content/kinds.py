@@ -60,7 +60,7 @@ def _stages_of(module: ModuleType) -> Iterator[Stage]:
     """The stages that a module of the project holds."""
     if module.__name__.startswith(f"{corpus_assets.__name__}."):
         for value in vars(module).values():
-            held = value if isinstance(value, list | tuple) else [value]
+            held = value if type(value) in (list, tuple) else [value]  # Records of Dagster are tuples that refuse.
             yield from (stage for stage in held if isinstance(stage, Stage))
 
 
