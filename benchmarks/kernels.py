@@ -23,7 +23,7 @@ Seconds = dict[str, float]
 def all_kernels() -> list[str]:
     """Names of all kernels that are compiled ahead under any configuration."""
     names = []
-    for file in sorted(file for package in PACKAGES for file in (ROOT / package).glob("**/kernels/*.py")):
+    for file in sorted(file for package in PACKAGES for file in (ROOT / package).glob("**/kernels/**/*.py")):
         if file.stem != "__init__":
             module = import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
             names += [

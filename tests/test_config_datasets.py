@@ -229,9 +229,8 @@ def test_what_cerebras_sets_is_set_unless_given(section: type[DatasetSection]) -
     assert given.input.ids == "given"
 
 
-def test_rows_depend_on_kept_empty_texts_only_where_they_are_kept() -> None:
-    """So the recipes of datasets without the option stay as they were before there was one."""
-    for values, found in (({}, None), ({"keep_empty": True}, True), ({"compat": "cerebras"}, True)):
+def test_rows_depend_on_whether_empty_texts_are_kept() -> None:
+    for values, found in (({}, False), ({"keep_empty": True}, True), ({"compat": "cerebras"}, True)):
         entry = parsed(mode="lm", input=FILES, **values).model_dump()
         settings = {"datasets": [entry], "mix": {"chunks": 1}}
         name = f"datasets.{entry['name']}.keep_empty"
