@@ -14,7 +14,7 @@ from tests.build.small import opened, write_small
 pytestmark = pytest.mark.slow
 
 LIMIT_SECONDS = 240
-SERVICES = ["orchestration.services", "code-server start", "api grpc", "corpus_assets.webserver", "dagster._daemon"]
+SERVICES = ["instance.services", "code-server start", "api grpc", "corpus_assets.webserver", "dagster._daemon"]
 TRACKER = "multiprocessing.resource_tracker"
 """The code server has one, for all runs that it starts."""
 
