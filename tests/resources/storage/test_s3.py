@@ -45,7 +45,7 @@ from tests.resources.storage.test_every_store import LARGE, put
 
 _WRITER = """
 import os, signal, sys
-from resources.storage import s3_upload
+from resources.storage.s3 import upload as s3_upload
 from resources.storage.s3.store import S3Storage
 from resources.storage.s3.address import Address
 from resources.storage.s3.client import S3Settings
