@@ -270,7 +270,7 @@ def test_doctor_finds_what_a_build_may_not_do(folder: Path, monkeypatch: pytest.
     def refused(*_: object) -> None:
         raise StoreAccessError("the store refuses to list uploads")
 
-    monkeypatch.setattr("resources.storage.s3.old_uploads", refused)
+    monkeypatch.setattr("resources.storage.s3.store.old_uploads", refused)
     (found,) = (finding for finding in findings(lambda: opened(folder)) if finding.subject == "storage")
     assert found.broken and found.found == "the store refuses to list uploads"
 
