@@ -44,9 +44,13 @@ class Unread(Problem):
 class Verification:
     """The result of a verification.
 
-    checked: number of files. bad: those that do not match. unread: those that could not be read. suspect: partitions
-    made from bad ones, later. unsure: those that name the content that is bad now, and say that they were made before:
-    the bad one was made again since, or the clock was set back. unowned: files of the store that no record names.
+    checked: number of files.
+    bad: those that do not match.
+    unread: those that could not be read.
+    suspect: partitions made from bad ones, later.
+    unsure: those that name the content that is bad now, and say that they were made before: the bad one was made again
+        since, or the clock was set back.
+    unowned: files of the store that no record names.
     mended: partitions whose records were removed.
     """
 

@@ -49,9 +49,9 @@ _CLAIMING = 60.0
 class Corpus:
     """Everything that planning and building need; knows nothing of Dagster.
 
-    folder: where relative paths and modules of the user's own are. file: the configuration. home: its folder, another
-    one only for a sample, where logs and Dagster's runs are kept. read_only: whether what would write to the store is
-    refused (`ReadOnlyError`).
+    folder: where relative paths and modules of the user's own are.
+    file: the configuration. home: its folder, another one only for a sample, where logs and Dagster's runs are kept.
+    read_only: whether what would write to the store is refused (`ReadOnlyError`).
     """
 
     def __init__(

@@ -35,7 +35,9 @@ def _refuse(keys: Sequence[str], _: Task) -> None:
 class Jobs:
     """Makes jobs as a planner sees their partitions.
 
-    builder: who builds. memory: bytes that the workers of a machine may take together. engine: runs the jobs.
+    builder: who builds.
+    memory: bytes that the workers of a machine may take together.
+    engine: runs the jobs.
     """
 
     def __init__(self, planner: Planner, builder: Process, memory: int, engine: Engine) -> None:

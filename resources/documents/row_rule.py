@@ -18,8 +18,9 @@ Attributes = Mapping[str, Sequence[Span]]
 class Row:
     """A document as row rules see it, before any of them has changed it.
 
-    number: of its row in the shard, from 0. line: the document as JSON, newline included. attributes: its spans from
-    all assets that the rules ask for.
+    number: of its row in the shard, from 0.
+    line: the document as JSON, newline included.
+    attributes: its spans from all assets that the rules ask for.
     """
 
     __slots__ = ("_document", "attributes", "line", "number")

@@ -20,8 +20,10 @@ Found = Mapping[Key, Decision]
 class Known(NamedTuple):
     """What is known of a corpus at one moment.
 
-    shards: the raw files by key. records: of an asset, by key. parameters: the values that the content of a partition
-    depends on. unreadable: paths of damaged records.
+    shards: the raw files by key.
+    records: of an asset, by key.
+    parameters: the values that the content of a partition depends on.
+    unreadable: paths of damaged records.
     """
 
     listing: Listing

@@ -18,10 +18,13 @@ NO_PATH = "is no path that can be read"
 class SourceFolder:
     """The place of one source's raw files, and the patterns of the files below it that belong to the source.
 
-    `location`: a folder of this machine, or an address. `key`: the key of corpus.yaml that names it, for messages.
-    `what`: `source`, or `dataset` for its own files. `follow_links`: read files outside the folder to which links in it
-    lead. `s3`: how an object store is reached. `passes_over`: with format `auto`, the suffixes of files that
-    do not belong to it either, each with the reason. `hidden`: read hidden files and folders too.
+    location: a folder of this machine, or an address.
+    key: the key of corpus.yaml that names it, for messages.
+    what: `source`, or `dataset` for its own files.
+    follow_links: read files outside the folder to which links in it lead.
+    s3: how an object store is reached.
+    passes_over: with format `auto`, the suffixes of files that do not belong to it either, each with the reason.
+    hidden: read hidden files and folders too.
     """
 
     name: str

@@ -51,8 +51,9 @@ class Partition:
 
     Reading raises `DamagedFileError` if a file is not what the record says.
 
-    record: its commit record. shard: the raw file of a shard partition, if the reader was given it. compared: False to
-    read files as they are, whatever the record says of their content.
+    record: its commit record.
+    shard: the raw file of a shard partition, if the reader was given it.
+    compared: False to read files as they are, whatever the record says of their content.
     """
 
     # Of a handle on each of thousands of shards, most are asked for nothing but their record.

@@ -23,8 +23,9 @@ Starts = NDArray[np.int64]
 class Run(NamedTuple):
     """Partitions `first` to `stop` of a list, and the rows that a file of each holds, one after the other's.
 
-    rows: read-only, shape (rows,); None for a partition whose file is read by itself. starts: where the rows of each
-    partition begin, and their number, shape (stop - first + 1,). paths: of the files.
+    rows: read-only, shape (rows,); None for a partition whose file is read by itself.
+    starts: where the rows of each partition begin, and their number, shape (stop - first + 1,).
+    paths: of the files.
     """
 
     first: int

@@ -36,9 +36,13 @@ W = TypeVar("W", bound=Writer)
 class Given:
     """All that a task is made from.
 
-    shards: the raw files it may look at. parameters: values by dotted key. local_files: contents of small files that
-    the configuration names. run_options: options that do not change the content. inputs: partitions by asset. memory:
-    bytes it may use. recipe: digest of what the partition is made from; not complete if the stage looks outside.
+    shards: the raw files it may look at.
+    parameters: values by dotted key.
+    local_files: contents of small files that the configuration names.
+    run_options: options that do not change the content.
+    inputs: partitions by asset.
+    memory: bytes it may use.
+    recipe: digest of what the partition is made from; not complete if the stage looks outside.
     """
 
     asset: str

@@ -14,8 +14,10 @@ from resources.processes.alive import Birth, birth, has_ended
 class Process(msgspec.Struct, frozen=True):
     """A process that builds on a store, or holds it.
 
-    since: when it began, in ISO format. settings: digest of all values that recipes may hold; builders that share a
-    store have the same. nonce: tells it from a later process of the same number. place, ticks: its `Birth`.
+    since: when it began, in ISO format.
+    settings: digest of all values that recipes may hold; builders that share a store have the same.
+    nonce: tells it from a later process of the same number.
+    place, ticks: its `Birth`.
     """
 
     process: int

@@ -20,10 +20,11 @@ _DIGITS, _SHOWN = 16, 4
 class Owner(msgspec.Struct, frozen=True, omit_defaults=True):
     """The owner of a store.
 
-    name: name of the corpus. config: path of its configuration, relative to the store if that is a folder, so that both
-    may be moved together. nonce: tells this store from every other one. sources: a digest of the location of each
-    source or dataset, by name. path: where the configuration lay when it claimed the store; empty if the store is no
-    folder.
+    name: name of the corpus.
+    config: path of its configuration, relative to the store if that is a folder, so that both may be moved together.
+    nonce: tells this store from every other one.
+    sources: a digest of the location of each source or dataset, by name.
+    path: where the configuration lay when it claimed the store; empty if the store is no folder.
     """
 
     name: str

@@ -20,7 +20,9 @@ from resources.errors import ConfigError
 class Asked:
     """What is compared. old, new: stores or reports; by default the corpus of the configuration, now and before.
 
-    since: a time. asset: whose documents are compared. examples: ids of each kind that are named.
+    since: a time.
+    asset: whose documents are compared.
+    examples: ids of each kind that are named.
     """
 
     old: Path | None = None

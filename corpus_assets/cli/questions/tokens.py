@@ -45,9 +45,11 @@ class OfSource(msgspec.Struct):
 class Dataset(msgspec.Struct):
     """The tokens of a dataset.
 
-    rows: of HDF5 files, else windows or documents. tokens: with separators, without padding. partitions: how many of
-    `of` are built; the numbers are theirs. by_source: of a dataset in HDF5; None if a partition was made before sources
-    were counted. The other datasets are made of the streams.
+    rows: of HDF5 files, else windows or documents.
+    tokens: with separators, without padding.
+    partitions: how many of `of` are built; the numbers are theirs.
+    by_source: of a dataset in HDF5; None if a partition was made before sources were counted. The other datasets are
+        made of the streams.
     """
 
     name: str

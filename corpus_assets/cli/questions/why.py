@@ -25,8 +25,11 @@ ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 class Asked:
     """What is asked for.
 
-    what: a name of a document (`tracing.names`), or with a row a raw file, its shard, or a file of a dataset. source:
-    of the document. dataset: of the file. position: of the token in the row. seconds: for searching rows of HDF5.
+    what: a name of a document (`tracing.names`), or with a row a raw file, its shard, or a file of a dataset.
+    source: of the document.
+    dataset: of the file.
+    position: of the token in the row.
+    seconds: for searching rows of HDF5.
     """
 
     what: str

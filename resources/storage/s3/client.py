@@ -39,10 +39,14 @@ _NO_STORE = "does s3.endpoint name an object store, and not its web console or a
 class S3Settings(msgspec.Struct, frozen=True):
     """How a store is reached. Hashable and picklable.
 
-    endpoint: address of a compatible store; None for Amazon's. region, profile: None for those of the environment.
-    addressing: where the bucket's name goes. concurrency: requests of one process at once. part_size: bytes of one
-    request for a part of a larger object. anonymous: ask without credentials. patience: seconds after which a request
-    that got no answer is given up, and tried once more only; None for much time and many attempts.
+    endpoint: address of a compatible store; None for Amazon's.
+    region, profile: None for those of the environment.
+    addressing: where the bucket's name goes.
+    concurrency: requests of one process at once.
+    part_size: bytes of one request for a part of a larger object.
+    anonymous: ask without credentials.
+    patience: seconds after which a request that got no answer is given up, and tried once more only; None for much time
+        and many attempts.
     """
 
     endpoint: str | None = None

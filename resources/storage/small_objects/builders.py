@@ -142,8 +142,10 @@ def _lost(objects: Objects, builder: Process) -> BuilderLostError:
 class ObjectBuilders:
     """The builders of a store.
 
-    place: the store, for messages. expiry: seconds. may_share: whether several may build at all, since it holds
-    conditions. quick: the same objects, over requests that are soon given up, for signs of life.
+    place: the store, for messages.
+    expiry: seconds.
+    may_share: whether several may build at all, since it holds conditions.
+    quick: the same objects, over requests that are soon given up, for signs of life.
     """
 
     objects: Objects

@@ -45,8 +45,10 @@ class Written(msgspec.Struct, frozen=True):
 class ObjectLeases:
     """The leases of a store.
 
-    expiry: seconds. renewals: what renews leases that are taken. quick: the same objects, over requests that are soon
-    given up, for renewals: one that gets no answer must not keep others waiting until they expire.
+    expiry: seconds.
+    renewals: what renews leases that are taken.
+    quick: the same objects, over requests that are soon given up, for renewals: one that gets no answer must not keep
+        others waiting until they expire.
     """
 
     objects: Objects
