@@ -1,6 +1,7 @@
-"""jq that sees a document and nothing else: no environment, no files, no clock, no standard error. People share
-filters. A filter must not copy secrets of the machine into a corpus, and must give the same result on every machine and
-every day.
+"""jq that sees a document and nothing else: no environment, no files, no clock, no standard error.
+
+People share filters. A filter must not copy secrets of the machine into a corpus, and must give the same result on
+every machine and every day.
 """
 
 import os
@@ -19,8 +20,9 @@ _GUARD = " ".join(
         "{} as $ENV |",
     ]
 )
-"""Definitions that replace the names by which jq reaches beyond its input. Filters with modules are refused, since
-modules would have to come before these definitions.
+"""Definitions that replace the names by which jq reaches beyond its input.
+
+Filters with modules are refused, since modules would have to come before these definitions.
 """
 
 _OUTSIDE = re.compile(r"\b(?:env|ENV|now|localtime|strflocaltime|input\w*|modulemeta|get_search_list|halt\w*)\b")

@@ -80,8 +80,10 @@ class Engine(Protocol):
         return
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once. After a
-        `Queue` returns nothing, an engine with room asks again after `pause` seconds.
+        """Yields one outcome per job, in order of completion.
+
+        Takes jobs as they are needed, never all at once. After a `Queue` returns nothing, an engine with room asks
+        again after `pause` seconds.
         """
 
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

@@ -29,8 +29,7 @@ def versions() -> Versions:
 
 
 def differences(wanted: Versions, had: Versions) -> Sequence[str]:
-    """Returns in words which libraries a machine lacks or has in another version than wanted; further ones do not
-    count.
+    """Returns in words which libraries a machine lacks, or has in another version; further ones do not count.
     """
     known = dict(had)
     return [

@@ -60,8 +60,9 @@ class LocalEngine(Engine):
             raise
 
     def _pooled(self, queue: Iterator[Job]) -> Generator[Outcome, None, list[Job]]:
-        """Yields outcomes until all jobs are done or, once a worker has died, until all started jobs are done. Returns
-        the jobs that the dead worker held, since it is not known which one it was doing.
+        """Yields outcomes until all jobs are done or, once a worker has died, until all started jobs are done.
+
+        Returns the jobs that the dead worker held, since it is not known which one it was doing.
         """
         suspects: list[Job] = []
         self._feed(queue)
@@ -121,8 +122,7 @@ class LocalEngine(Engine):
         return Worker(self._interrupted)
 
     def _one_by_one(self, suspects: Iterable[Job]) -> Iterator[Outcome]:
-        """Yields the outcomes of jobs that run in a process one at a time, so that its death shows which job is the
-        cause.
+        """Yields the outcomes of jobs that run one at a time in a process: its death then has one cause.
         """
         for job in suspects:
             worker = self._alone = self._alone or self._new_worker()
@@ -154,8 +154,10 @@ class LocalEngine(Engine):
 
     @override
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields the result of a function for each item, in order. Idle workers compute them if there are any, else
-        this process. If a worker dies of an item, this process continues with that item.
+        """Yields the result of a function for each item, in order.
+
+        Idle workers compute them if there are any, else this process. If a worker dies of an item, this process
+        continues with that item.
         """
         given = list(items)
         done = 0
@@ -195,8 +197,9 @@ def _is_hungry(worker: Worker) -> bool:
 
 
 def _shared(workers: list[Worker], function: Callable[[T], R], items: list[T]) -> Iterator[R]:
-    """Yields the results of workers for items, in order; nothing if there are no workers. Raises what the function
-    raises.
+    """Yields the results of workers for items, in order; nothing if there are no workers.
+
+    Raises what the function raises.
     """
     waiting = deque(enumerate(items)) if workers else deque()
     places = {worker: deque[int]() for worker in workers}

@@ -28,7 +28,7 @@ class Pace:
         self._seconds[job.stage.name] = known + _WEIGHT * (seconds - known)
 
     def batches(self, queue: Iterator[Job], most: int) -> list[list[Job]]:
-        """Takes jobs for so many batches at most, each of about `IN_HAND` seconds; the next is for the smallest one."""
+        """Takes jobs for at most so many batches of about `IN_HAND` seconds each; a job goes to the smallest batch."""
         given: list[list[Job]] = []
         hungry = [(0.0, place) for place in range(most)]
         while hungry and (job := next(queue, None)) is not None:

@@ -32,10 +32,11 @@ _LOOK_EVERY = 30.0  # Seconds without an answer after which the machines are loo
 
 @dataclass(frozen=True)
 class _Flight:
-    """A task that Ray was given. memory: bytes that it asks of a machine.
-    lost: how many machines were lost while they ran it.
-    alone: it holds a single job, from a task whose process died.
-    apart: nothing else runs meanwhile; if the process dies again, that job is the cause.
+    """A task that Ray was given.
+
+    memory: bytes that it asks of a machine. lost: how many machines were lost while they ran it. alone: it holds a
+    single job, from a task whose process died. apart: nothing else runs meanwhile; if the process dies again, that job
+    is the cause.
     """
 
     jobs: Sequence[Job]
@@ -143,7 +144,7 @@ class RayEngine(Engine):
         return self._grounds[store]
 
     def _landed(self, queue: Iterator[Job]) -> Iterator[Outcome]:
-        """Waits for tasks; yields the outcomes of those that are done, or nothing when there may be more jobs."""
+        """Waits for tasks; yields the outcomes of those that are done, or nothing when more jobs may be ready."""
         ray = load_ray()
         pause = pause_of(queue) if len(self._flights) < self._most else None
         limit = _LOOK_EVERY if pause is None else min(pause, _LOOK_EVERY)
@@ -229,8 +230,10 @@ class RayEngine(Engine):
 
     @override
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields the result of a function for each item, in order. The cluster computes them if it has done jobs
-        before. If a worker or a machine is lost, or no machine has room, this process computes the rest.
+        """Yields the result of a function for each item, in order.
+
+        The cluster computes them if it has done jobs before. If a worker or a machine is lost, or no machine has room,
+        this process computes the rest.
         """
         ground = next(iter(self._grounds.values()), None)
         if ground is None or not load_ray().is_initialized():
@@ -264,6 +267,7 @@ class RayEngine(Engine):
 
     def unfit(self, store: Storage) -> list[str]:
         """Returns in words why machines cannot work on a store: every worker checks it before its first job.
+
         `EngineError` if one of them does not answer.
         """
         ground, payload = ground_of(store), pickle.dumps((str, []))
@@ -293,9 +297,10 @@ class RayEngine(Engine):
 
 
 def _sharing(found: Sequence[Machine], memory: int, workers: int | None) -> int:
-    """Returns how many workers share the memory of a machine: the number of cores of the largest machine that has that
-    much memory. A cluster that grows with its work may have no machine yet. `ConfigError` if no machine has the memory,
-    or if there is none to count.
+    """Returns how many workers share the memory of a machine.
+
+    That is the number of cores of the largest machine that has that much memory. A cluster that grows with its work may
+    have no machine yet. `ConfigError` if no machine has the memory, or if there is none to count.
     """
     cores = [machine.cores for machine in found if machine.memory >= memory]
     if found and not cores:

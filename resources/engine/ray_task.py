@@ -72,7 +72,7 @@ def serve(ground: Ground, payload: bytes, seconds: float) -> Answer:
     if refused := _refusal(ground):
         return Answer([], refused)
     try:
-        function, items = pickle.loads(payload)  # The pickle comes from our own driver, the same way that Ray sends functions.
+        function, items = pickle.loads(payload)  # From our own driver, as Ray sends functions.
     except (ImportError, AttributeError) as error:
         where = f"machine {socket.gethostname()} cannot load what a job names: {error}"
         return Answer([], f"{where}; valid: a module beside corpus.yaml, in a folder that all machines share")

@@ -77,8 +77,9 @@ class Worker:
         return time.monotonic() - self._heard if self.held else 0.0
 
     def give(self, function: Callable[[Any], Any], items: Sequence[Any], seconds: Sequence[float]) -> None:
-        """Sends items to the worker, which calls the function with each. seconds: what each is expected to take.
-        Sending to a dead worker does not fail; reading its answers does.
+        """Sends items to the worker, which calls the function with each.
+
+        seconds: what each is expected to take. Sending to a dead worker does not fail; reading its answers does.
         """
         if not self.held:
             self._heard = time.monotonic()
@@ -233,6 +234,7 @@ def _serve(connection: Connection, interrupted: Connection) -> None:
 
 def _receive(connection: Connection, work: "SimpleQueue[Any]") -> None:
     """Reads what the driver sends at once, so that the driver never waits for a worker that itself waits to answer.
+
     Ends the process when the driver is gone, so that a killed run leaves no worker behind.
     """
     try:

@@ -1,4 +1,4 @@
-"""One partition to compute, and what became of it: what the driver and its workers tell each other."""
+"""One partition to compute, and its outcome: the messages between the driver and its workers."""
 
 import secrets
 from collections.abc import Mapping
@@ -55,9 +55,9 @@ class Outcome:
 
     damaged: asset and key of the partition whose damaged file is the reason of the error.
     entry: of the record's file.
-    elsewhere: whether another builder committed the record since the plan; then nobody knows yet whether it is fresh.
+    elsewhere: whether another builder committed the record since the plan; then it is not known yet to be fresh.
     held: the lease of another builder; with an error if it was taken over while this one computed the partition.
-    lost: whether others thought this builder dead; then no job of it can do anything.
+    lost: whether others took this builder for dead; then none of its jobs can do anything.
     gave_way: records of other partitions that were removed for files of this one.
     """
 
