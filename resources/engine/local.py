@@ -122,8 +122,7 @@ class LocalEngine(Engine):
         return Worker(self._interrupted)
 
     def _one_by_one(self, suspects: Iterable[Job]) -> Iterator[Outcome]:
-        """Yields the outcomes of jobs that run one at a time in a process: its death then has one cause.
-        """
+        """Yields the outcomes of jobs that run one at a time in a process: its death then has one cause."""
         for job in suspects:
             worker = self._alone = self._alone or self._new_worker()
             started = time.monotonic()

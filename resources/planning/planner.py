@@ -22,8 +22,7 @@ __all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs
 
 
 class Planner:
-    """Compares settings, a listing of the raw files and the ledger at one moment. name: unique to each planner.
-    """
+    """Compares settings, a listing of the raw files and the ledger at one moment. name: unique to each planner."""
 
     def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
         self.graph = graph
@@ -156,8 +155,7 @@ class Planner:
         return self._shards.get(key or "")
 
     def committed(self, record: Record) -> None:
-        """Notes a record that was committed after the ledger was read. Decisions stay until `decide_again`.
-        """
+        """Notes a record that was committed after the ledger was read. Decisions stay until `decide_again`."""
         self.records(record.asset)[record.partition] = record
         self._stored.committed(record)
         self._note_change(record.asset)

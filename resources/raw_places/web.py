@@ -155,8 +155,7 @@ def open_url(remote: WebFile, file: FoundFile) -> BinaryIO:
 
 
 def looked_up(label: str, path: str, url: str) -> FoundFile:
-    """Returns a file as its server describes it; a missing file gets a problem. label: the file in messages.
-    """
+    """Returns a file as its server describes it; a missing file gets a problem. label: the file in messages."""
     try:
         try:
             reply = get(url, label, {"Range": "bytes=0-0"})

@@ -90,8 +90,7 @@ class HDF5Rows:
         return values.reshape(-1, *row_shape)
 
     def _joiner(self) -> Callable[[NDArray[np.uint8], int, NDArray[np.int32]], None]:
-        """Returns what joins planes to values; the kernel is six times as fast, but takes a second to load.
-        """
+        """Returns what joins planes to values; the kernel is six times as fast, but takes a second to load."""
         if not is_loaded() and 4 * math.prod(self._data.shape) < KERNEL_PAYS:
             return _join_planes
         from resources.formats.kernels.planes import join_planes
