@@ -1,4 +1,4 @@
-"""`corpus diff`: what differs between two stores, a store and a kept report, or a store and an earlier build."""
+"""`corpus diff`: the differences of two stores, a store and a kept report, or a store and an earlier build."""
 
 from dataclasses import dataclass
 from pathlib import Path
