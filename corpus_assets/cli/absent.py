@@ -52,7 +52,7 @@ def run(config: Path | None, lists: Sequence[str], *, as_json: bool) -> int:
 
     lists: files of this machine, or addresses as in `remove.location`.
     """
-    corpus = Corpus.open(config)
+    corpus = Corpus.open(config, read_only=True)
     named = all_keys(_entries(lists, corpus.settings.values))
     result = absence(corpus, named)
     if as_json:

@@ -1,7 +1,7 @@
 """The ledger: one commit record per partition, the only truth about what exists and what it was made from.
 
 A partition exists if and only if its record does. Records are small JSON files written last and atomically
-(design: `docs/architecture.md`, "The ledger").
+(design: `docs/ledger.md`).
 """
 
 import secrets

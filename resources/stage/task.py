@@ -81,7 +81,6 @@ class Task:
 
     def __init__(self, given: Given) -> None:
         self._given = given
-        self._unpublished: Unpublished = given.storage.begin()
         self.shards = given.shards
         self.parameters = given.parameters
         self.local_files = given.local_files
@@ -94,10 +93,14 @@ class Task:
         self.statistics: dict[str, Any] = {}
         self.seen: dict[str, Any] = {}
 
+    @cached_property
+    def _unpublished(self) -> Unpublished:
+        """The files of this task; begun with the first, so that a task that only reads needs no store to write to."""
+        return self._given.storage.begin()
+
     def restart(self) -> None:
         """Forgets everything written and counted so far."""
         self.discard()
-        self._unpublished = self._given.storage.begin()
         for held in (self.files, self.segments, self.counters, self.statistics, self.seen):
             held.clear()
 
@@ -137,7 +140,9 @@ class Task:
 
     def discard(self) -> None:
         """Removes everything that was not published."""
-        self._unpublished.discard()
+        if "_unpublished" in self.__dict__:
+            self._unpublished.discard()
+            del self._unpublished
 
     def close(self) -> None:
         """Closes what readers left open, and removes everything that was not published."""

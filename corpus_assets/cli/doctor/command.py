@@ -33,7 +33,7 @@ def _findings(config: Path | None) -> Iterator[Finding]:
         from corpus_assets.cli.doctor.health import findings
         from corpus_assets.corpus.corpus import Corpus
 
-        yield from findings(lambda: Corpus.open(config))
+        yield from findings(lambda: Corpus.open(config, read_only=True))
     except ImportError as error:
         advice = "install what is missing; the rest cannot be looked at before"
         yield Finding("program", str(error), advice, broken=True)

@@ -21,7 +21,7 @@ from resources.errors import CorpusError
 from resources.kernels.cache_folder import VARIABLE, cache_base
 from resources.kernels.compiling import cpu_seconds, missing
 from resources.stage.declaration import kernels_of
-from resources.storage import local
+from resources.storage import local, open_storage
 from resources.storage.s3 import store as s3
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -56,15 +56,21 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     yield _engine(corpus)
     first, needed = _first_build(corpus)
     yield first
-    if isinstance(corpus.storage, local.LocalStorage):
-        yield _folder("storage", Path(corpus.storage.place), "storage.root", needed)
-    if isinstance(corpus.storage, s3.S3Storage):
-        yield _bucket(corpus.storage)
-        yield _folder("cache", corpus.storage.cache.folder, "storage.cache.folder")
+    yield from _store(corpus, needed)
     yield _dagster_home(corpus)
     if os.environ.get(postgres.VARIABLE):
         yield _database()
     yield _kernels(corpus)
+
+
+def _store(corpus: Corpus, needed: Need) -> Iterator[Finding]:
+    """Tries whether a build can write; the corpus is only read, so the store is opened once more for that."""
+    store = open_storage(corpus.settings.values["storage"], corpus.folder)
+    if isinstance(store, local.LocalStorage):
+        yield _folder("storage", Path(store.place), "storage.root", needed)
+    if isinstance(store, s3.S3Storage):
+        yield _bucket(store)
+        yield _folder("cache", store.cache.folder, "storage.cache.folder")
 
 
 def _dagster_home(corpus: Corpus) -> Finding:
