@@ -1,9 +1,9 @@
-"""Repetitions as the expression `(.+?)(\\s?\\1){3,}` finds them, in time n log n for a line of n code points.
+"""Finds the matches of the expression `(.+?)(\\s?\\1){3,}` in time n log n for a line of n code points.
 
-`re` tries every unit at every place, which takes the square of a line's length and more. Here units are tried by
-length: a unit of L code points covers exactly one multiple of L, so it is enough to compare n / L places with what
-follows at distance L or L + 1, and to extend what is equal in both directions (Main and Lorentz 1984). Equal stretches
-are measured by hashes of prefixes, and compared code point by code point before they count.
+`re` tries every unit at every position, which takes quadratic time and more. Here units are tried by length: a unit of
+L code points covers exactly one multiple of L. So it is enough to compare n / L positions with those at distance L or
+L + 1, and to extend equal stretches in both directions (Main and Lorentz 1984). Hashes of prefixes measure equal
+stretches; these are compared code point by code point before they count, so that a collision changes no result.
 """
 
 import numpy as np
