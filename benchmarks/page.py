@@ -190,8 +190,8 @@ shards.
 
 ## The estimate
 
-`python -m benchmarks.estimate`: the ratio of what `corpus estimate` says before a build to what that build then gave and
-cost, for the sample corpus and for generated text.
+`python -m benchmarks.estimate`: the ratio of what `corpus estimate` says before a build to what that build then gave
+and cost, for the sample corpus and for generated text.
 
 {demo}
 
@@ -199,8 +199,8 @@ cost, for the sample corpus and for generated text.
 
 ## The web UI
 
-`python -m benchmarks.materialize_all` launches a backfill over everything, as the button "Materialize all" of the web UI
-does, with all partitions fresh and with an empty store (new): seconds in which its runs start and run. The waits of
+`python -m benchmarks.materialize_all` launches a backfill over everything, as the button "Materialize all" of the web
+UI does, with all partitions fresh and with an empty store (new): seconds in which its runs start and run. The waits of
 Dagster's daemon come on top: it looks at backfills every 30 seconds and at queued runs every 5.
 
 {materialize_all}
