@@ -38,7 +38,10 @@ DOCUMENT_BYTES = 5_530
 """Bytes of text of a document: RedPajama's 5.15 TB are 931 million documents."""
 
 BEGIN, END = "<!-- cluster -->\n", "<!-- end of cluster -->"
-_TOLD = "What near-duplicates cost there in CPU time, and what says so: text of real files, or documents without text."
+_TOLD = (
+    "What near-duplicates cost there in CPU time, `by text` of real files or `by documents` without text, "
+    "whichever is more."
+)
 _UNITS = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
 DOCUMENTS_OF_RANGE = 100_000_000
 """Documents for which docs/clusters.md advises a range, where that gives more than the default."""

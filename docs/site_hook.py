@@ -7,7 +7,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 TOP = Path(__file__).parents[1]
-_TO_TOP = re.compile(r"\]\((?:\.\./)+(?=(?:deploy/|[A-Z]+\.md))")
+_TO_TOP = re.compile(r"\]\((?:\.\./)+(?=(?:deploy/|examples/|[A-Z]+\.md))")
 _TO_DOCS = re.compile(r"\]\(((?:\.\./)*)docs/")
 
 

@@ -23,10 +23,13 @@ class Found:
 class Absence:
     """The result of a search.
 
-    searched: rows that were compared. texts: texts of named documents that were looked for in token files.
-    token_rows: how many rows these have, ids where they have no rows. shared: rows that hold a passage of a named
-    document which a kept one has too. too_short: texts of too few tokens to be looked for. unproven: what may hold a
-    document, and why. incomparable: entries that could be compared with no document, and why.
+    searched: rows that were compared.
+    texts: texts of named documents that were looked for in token files.
+    token_rows: how many rows these have, ids where they have no rows.
+    shared: rows that hold a passage of a named document which a kept one has too.
+    too_short: texts of too few tokens to be looked for.
+    unproven: what may hold a document, and why.
+    incomparable: entries that could be compared with no document, and why.
     """
 
     entries: int = 0

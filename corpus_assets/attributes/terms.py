@@ -17,9 +17,11 @@ _CASED = 0x10000
 class Automaton(NamedTuple):
     """Arrays as `kernels/terms.py` reads them.
 
-    classes: class of each code point, by its lower case; 0 for those of no term. moves: next state (states, classes).
-    anywhere: marks of the terms that end in a state, found inside words too. whole, lengths: mark and length of the
-    term of whole words that ends in a state; 0 for none. shorter: the next state with a shorter such term.
+    classes: class of each code point, by its lower case; 0 for those of no term.
+    moves: next state (states, classes).
+    anywhere: marks of the terms that end in a state, found inside words too.
+    whole, lengths: mark and length of the term of whole words that ends in a state; 0 for none.
+    shorter: the next state with a shorter such term.
     """
 
     classes: NDArray[np.uint8]

@@ -20,9 +20,11 @@ MOST_WORDS = (1 << 31) - 1
 class Rules(NamedTuple):
     """What is looked for.
 
-    words: of an n-gram. shortest: words that an item must have; one of fewer than an n-gram is looked for as a whole.
-    punctuation: `removed` or `separates`. item_limit, item_share: n-grams of more items, or of a larger share of the
-    items of a set, are a template, and not looked for; those of fewer than `FEWEST_ITEMS` are none by their share.
+    words: of an n-gram.
+    shortest: words that an item must have; one of fewer than an n-gram is looked for as a whole.
+    punctuation: `removed` or `separates`.
+    item_limit, item_share: n-grams of more items, or of a larger share of the items of a set, are a template, and not
+        looked for; those of fewer than `FEWEST_ITEMS` are none by their share.
     """
 
     words: int
@@ -35,11 +37,13 @@ class Rules(NamedTuple):
 class Index(NamedTuple):
     """N-grams by number, in the order of their keys, and where the items have them.
 
-    keys, lengths, firsts: (n-grams,) key, number of words, and a place of these words in `words`. words: (words,)
-    hashes of the words of all items, one item after another. items: (items + 1,) where each item begins there, and the
-    end. ngrams: (words,) int32, the n-gram that begins at a word, or -1. places: where each n-gram stands in `words`,
-    n-gram by n-gram; ends: (n-grams,) where those of each end there. The n-grams of `Rules.words` words come
-    with keys of these words, short items with keys of their first `Rules.shortest` words.
+    keys, lengths, firsts: (n-grams,) key, number of words, and a place of these words in `words`.
+    words: (words,) hashes of the words of all items, one item after another.
+    items: (items + 1,) where each item begins there, and the end.
+    ngrams: (words,) int32, the n-gram that begins at a word, or -1.
+    places: where each n-gram stands in `words`, n-gram by n-gram; ends: (n-grams,) where those of each end there. The
+        n-grams of `Rules.words` words come with keys of these words, short items with keys of their first
+        `Rules.shortest` words.
     """
 
     keys: NDArray[np.uint64]

@@ -27,7 +27,9 @@ FOUND = "benchmarks"
 class Document:
     """A document that holds pieces of a set's items.
 
-    items: how many. held: of how many a share that reaches the limit. share: the largest one.
+    items: how many.
+    held: of how many a share that reaches the limit.
+    share: the largest one.
     """
 
     shard: str

@@ -19,8 +19,11 @@ _BLOCK = 4096
 class TextRow(NamedTuple):
     """What the tables hold of one document.
 
-    size: UTF-8 bytes of the text. digest: their SHA-256. created: as `created_microseconds` gives it. identifier: the
-    id as UTF-8. lengths: code points of the text, and of its cleaned form.
+    size: UTF-8 bytes of the text.
+    digest: their SHA-256.
+    created: as `created_microseconds` gives it.
+    identifier: the id as UTF-8.
+    lengths: code points of the text, and of its cleaned form.
     """
 
     size: int

@@ -50,11 +50,13 @@ NOT_IN_JSON_LINES: Final = "not in JSON lines"
 class ExampleRules(SourceRules):
     """How the rows of one dataset's files become examples.
 
-    shape: text, pair, conversation or preference. files: names the keys of a row. Several prompt keys (instruction and
-    input) are joined by a blank line, absent ones left out; a preference may have no prompt. roles_by_turn: messages
-    may have no role; then user and assistant take turns. in_chunks: examples say what chunks of text are cut by.
+    shape: text, pair, conversation or preference.
+    files: names the keys of a row. Several prompt keys (instruction and input) are joined by a blank line, absent ones
+        left out; a preference may have no prompt.
+    roles_by_turn: messages may have no role; then user and assistant take turns.
+    in_chunks: examples say what chunks of text are cut by.
     keeps_empty: a text may be empty, as long as it is there; or only a string of a table, a bare string of a `json.gz`
-    and a text file, as in Cerebras (docs/formats/cerebras-hdf5.md "Reading input").
+        and a text file, as in Cerebras (docs/formats/cerebras-hdf5.md "Reading input").
     """
 
     shape: Shape = field(kw_only=True)

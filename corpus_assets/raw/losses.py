@@ -47,9 +47,13 @@ Records = Mapping[str | None, Record]
 class Read:
     """What was read of one source: rows that came in and went out, and what was dropped.
 
-    files: those that are there now. counted: those whose records say how many rows they have. gone: those that were
-    read before. bytes: of those that are there. unread: files beside them of no known suffix. left_out: all that was
-    passed over, in words, where nothing else is there. roles: how many messages have each.
+    files: those that are there now.
+    counted: those whose records say how many rows they have.
+    gone: those that were read before.
+    bytes: of those that are there.
+    unread: files beside them of no known suffix.
+    left_out: all that was passed over, in words, where nothing else is there.
+    roles: how many messages have each.
     """
 
     files: int = 0

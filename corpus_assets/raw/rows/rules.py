@@ -25,10 +25,12 @@ _INTEGER: Final = re.compile(rb"-?[0-9]+")
 class FormatOptions:
     """How files of single formats are read.
 
-    `delimiter`: between the columns of CSV; None is a tab in `.tsv` and a comma otherwise. `quote`: around values of
-    CSV that hold delimiters or line ends; None if no character does that. `columns`: names of the columns of CSV
-    without a header. `extractor`: library that takes the main text out of HTML. `escape`: character of CSV that makes
-    a quote, delimiter or line end after it part of a value; None if no character does that.
+    delimiter: between the columns of CSV; None is a tab in `.tsv` and a comma otherwise.
+    quote: around values of CSV that hold delimiters or line ends; None if no character does that.
+    columns: names of the columns of CSV without a header.
+    extractor: library that takes the main text out of HTML.
+    escape: character of CSV that makes a quote, delimiter or line end after it part of a value; None if no character
+        does that.
     """
 
     delimiter: str | None = None
@@ -83,10 +85,11 @@ class Limits:
 class RowParser(Protocol[Built_co]):
     """Turns the raw rows of one file, in reading order, into documents or examples.
 
-    `required`: groups of columns; a table needs one of each group. `places`: where corpus.yaml gives the name of a
-    column, if it does. `textual`: columns that must hold text. `columns`:
-    those that are looked at, of which others need not be read; None is all.
-    `empty_files`: whether a text file without content is a row. Every method raises `RowError` for a bad row.
+    required: groups of columns; a table needs one of each group.
+    places: where corpus.yaml gives the name of a column, if it does.
+    textual: columns that must hold text.
+    columns: those that are looked at, of which others need not be read; None is all.
+    empty_files: whether a text file without content is a row. Every method raises `RowError` for a bad row.
     """
 
     required: Sequence[Sequence[str]]
