@@ -7,8 +7,10 @@ from typing import NamedTuple
 class Goal(NamedTuple):
     """A bound of a figure.
 
-    script: of benchmarks/, whose section of the page has the figure. figure: its name there; `row, column` in a table
-    of several columns. more: the figure is to be at least `bound`; else at most. words: what it is, if that is needed.
+    script: of benchmarks/, whose section of the page has the figure.
+    figure: its name there; `row, column` in a table of several columns.
+    more: the figure is to be at least `bound`; else at most.
+    words: what it is, if that is needed.
     """
 
     script: str

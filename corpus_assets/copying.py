@@ -28,9 +28,12 @@ _BESIDE = (HISTORY, FAILURES)
 class Copied:
     """The result of a copy.
 
-    copied: partitions. already_there: those that needed nothing. gone: those that the source lost meanwhile. files,
-    bytes: what was copied, as stored. removed: files that replaced partitions of the target had before. errors: why a
-    partition or a record could not be copied, in words.
+    copied: partitions.
+    already_there: those that needed nothing.
+    gone: those that the source lost meanwhile.
+    files, bytes: what was copied, as stored.
+    removed: files that replaced partitions of the target had before.
+    errors: why a partition or a record could not be copied, in words.
     """
 
     copied: int = 0

@@ -41,9 +41,10 @@ Lengths = Counter[int]
 class Measured:
     """A dataset whose documents have lengths.
 
-    asset: whose partitions say them. length, depth, long_documents: what the dataset itself says of its rows, None
-    where it says nothing. saved: returns the lengths in a partition, None if it keeps none. counted: returns those of
-    the partitions that one is made of, by tokenizing them; None where that is never needed.
+    asset: whose partitions say them.
+    length, depth, long_documents: what the dataset itself says of its rows, None where it says nothing.
+    saved: returns the lengths in a partition, None if it keeps none.
+    counted: returns those of the partitions that one is made of, by tokenizing them; None where that is never needed.
     """
 
     name: str
@@ -59,8 +60,10 @@ class Measured:
 class DocumentLengths:
     """The lengths of the documents of a dataset, with separators or end-of-text ids.
 
-    partitions: how many the dataset has. stale: those that say how the documents were when they were built, which a
-    build would change. counted: those whose documents were tokenized now. absent: those of which nothing is known.
+    partitions: how many the dataset has.
+    stale: those that say how the documents were when they were built, which a build would change.
+    counted: those whose documents were tokenized now.
+    absent: those of which nothing is known.
     """
 
     lengths: Lengths

@@ -22,7 +22,8 @@ class SourceFacts:
 class FileFacts:
     """One set of files below the root of the corpus.
 
-    kind: `documents` (JSON lines), or the format of a token dataset. split: `train`, `validation`, `test` or empty.
+    kind: `documents` (JSON lines), or the format of a token dataset.
+    split: `train`, `validation`, `test` or empty.
     pattern: of its files.
     """
 
@@ -39,8 +40,11 @@ class FileFacts:
 class Facts:
     """A corpus as its graph knows it.
 
-    steps: what was done to the texts, in order, a sentence each. tokenizer: in words. versions: of the programs.
-    card: the section `card` with its defaults. digest: of the content.
+    steps: what was done to the texts, in order, a sentence each.
+    tokenizer: in words.
+    versions: of the programs.
+    card: the section `card` with its defaults.
+    digest: of the content.
     """
 
     name: str

@@ -19,7 +19,7 @@ from resources.version import VERSION
 
 
 class _Commands(TyperGroup):
-    """The commands. Click takes an end of file for Ctrl-C and says `Aborted`: here it is a fault with a reason."""
+    """The commands. Click prints `Aborted` for an end of file; here it is an error with a reason."""
 
     @override
     def invoke(self, ctx: Any) -> Any:
@@ -71,7 +71,7 @@ def plan(
         typer.Option("--set", help="What if: KEY=VALUE in the configuration, such as split.holdout=0.05."),
     ] = None,
 ) -> None:
-    """Say which partitions are not fresh, and why. Changes nothing."""
+    """List the partitions that are not fresh, and why. Changes nothing."""
     from corpus_assets.cli.plan import run
 
     raise typer.Exit(run(config, select, changes or [], as_json=as_json, check=check, every=every))
@@ -103,7 +103,7 @@ def build(
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed gives another sample.", min=0)] = 0,
 ) -> None:
-    """Bring everything, or the selected assets, up to date; what is fresh is left alone."""
+    """Build everything, or the selected assets, that is not up to date."""
     from resources.kernels.compiling import load_early
 
     load_early()
@@ -125,7 +125,10 @@ def estimate(
     core_hour: Annotated[float | None, typer.Option(help="Price of an hour of one core.", min=0)] = None,
     gb_month: Annotated[float | None, typer.Option(help="Price of a gigabyte on disk for a month.", min=0)] = None,
 ) -> None:
-    """Say what the whole build will give and cost, from samples that are really built elsewhere. Changes nothing."""
+    """Estimate the results and costs of the whole build from samples that are built in a temporary place.
+
+    Changes nothing.
+    """
     from corpus_assets.cli.estimate import Prices, run
 
     run(config, seconds, Prices(core_hour, gb_month), as_json=as_json)
@@ -192,7 +195,7 @@ def copy(
     jobs: Annotated[int, typer.Option(help="How many partitions are copied at a time.", min=1, max=64)] = 4,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy the corpus to another store, and check every file on the way; one that was stopped goes on where it was."""
+    """Copy the corpus to another store, checking every file; an interrupted copy continues where it stopped."""
     from corpus_assets.cli.copy import run
 
     raise typer.Exit(run(config, root, only, changes or [], jobs, as_json=as_json))
@@ -203,12 +206,23 @@ def sample(
     folder: Annotated[Path, typer.Argument(help="Where to write it.")],
     megabytes: Annotated[float, typer.Option(help="Text to make, in MB.")] = 24,
 ) -> None:
-    """Write the sample corpus: raw shards made from what this Python installation holds."""
-    from corpus_assets.raw.sample.writing import write_sample
+    """Write the sample corpus: raw shards made from files of this Python installation.
 
-    summary = write_sample(folder, megabytes=megabytes)
-    size = summary.text_bytes / 1e6
-    typer.echo(f"{folder}: {summary.documents:,} documents, {size:.1f} MB of text, {summary.shards} shards")
+    Also writes a corpus.yaml over them into the working folder, if none is there and $CORPUS_CONFIG names none.
+    """
+    from corpus_assets.cli.sample_corpus import run
+
+    run(folder, megabytes)
+
+
+@app.command()
+def docs(
+    page: Annotated[str | None, typer.Argument(help="Its name, such as stores; without one all are listed.")] = None,
+) -> None:
+    """Print a page of the documentation of this version, or list all pages and say where they are."""
+    from corpus_assets.cli.pages import run
+
+    run(page)
 
 
 @imports.command("dolma")
@@ -219,7 +233,7 @@ def import_dolma(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
-    """Turn configurations of the Dolma toolkit into one corpus.yaml, and say what could not be taken over."""
+    """Convert configurations of the Dolma toolkit to one corpus.yaml, and list what could not be converted."""
     from corpus_assets.cli.import_dolma import run
 
     run(configs, output, force=force)
@@ -227,7 +241,7 @@ def import_dolma(
 
 @app.command()
 def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
-    """Say whether this machine can build the corpus, about what a first build takes, and what to do."""
+    """Check whether this machine can build the corpus, and estimate time and disk of a first build."""
     from corpus_assets.cli.doctor.command import run
 
     raise typer.Exit(run(config, as_json=as_json))
@@ -239,7 +253,7 @@ def view(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 3001,
 ) -> None:
-    """Show the corpus in a browser: documents, duplicates, token rows, the plan. Reads only, and needs no Dagster."""
+    """Show the corpus in a browser: documents, duplicates, token rows, the plan. Read-only; needs no Dagster."""
     from corpus_assets.cli.view import run
 
     run(config, host, port)
@@ -251,7 +265,7 @@ def ui(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 3000,
 ) -> None:
-    """Open the Dagster web UI on this corpus, with the pages of `corpus view` in it at /corpus/."""
+    """Open the Dagster web UI on this corpus, with the pages of `corpus view` at /corpus/."""
     from corpus_assets.cli.console import warn_of_open_door
     from corpus_assets.corpus.corpus import Corpus
     from corpus_assets.orchestration.home.faults import require_home
@@ -279,7 +293,7 @@ def main() -> None:
         print_line(errors(), str(error))
         sys.exit(USAGE)
     except (KeyboardInterrupt, SystemExit) as leaving:
-        # Typer makes an exit code of Ctrl-C, and says nothing.
+        # Typer turns Ctrl-C into an exit code without a message.
         if isinstance(leaving, SystemExit) and leaving.code != INTERRUPTED:
             raise
         print_line(errors(), "interrupted; finished partitions are kept, and the same command continues from there")

@@ -1,4 +1,4 @@
-"""How raw files are read, as sources and datasets with files of their own say it: formats, CSV, text of web pages."""
+"""Options for reading the raw files of sources and datasets: formats, CSV, text of web pages."""
 
 from typing import Annotated, Any, Literal
 
@@ -76,9 +76,9 @@ class Csv(Section):
 
 
 def given_options(csv: dict[str, Any], extractor: str | None) -> dict[str, Any]:
-    """Returns the options that are not the defaults, on which content depends.
+    """Returns the options that differ from the defaults; content depends on them.
 
-    Without them nothing is added to what older records were made from.
+    Defaults are left out, so that older recipes stay the same.
     """
     usual = Csv().model_dump()
     own = {f"csv.{key}": value for key, value in csv.items() if value != usual[key]}

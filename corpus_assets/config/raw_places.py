@@ -1,4 +1,4 @@
-"""How raw files are reached that lie elsewhere."""
+"""Access to raw files on other machines."""
 
 from pydantic import Field
 
@@ -12,12 +12,12 @@ LOCATION = (
 
 
 class S3Access(S3Section):
-    """How the object store of an `s3://` location is reached; as `storage.s3`, which has no say in it."""
+    """Access to the object store of an `s3://` location; `storage.s3` has no effect on it."""
 
     anonymous: bool = Field(False, description="read a public bucket without credentials")
 
 
 def require_object_store(location: str, access: S3Access | None) -> None:
-    """Raises `ValueError` for access to an object store where the location is none."""
+    """Raises `ValueError` for object store access with a location that is not in one."""
     if access is not None and scheme_of(location) != "s3":
         raise ValueError("s3: without effect unless location is s3://bucket/prefix; leave it out")

@@ -213,7 +213,7 @@ Workers = Annotated[
 
 
 LEAST_MEMORY = 16 << 20
-"""Bytes below which the work would be all files; tests lower it to see that."""
+"""With less memory most of the time would go into scratch files; tests lower it to test that."""
 
 
 def _enough(value: int) -> int:
@@ -223,7 +223,7 @@ def _enough(value: int) -> int:
 
 
 class EngineSection(Section):
-    """The engine, which does the work. Results never depend on it."""
+    """The engine, which runs the work. Results never depend on it."""
 
     kind: str = Field(
         "local",

@@ -1,4 +1,4 @@
-"""Section `storage` of `corpus.yaml`: where the corpus lies, and how an object store is reached."""
+"""Section `storage` of `corpus.yaml`: the place of the corpus, and access to an object store."""
 
 import re
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from resources.storage.s3.address import parse_address
 
 
 def _shown(address: str) -> str:
-    """Returns an address as text; nothing of one that may hold credentials."""
+    """Returns an address as text; hides one that may hold credentials."""
     may_hold = any(mark in address for mark in "@?#")
     return "what is not shown, since it may hold credentials" if may_hold else repr(address)
 
@@ -33,7 +33,7 @@ class S3Section(Section):
         given = sorted(map(str, values)) if isinstance(values, dict) else []
         if found := [name for name in given if re.search("(?i)secret|token|password|access_?key|credential", name)]:
             raise ValueError(
-                f"{found[0]}: credentials do not belong into corpus.yaml; valid: those of the environment "
+                f"{found[0]}: credentials do not belong in corpus.yaml; valid: those of the environment "
                 "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), of `profile`, or of the machine's role"
             )
         return values
@@ -49,7 +49,7 @@ class S3Section(Section):
 
 
 class CacheSection(Section):
-    """Where a machine keeps copies of files of an object store that are mapped or read at random."""
+    """Local copies of files of an object store that are mapped or read at random."""
 
     folder: str | None = Field(
         None, min_length=1, description="folder; by default one in the user's cache; workers write there too"

@@ -55,9 +55,12 @@ class Estimate:
 
     range: how many times as many documents as in the samples are kept, with as many and as few duplicates as may be.
     expected: the same with those that are expected.
-    documents: rows of all sources. text: bytes of their texts. start: of the workers, which load libraries and kernels.
-    driver: of the process that drives the build. stored: bytes of all files and commit records. memory: bytes that the
-    workers of a machine may use.
+    documents: rows of all sources.
+    text: bytes of their texts.
+    start: of the workers, which load libraries and kernels.
+    driver: of the process that drives the build.
+    stored: bytes of all files and commit records.
+    memory: bytes that the workers of a machine may use.
     """
 
     documents: Guess

@@ -28,8 +28,10 @@ _GROUP: Final = "estimates"
 class Cost:
     """A first build of the raw files as they are now.
 
-    raw, stored: bytes of the raw files, and of all that a build stores of them. needed: those of them that are not
-    stored now. seconds: of the whole build, with so many workers. built: whether records say so, not an estimate.
+    raw, stored: bytes of the raw files, and of all that a build stores of them.
+    needed: those of them that are not stored now.
+    seconds: of the whole build, with so many workers.
+    built: whether records say so, not an estimate.
     """
 
     raw: int

@@ -44,7 +44,8 @@ _LARGEST: Final = 0.5
 class Result:
     """An estimate, and what it is made of.
 
-    read, raw: bytes of the raw files that were read, and of all. files, of: how many these are.
+    read, raw: bytes of the raw files that were read, and of all.
+    files, of: how many these are.
     shares: of the rows in the small and in the larger samples; nothing if everything is built already.
     """
 

@@ -75,8 +75,11 @@ class Read:
 class Measured:
     """One sample build.
 
-    read: by source, or dataset with files of its own. train_text: bytes of the train texts, repeats included. driver:
-    CPU seconds of the process that drives the build. wall: seconds. ledger: bytes of the commit records.
+    read: by source, or dataset with files of its own.
+    train_text: bytes of the train texts, repeats included.
+    driver: CPU seconds of the process that drives the build.
+    wall: seconds.
+    ledger: bytes of the commit records.
     """
 
     stages: Mapping[str, Stats]

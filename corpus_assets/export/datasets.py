@@ -27,8 +27,9 @@ class ExportedDataset:
     """A dataset in a trainer's format as its stages need it: plain values, so that they reach worker processes.
 
     values: its entry in corpus.yaml; a mix names, for the datasets of each set, the assets with their token streams.
-    tokenizer: the asset of its tokenizer. stream: the name of its token stream, which other datasets may share; empty
-    for a mix, which reads `mixed`, the token streams of other datasets.
+    tokenizer: the asset of its tokenizer.
+    stream: the name of its token stream, which other datasets may share; empty for a mix, which reads `mixed`, the
+        token streams of other datasets.
     """
 
     name: str

@@ -20,9 +20,10 @@ class Documents:
     """The documents of one partition. Memory is that of their lengths; ids are mapped.
 
     stream: the partition of the token stream, whose table says where each document comes from.
-    data: (ids,), unsigned: the ids of all. starts, lengths: int64 (documents,), where in `data` each begins, and how
-    many ids it has. numbers: int64 (documents,), which document of the stream each is. before, after: int64 (any,),
-    the ids around each.
+    data: (ids,), unsigned: the ids of all.
+    starts, lengths: int64 (documents,), where in `data` each begins, and how many ids it has.
+    numbers: int64 (documents,), which document of the stream each is.
+    before, after: int64 (any,), the ids around each.
     """
 
     stream: Partition

@@ -100,10 +100,13 @@ def separator_id(name: str, section: Export, tokenizer: Tokenizer) -> int | None
 class Place(msgspec.Struct, frozen=True):
     """Where units of a file come from, as long as they follow each other in one partition of the stream.
 
-    path: of the file. unit: number of the first of them in it; units: how many. stream: key of the stream's partition.
+    path: of the file.
+    unit: number of the first of them in it; units: how many.
+    stream: key of the stream's partition.
     document: number in the stream of the document in which the first one begins; id: where in the ids of the documents
-    that are written of the partition, separators included. ids: how many ids they hold. step: ids from the beginning of
-    one unit to that of the next; 0 where units are documents.
+        that are written of the partition, separators included.
+    ids: how many ids they hold.
+    step: ids from the beginning of one unit to that of the next; 0 where units are documents.
     """
 
     path: str
@@ -174,7 +177,7 @@ class Format(Generic[SectionT]):
     words: how descriptions of its files begin.
     unit: what one row of a file is, for the manifest and for people, unless that is an option.
     write: writes the files of the documents of one partition of the stream, or, `together`, of all of them, one after
-    another; it says what the files hold.
+        another; it says what the files hold.
     read: yields the ids of an open file's units, one after another, in blocks; checks compare them with the stream.
     cut: returns documents as its units hold them, such as in pieces; whole by default.
     finish: writes what is about the files of all partitions, such as an index; it runs last.
@@ -182,13 +185,13 @@ class Format(Generic[SectionT]):
     together: all files are one partition, because they are one stream of ids; or whether they are, by the options.
     parameters: keys of corpus.yaml beside its options that its files depend on, if they are made of a split.
     spread: there is a partition per chunk of the corpus; each writes a share of the files, for which it is given the
-    documents of all partitions of the stream. The first counts these.
+        documents of all partitions of the stream. The first counts these.
     kernels: the compiled functions that it calls.
     locate: returns where an id of a file is from: the name of the stream's partition, and the id there as in `Place`.
-    It is given the partition, the file's path, and the numbers of the unit and of the id in it; only for formats whose
-    units lie in another order.
+        It is given the partition, the file's path, and the numbers of the unit and of the id in it; only for formats
+        whose units lie in another order.
     lines_of: the other way round, returns the units of a file that hold ids of a partition of the stream. It is given
-    the partition, the file's path, the name of the stream's partition, and where there its ids begin and end.
+        the partition, the file's path, the name of the stream's partition, and where there its ids begin and end.
     refuses: yields what it cannot hold, given the options and the size of the vocabulary.
     """
 

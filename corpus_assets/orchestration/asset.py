@@ -29,7 +29,7 @@ from corpus_assets.orchestration.shown.partition_events import (
 )
 from corpus_assets.orchestration.shown.provenance import Provenance
 from corpus_assets.orchestration.shown.totals import told_apart, totals
-from partitions.definitions import shards, static
+from partitions.definitions import partitions_def
 from partitions.mappings import mapping
 from partitions.shards import register_shards
 from resources.planning.planner import Planner
@@ -45,19 +45,6 @@ class StepConfig(dg.Config):
     """Options for a person who materializes by hand. force: compute fresh partitions too."""
 
     force: bool = False
-
-
-def partitions_def(corpus: Corpus, stage: Stage) -> dg.PartitionsDefinition[str] | None:
-    """Returns Dagster's partitions of a stage."""
-    if stage.partitioning is Partitioning.SHARD:
-        return shards(stage.shard_set)
-    if stage.partitioning is Partitioning.BAND:
-        return static(corpus.settings.bands())
-    if stage.partitioning is Partitioning.RANGE:
-        return static(corpus.settings.ranges())
-    if stage.partitioning is Partitioning.CHUNK:
-        return static(corpus.settings.chunks())
-    return None
 
 
 def step_name(stage: Stage) -> str:
@@ -93,7 +80,7 @@ def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None)
             )
             for edge in stage.inputs
         ],
-        partitions_def=partitions_def(corpus, stage),
+        partitions_def=partitions_def(corpus.settings, stage),
         check_specs=[fresh_check(stage)],
         backfill_policy=dg.BackfillPolicy.single_run(),
         can_subset=True,  # The check alone, too.

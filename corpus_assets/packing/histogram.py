@@ -19,8 +19,11 @@ LongDocuments = Literal["fold", "cut", "drop"]
 class Sequences:
     """The sequences that documents become in rows of M ids.
 
-    histogram: of the sequences. documents: those with an id. long: documents over M ids, which are divided, cut or
-    dropped. truncated: ids of documents that are in no sequence. empty: documents without an id, which are left out.
+    histogram: of the sequences.
+    documents: those with an id.
+    long: documents over M ids, which are divided, cut or dropped.
+    truncated: ids of documents that are in no sequence.
+    empty: documents without an id, which are left out.
     """
 
     histogram: Histogram

@@ -21,8 +21,11 @@ from resources.errors import ConfigError
 class Method:
     """A method of packing.
 
-    words: its name for people. pack: takes a histogram and a depth. cheap: True if its cost follows the number of
-    different lengths alone. has_depth: whether a depth limits it. depth: that it takes where none is given.
+    words: its name for people.
+    pack: takes a histogram and a depth.
+    cheap: True if its cost follows the number of different lengths alone.
+    has_depth: whether a depth limits it.
+    depth: that it takes where none is given.
     """
 
     words: str

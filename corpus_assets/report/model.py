@@ -17,8 +17,9 @@ BySource = dict[str, dict[str, int]]
 class Source(msgspec.Struct):
     """A source as it is configured, or a dataset's own files, and its raw files.
 
-    dataset: the dataset that the files belong to; None for a source of the corpus. files: raw files, of which each is a
-    partition; listed: files besides, which lists of texts among them name. raw_bytes: as they are stored.
+    dataset: the dataset that the files belong to; None for a source of the corpus.
+    files: raw files, of which each is a partition; listed: files besides, which lists of texts among them name.
+    raw_bytes: as they are stored.
     licences: documents kept and their bytes by licence, as documents or the source state it; None if not counted.
     """
 
@@ -44,8 +45,10 @@ class Loss(msgspec.Struct):
 class Step(msgspec.Struct):
     """What is left after a step from raw rows to training documents, and what was lost in it.
 
-    text_bytes: of UTF-8 text; None where it is not known. by_source: None if the records do not have it. examples: some
-    of what was lost, in words. gained: further uses of documents, by `epochs`.
+    text_bytes: of UTF-8 text; None where it is not known.
+    by_source: None if the records do not have it.
+    examples: some of what was lost, in words.
+    gained: further uses of documents, by `epochs`.
     """
 
     name: str
@@ -80,8 +83,10 @@ class Mixed(msgspec.Struct):
 class Dataset(msgspec.Struct):
     """A dataset. rows: of HDF5 files, else windows or documents. slots: token positions of all rows.
 
-    by_source: documents and tokens without separators. loss_tokens, slots, packing: None or empty for files of other
-    trainers. packing: what each way to pack the same documents would give. discarded: documents or rows by reason.
+    by_source: documents and tokens without separators.
+    loss_tokens, slots, packing: None or empty for files of other trainers.
+    packing: what each way to pack the same documents would give.
+    discarded: documents or rows by reason.
     """
 
     name: str
@@ -127,9 +132,10 @@ class Cluster(msgspec.Struct):
 class Duplicates(msgspec.Struct):
     """Near-duplicates of the whole corpus. sources: documents that took part, and those removed.
 
-    sizes: number of clusters by their size. pairs: for each source of removed documents, how many were removed for one
-    of each source. pairs_left_out: documents in pairs of sources beyond those listed. exact: those removed of each
-    source whose very text another document has; None if it was not counted.
+    sizes: number of clusters by their size.
+    pairs: for each source of removed documents, how many were removed for one of each source.
+    pairs_left_out: documents in pairs of sources beyond those listed.
+    exact: those removed of each source whose very text another document has; None if it was not counted.
     """
 
     clusters: int

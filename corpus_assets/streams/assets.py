@@ -50,9 +50,12 @@ COLUMNS = {
 class Stream:
     """A stream as its stages need it.
 
-    sources, glob: of its documents; glob None for all files. discard: keys that are left out. written: assets whose
-    attributes are written. sets: its row rules. raw: True for the rows of the raw files. replaces: whether it replaces
-    spans.
+    sources, glob: of its documents; glob None for all files.
+    discard: keys that are left out.
+    written: assets whose attributes are written.
+    sets: its row rules.
+    raw: True for the rows of the raw files.
+    replaces: whether it replaces spans.
     """
 
     name: str

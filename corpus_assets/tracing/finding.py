@@ -44,9 +44,13 @@ _WORD = re.compile(r"[A-Za-z0-9_-]+")
 class Sought:
     """What is looked for; a document has all that is given.
 
-    id: of a document or example. digest: SHA-256 of a normalized or filtered text, 32 bytes. piece: of a normalized
-    text. source: a source, or a dataset with files of its own. id_piece: of an id; id_start: how one begins. url: in
-    the metadata of a document, by a key of `remove.url_keys`; scheme, fragment and a slash at its end do not count.
+    id: of a document or example.
+    digest: SHA-256 of a normalized or filtered text, 32 bytes.
+    piece: of a normalized text.
+    source: a source, or a dataset with files of its own.
+    id_piece: of an id; id_start: how one begins.
+    url: in the metadata of a document, by a key of `remove.url_keys`; scheme, fragment and a slash at its end do not
+        count.
     """
 
     id: str | None = None

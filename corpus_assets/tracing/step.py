@@ -15,11 +15,15 @@ place. dropped: it goes no further. unknown: that is not built, or not recorded.
 class Step:
     """What became of a document in one stage.
 
-    stage, partition: asset and key of what was looked at. words: a sentence for a person. reason: the word by which the
-    partition's record counts what was dropped for this. row: number of the document in the partition, from 0. file: the
-    stored file. copy: which use of the document, from 0, where it may be used several times. stale: why the partition
-    is not what would be made now; empty if it is. details: numbers and names, as the stage recorded them. other: the
-    document kept in its stead, or whose text it shares.
+    stage, partition: asset and key of what was looked at.
+    words: a sentence for a person.
+    reason: the word by which the partition's record counts what was dropped for this.
+    row: number of the document in the partition, from 0.
+    file: the stored file.
+    copy: which use of the document, from 0, where it may be used several times.
+    stale: why the partition is not what would be made now; empty if it is.
+    details: numbers and names, as the stage recorded them.
+    other: the document kept in its stead, or whose text it shares.
     """
 
     stage: str

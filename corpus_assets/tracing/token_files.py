@@ -62,10 +62,11 @@ class OtherTokenizerError(Exception):
 class Group:
     """Files whose ids are made alike.
 
-    made_of: the assets with the documents, each with whether it holds examples instead. encode: yields the ids of each
-    text that has any, as the files hold them; None if their tokenizer is not in the store. read: yields rows of ids
-    (n, L) of a file, with the number of the first one. is_one_row: a file is one row of ids; `read` gives pieces (1, n)
-    of it, with the number of the first id.
+    made_of: the assets with the documents, each with whether it holds examples instead.
+    encode: yields the ids of each text that has any, as the files hold them; None if their tokenizer is not in the
+        store.
+    read: yields rows of ids (n, L) of a file, with the number of the first one.
+    is_one_row: a file is one row of ids; `read` gives pieces (1, n) of it, with the number of the first id.
     """
 
     files: Sequence[TokenFile]

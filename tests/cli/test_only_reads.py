@@ -8,8 +8,10 @@ from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from resources.ledger import ledger
-from resources.storage.interface import Unpublished
+from resources.ledger.ledger import Ledger
+from resources.storage.interface import Storage, Unpublished
 from resources.storage.local import LocalStorage
+from resources.storage.read_only import ReadOnlyStorage
 from tests.build.small import Work, opened, raw_rows
 
 ROW = raw_rows()["books/three.jsonl"][2]["id"]
@@ -22,10 +24,13 @@ READERS = {
     "tokens": ["tokens"],
     "packing": ["packing", "train"],
     "verify": ["verify", "--deep"],
+    "verify --absent": ["verify", "--absent", "NOBODY"],
+    "doctor": ["doctor"],
     "clean": ["clean", "--dry-run"],
     "diff": ["diff", "STORE", "STORE"],
     "copy": ["copy", "COPY"],
 }
+PLACES = {"STORE": "corpus", "COPY": "copy", "NOBODY": "nobody.txt", "STORED": "stored.txt"}
 
 
 @pytest.fixture
@@ -45,7 +50,9 @@ def unwritable(work: Work, monkeypatch: pytest.MonkeyPatch) -> Work:
 
 
 def asked(work: Work, arguments: list[str]) -> tuple[int, BaseException | None]:
-    places = {"STORE": str(work.folder / "corpus"), "COPY": str(work.folder / "copy")}
+    (work.folder / "nobody.txt").write_text("a-document-that-never-was\n")
+    (work.folder / "stored.txt").write_text(f"{ROW}\n")
+    places = {name: str(work.folder / path) for name, path in PLACES.items()}
     command = [places.get(one, one) for one in arguments]
     if "STORE" not in arguments:
         command += ["--config", str(work.folder / "corpus.yaml")]
@@ -53,12 +60,37 @@ def asked(work: Work, arguments: list[str]) -> tuple[int, BaseException | None]:
     return done.exit_code, None if isinstance(done.exception, SystemExit) else done.exception
 
 
+def written(work: Work) -> dict[Path, int]:
+    """When each file of the store was written."""
+    return {file: file.stat().st_mtime_ns for file in (work.folder / "corpus").rglob("*")}
+
+
 @pytest.mark.parametrize("command", READERS)
 def test_a_reader_leaves_the_store_as_it_is(unwritable: Work, command: str) -> None:
-    top = unwritable.folder / "corpus"
-    before = {file: file.stat().st_mtime_ns for file in top.rglob("*")}
+    before = written(unwritable)
     assert asked(unwritable, READERS[command]) == (0, None)
-    assert {file: file.stat().st_mtime_ns for file in top.rglob("*")} == before
+    assert written(unwritable) == before
+
+
+def test_a_document_that_is_stored_is_found_without_a_write(unwritable: Work) -> None:
+    """Its texts are read from the raw file and looked for in token files."""
+    before = written(unwritable)
+    assert asked(unwritable, ["verify", "--absent", "STORED"]) == (1, None)
+    assert written(unwritable) == before
+
+
+@pytest.mark.parametrize("command", ["verify --absent", "doctor"])
+def test_a_corpus_is_opened_to_be_read_only(work: Work, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stores: list[object] = []
+    made = Ledger.__init__
+
+    def note(self: Ledger, storage: Storage, *, snapshots: bool = True) -> None:
+        stores.append(storage)
+        made(self, storage, snapshots=snapshots)
+
+    monkeypatch.setattr(Ledger, "__init__", note)
+    assert asked(work, READERS[command]) == (0, None)
+    assert {type(one) for one in stores} == {ReadOnlyStorage}
 
 
 def test_who_writes_would_be_found(unwritable: Work) -> None:

@@ -1,4 +1,4 @@
-"""Arguments of the commands that answer a question about what is built, and change nothing."""
+"""Arguments of the commands that answer questions about a built corpus."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +32,7 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Show a partition: the rows asked for, or its commit record and its first rows."""
+    """Show a partition: chosen rows, or its commit record and first rows."""
     from corpus_assets.cli.questions.given_rows import given
     from corpus_assets.cli.questions.show import Asked, run
     from corpus_assets.cli.questions.wanted import wanted
@@ -78,7 +78,7 @@ def trace(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which document a token comes from: source, id, raw file and row, and the text around it."""
+    """Find the document of a token: source, id, raw file and row, and the text around it."""
     from corpus_assets.cli.questions.trace import run
 
     run(config, dataset, file, (row, position), as_json=as_json)
@@ -105,7 +105,7 @@ def why(
     ] = 10.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say where a document went, stage by stage: what dropped it, or which token files hold it."""
+    """Follow a document stage by stage: what dropped it, or which token files hold it."""
     from corpus_assets.cli.questions.why import Asked, run
 
     run(config, Asked(what, row, source, dataset, position, seconds), as_json=as_json)
@@ -126,7 +126,7 @@ def diff(
     as_json: JsonOption = False,
     page: Annotated[Path | None, typer.Option("--html", help="Write a page that needs no other file.")] = None,
 ) -> None:
-    """Say what differs between two stores, a store and a report, or a corpus and its build before."""
+    """Compare two stores, a store with a report, or a corpus with its previous build."""
     from corpus_assets.cli.questions.diff import Asked, run
 
     run(config, Asked(old, new, since, asset, examples), as_json=as_json, page=page)

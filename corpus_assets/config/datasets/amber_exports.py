@@ -14,11 +14,11 @@ from corpus_assets.config.section import Name, Section
 SourceName = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_][\w.-]*(/[A-Za-z0-9_][\w.-]*)*$", max_length=200, examples=["redpajama_v1/c4"])
 ]
-"""A name of a source, maybe a path: a file has it."""
+"""A name of a source, which may be a path, since a file gets it."""
 
 
 class AmberSet(Section):
-    """A set of windows of an Amber mix, which is shared out over the files by itself."""
+    """A set of windows of an Amber mix; each set is distributed over the files separately."""
 
     source: SourceName = Field(
         description="its name, which stands in every line and names its file of validation windows"
@@ -43,8 +43,8 @@ AmberInput = Annotated[
 class AmberExport(Export):
     """Windows of a fixed number of ids as JSON lines, mixed as LLM360's Amber data.
 
-    The documents of each source are one stream, of which windows are cut (docs/formats/trainers.md "Amber"). Some
-    windows of each source are put aside for validation, the others go to the files round robin.
+    The documents of each source are one stream, which is cut into windows (docs/formats/trainers.md "Amber"). Some
+    windows of each source are kept for validation, the others go to the files round robin.
     """
 
     keeps_empty = True
@@ -53,7 +53,7 @@ class AmberExport(Export):
     compat: Literal["amber"] | None = Field(
         None, description="files as amber-data-prep makes them; it sets `shuffle: false` and `draw: python`"
     )
-    # Any export reads a split or files; only this one mixes other datasets.
+    # Other exports read a split or files; only this one mixes other datasets.
     input: AmberInput = Field(  # type: ignore[assignment]
         "decontaminated_train",
         description="a split of the corpus, files of its own, or a list of sets that are made of other datasets",

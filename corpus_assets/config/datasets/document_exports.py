@@ -13,7 +13,7 @@ from corpus_assets.config.naming import TOKEN
 class MegatronExport(Export):
     """Whole documents for Megatron-LM, NeMo and gpt-neox: `.bin` and `.idx` for each chunk.
 
-    Trainers cut the documents themselves, so windows that are cut before have no place here.
+    Trainers cut the documents themselves, so windows cannot be chosen here.
     """
 
     format: Literal["megatron"]

@@ -102,9 +102,9 @@ class Files(Section):
         }[shape]
 
     def problems(self, shape: Shape, *, unread: bool = False) -> Iterator[str]:
-        """Yields which keys are empty or stand for two things in examples of the shape, or are none of its keys.
+        """Yields the keys that are empty, used twice, or unknown in examples of the shape.
 
-        unread: keys of other shapes may be given.
+        unread: keys of other shapes are allowed.
         """
         for keys in ([*self.keys(shape), self.id_key, "metadata"], [self.role_key, self.content_key]):
             if "" in keys or len(set(keys)) < len(keys):

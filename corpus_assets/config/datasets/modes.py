@@ -1,8 +1,8 @@
 """`datasets` of `corpus.yaml` in HDF5: one strict section per mode, which is also what the functions of that mode take.
 
-A section declares the options of its mode, checks them against each other, and says what the configuration has to know
-of the mode: what Cerebras' Model Zoo calls it and sets there, and which examples it takes. How rows are made:
-`corpus_assets/tokenize/modes`, one module per mode.
+A section declares the options of its mode, checks them against each other, and holds what the configuration must know
+about the mode: its name and values in Cerebras' Model Zoo, and the shape of its examples.
+`corpus_assets/tokenize/modes` makes the rows, with a module per mode.
 """
 
 from collections.abc import Iterator, Mapping
@@ -131,9 +131,9 @@ def _some_role(value: list[str] | None) -> list[str] | None:
 class ChatDataset(Packed, Templated):
     """Conversations through a chat template, loss on chosen roles (3 channels, or 5 when packed).
 
-    Learned is what a model has to say: all that the template writes after the prompt for an answer
-    (`add_generation_prompt`), reasoning and tool calls included, up to the control token that ends it (`<|im_end|>`,
-    `</s>`). An answer that later turns change is learned in a row of its own, which ends with it.
+    The loss covers the tokens that a model has to generate: all that the template writes after the prompt for an answer
+    (`add_generation_prompt`), including reasoning and tool calls, up to the control token that ends it (`<|im_end|>`,
+    `</s>`). An answer whose rendering later turns change is learned in a separate row that ends with it.
     """
 
     mode: Literal["chat"]
@@ -160,7 +160,7 @@ class ChatDataset(Packed, Templated):
 
     @property
     def fixed_day(self) -> date | None:
-        """Returns the day that a template is told."""
+        """Returns the date that templates get."""
         return date.fromisoformat(self.day) if self.day else None
 
     @override
@@ -210,7 +210,7 @@ class DPODataset(Templated):
 
     @property
     def prompt_limit(self) -> int:
-        """Returns how many ids a prompt may claim from a pair that does not fit."""
+        """Returns how many ids a prompt may keep in a pair that does not fit."""
         return self.max_prompt_length or min(DEFAULT_PROMPT_LENGTH, self.sequence_length // 2)
 
     @override
@@ -237,7 +237,7 @@ _PACKED_BY_TEXT = [mode for mode, section in SECTIONS.items() if "packing_text" 
 
 
 def _named(entry: Any) -> Any:
-    """An entry of `datasets` with our names and a mode, over the values of its profile."""
+    """Returns an entry of `datasets` with our names and a mode, on top of the values of its profile."""
     if not isinstance(entry, dict):
         return entry
     if is_export(entry):
@@ -268,7 +268,7 @@ Dataset = Annotated[
 
 
 def dataset_section(values: Mapping[str, Any]) -> DatasetSection:
-    """Returns the section of values that were checked before, or of those of them that rows depend on."""
+    """Returns the section for values that were checked before, or for the part of them that rows depend on."""
     return SECTIONS[values["mode"]].model_construct(None, **values)
 
 

@@ -1,4 +1,4 @@
-"""Options that several modes of `datasets` share: how texts are cleaned, cut and packed, and what is learned.
+"""Options that several modes of `datasets` share: cleaning, cutting and packing of texts, and the loss.
 
 The functions that clean, cut and pack take these sections, so they work for every mode that has the options.
 """
@@ -23,7 +23,7 @@ PairTruncation = Literal["discard", "prompt_start", "prompt_end", "completion_en
 class Cleaning(Section):
     """How a text is cleaned before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning").
 
-    strips: in the end, white space at both ends is left out.
+    strips: whether white space at both ends is removed at the end.
     """
 
     strips: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class Cleaning(Section):
 
     @property
     def fixes(self) -> dict[str, Any]:
-        """Returns what ftfy is told of what it changes, where that is not as usual."""
+        """Returns the settings of ftfy that differ from the usual ones."""
         return self.ftfy.unlike_default() if isinstance(self.ftfy, TextFixes) else {}
 
 
@@ -51,7 +51,7 @@ class StrippedCleaning(Cleaning):
 
 
 class Reading(Section):
-    """What a dataset is made of."""
+    """The input of a dataset."""
 
     name: Name = Field(description="short name; first part of the names of its assets, and folder of its files")
     input: TextInput
@@ -89,7 +89,7 @@ class DatasetSection(Cleaning, _Basics):
 
     @property
     def carries_over(self) -> bool:
-        """Returns whether rows depend on the files of the dataset's own that come before theirs."""
+        """Returns whether rows depend on earlier files of the dataset's own."""
         return False
 
     @classmethod
@@ -100,7 +100,7 @@ class DatasetSection(Cleaning, _Basics):
     def problems(self) -> Iterator[str]:
         """Yields what is wrong with options that are valid each by itself."""
         if isinstance(self.input, Files):
-            # Cerebras passes over keys of other modes.
+            # Cerebras ignores keys of other modes.
             yield from self.input.problems(self.shape_in(self.input), unread=self.compat is not None)
 
     @model_validator(mode="after")
@@ -113,7 +113,7 @@ class DatasetSection(Cleaning, _Basics):
 class Learned(DatasetSection):
     """Options of rows with one loss mask.
 
-    more_ids: how many ids more than L a sequence may have; the last one of L + 1 is only a label.
+    more_ids: how many ids a sequence may have beyond L; with L + 1 ids the last one is only a label.
     """
 
     more_ids: ClassVar[int] = 1
@@ -165,7 +165,7 @@ class Texts(Learned):
     @property
     @override
     def carries_over(self) -> bool:
-        """True if the draws of short sequences go on from one file of the dataset's own to the next."""
+        """True if the random draws of short sequences continue from one file of the dataset's own to the next."""
         drawn = self.short_sequence_probability > 0 and self.short_sequence_draws == "reference"
         return drawn and not isinstance(self.input, str)
 
@@ -189,7 +189,7 @@ class Windows(Texts):
     @property
     @override
     def carries_over(self) -> bool:
-        """True if packing, or without it the draws, go on from one file of the dataset's own to the next."""
+        """True if packing, or without it the random draws, continue from one file of the dataset's own to the next."""
         if not self.pack:
             return super().carries_over
         return self.pack_over_files and not isinstance(self.input, str)
@@ -204,7 +204,7 @@ class Windows(Texts):
 
 
 class Packed(Learned):
-    """Rows in which several sequences lie that do not see each other."""
+    """Rows with several sequences that do not see each other."""
 
     packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
         "best_fit", description="how sequences share rows; `nearest_previous` is Cerebras' way"
@@ -222,7 +222,7 @@ class Packed(Learned):
 
     @property
     def window_tokens(self) -> int | None:
-        """Returns the number of ids that are packed together; None: all up to the end of a chunk of text."""
+        """Returns the number of ids that are packed together; None for all ids of a chunk of text."""
         return None if self.packing_text else self.packing_window
 
     @override
@@ -233,7 +233,7 @@ class Packed(Learned):
 
 
 class Templated(DatasetSection):
-    """Rows of messages that a chat template writes."""
+    """Rows of messages in the format of a chat template."""
 
     chat_template: Annotated[Template | None, FILE] = Field(
         None,
@@ -243,7 +243,7 @@ class Templated(DatasetSection):
 
 
 class Turns(Learned):
-    """Rows of prompts and completions, of which the completions are learned.
+    """Rows of prompts and completions; the loss covers the completions.
 
     A pair by itself has at most L tokens, a packed conversation L + 1 (`minimum_length`: tokens that are inputs).
     """

@@ -38,7 +38,7 @@ class Weights(Section):
     seed: int = Field(0, ge=0, lt=2**63, description="of the choice and order of documents")
 
     def given(self) -> Mapping[str, float]:
-        """Returns shares or tokens by source; nothing if they stand in a file."""
+        """Returns shares or tokens by source; nothing if they are in a file."""
         return self.tokens or (self.shares if isinstance(self.shares, Mapping) else {})
 
     @model_validator(mode="after")
@@ -46,7 +46,7 @@ class Weights(Section):
         if (self.shares is None) == (self.tokens is None):
             raise ValueError("weights need either shares or tokens")
         if self.total is not None and self.shares is None:
-            raise ValueError("total goes with shares")
+            raise ValueError("total is only valid with shares")
         if isinstance(self.shares, Mapping) and not sum(self.shares.values()):
-            raise ValueError("shares are all 0; valid: at least one that is more")
+            raise ValueError("shares are all 0; valid: at least one above 0")
         return self

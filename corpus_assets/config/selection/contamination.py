@@ -25,7 +25,7 @@ def _set_name(value: str) -> str:
 
 
 class Benchmark(Section):
-    """One set of evaluation files, whose items must not be in the corpus. Each row is an item."""
+    """One set of evaluation files whose items must not be in the corpus. Each row is an item."""
 
     name: Annotated[Name, AfterValidator(_set_name)] = Field(
         description="short name, unlike those of sources and datasets; part of every attribute key"
@@ -77,7 +77,7 @@ class Benchmark(Section):
 
     @property
     def key_part(self) -> str:
-        """Returns its name as it stands in attribute keys."""
+        """Returns its name in the form that attribute keys use."""
         return re.sub("[^A-Za-z0-9_]", "_", self.name)
 
     @model_validator(mode="after")
@@ -101,7 +101,7 @@ Words = Annotated[
 
 
 class Contamination(Section):
-    """What counts as a piece of a benchmark item in a document (docs/contamination.md)."""
+    """The rules by which a document contains a piece of a benchmark item (docs/contamination.md)."""
 
     words: Words = Field(
         "default", description="words of the n-grams that are looked for: `strict` 8, `default` 13, `loose` 20"

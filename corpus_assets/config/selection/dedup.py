@@ -71,7 +71,7 @@ class MinHash(Section):
 
 
 def spelled_out(values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the section with `unit`, `width`, `bands` and `rows` written out, in place of `shingle` and `threshold`.
+    """Returns the section with `unit`, `width`, `bands` and `rows` instead of `shingle` and `threshold`.
 
     `ValueError` if a value is given in two ways.
     """
@@ -93,7 +93,7 @@ def _with_shingle(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_layout(values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the section with the bands and rows that follow from its threshold, if it has one."""
+    """Returns the section with the bands and rows for its threshold, if it has one."""
     threshold, permutations = values.get("threshold"), values.get("permutations", 128)
     if not isinstance(threshold, float) or not isinstance(permutations, int):
         return values
@@ -111,7 +111,7 @@ def _with_layout(values: dict[str, Any]) -> dict[str, Any]:
 
 
 class Guard(Section):
-    """The treatment of clusters that are suspiciously large, or that hold documents unlike the one that is kept."""
+    """The treatment of clusters that are suspiciously large, or hold documents unlike the kept one."""
 
     action: Literal["split", "report", "off"] = Field(
         "split",
@@ -135,7 +135,7 @@ class Guard(Section):
 
 
 class Dedup(Section):
-    """Which documents may be duplicates, which pairs count, and which document of a cluster is kept."""
+    """Which documents are compared, which pairs count, and which document of a cluster is kept."""
 
     short_documents: Literal["exclude", "include"] = Field(
         "exclude",

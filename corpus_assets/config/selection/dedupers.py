@@ -15,7 +15,7 @@ _PARTS = ("paragraphs", "ngrams")
 _FIELDS = ("text", "id", "added", "created", "url")
 _WORD_BITS = 64
 _LARGEST = 32 << 30
-"""Bytes of a filter whose words 32 bits can name."""
+"""Largest filter in bytes whose words can be numbered with 32 bits."""
 
 
 def _subject(value: str) -> str:
@@ -38,7 +38,7 @@ class Ngrams(Section):
 
 
 class Bloom(Section):
-    """A Bloom filter in place of the exact comparison: the false positives are bounded, the memory is fixed."""
+    """A Bloom filter instead of the exact comparison: false positives are bounded, memory is fixed."""
 
     items: int = Field(gt=0, description="different documents, paragraphs or n-grams that it must hold at most")
     error: Share = Field(1e-6, gt=0, lt=1, description="share of first copies that may be taken for later ones")
@@ -46,12 +46,12 @@ class Bloom(Section):
 
     @property
     def functions(self) -> int:
-        """Hash functions: as many as give the error in the least space."""
+        """The number of hash functions that gives the error in the least space."""
         return max(1, ceil(-log2(self.error)))
 
     @property
     def least(self) -> int:
-        """Returns the bytes that the error needs, in whole words of 64 bits."""
+        """Returns the bytes needed for the error, in whole words of 64 bits."""
         per_function = -log(1 - self.error ** (1 / self.functions))
         return ceil(self.functions * self.items / per_function / _WORD_BITS) * (_WORD_BITS // 8)
 
@@ -65,7 +65,7 @@ class Bloom(Section):
         return (1 - exp(-self.functions * self.items / (8 * size))) ** self.functions if size else 1.0
 
     def described(self, name: str) -> str:
-        """Returns size and error in words, as the plan and a build state them."""
+        """Returns size and error in words, for the plan and builds."""
         return (
             f"dedupers.{name}: Bloom filter of {self.bytes:,} bytes, {self.functions} hash functions; with "
             f"{self.items:,} different items {self.error_of(self.bytes):.1e} of the first copies are marked by mistake"

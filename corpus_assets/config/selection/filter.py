@@ -1,4 +1,4 @@
-"""`filter` of `corpus.yaml`: which documents stay, and what of them, by what the attributes say."""
+"""`filter` of `corpus.yaml`: which documents and which parts of them stay, according to attributes."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ OptionalField = Literal["added", "created", "metadata"]
 
 
 class Range(Section):
-    """A range for what a tagger gives of one type; a document outside it is dropped."""
+    """A range for the values of one type of a tagger; documents outside it are dropped."""
 
     min: float | None = Field(None, description="the least value")
     max: float | None = Field(None, description="the greatest value")
@@ -49,7 +49,7 @@ class Range(Section):
 
 
 class SpanReplacement(Section):
-    """Pieces of texts that are replaced."""
+    """A rule that replaces pieces of texts."""
 
     span: Annotated[str, ATTRIBUTE] = Field(
         min_length=1,
@@ -118,7 +118,7 @@ _RULES = ("rules", "include", "exclude", "span_replacement", "discard_fields", "
 
 
 class Filter(RowRules):
-    """Which documents stay, and what of them (docs/filter.md). Rules are asked in the order of this table."""
+    """Which documents stay, and which parts of them (docs/filter.md). Rules are applied in the order of this table."""
 
     discard_fields: list[OptionalField] = Field(
         default=[], description="optional fields of documents that are left out: `added`, `created`, `metadata`"

@@ -1,4 +1,4 @@
-"""`licences` of `corpus.yaml`: which licences texts may have."""
+"""`licences` of `corpus.yaml`: the licences that texts may have."""
 
 from typing import Annotated, Literal
 

@@ -43,7 +43,7 @@ class Stream(RowRules):
     @model_validator(mode="after")
     def _keeps_documents(self) -> "Stream":
         if kept := sorted({"id", "text"} & set(self.discard_fields)):
-            raise ValueError(f"discard_fields: {kept[0]} cannot be left out; without it a row is no document")
+            raise ValueError(f"discard_fields: {kept[0]} cannot be removed; without it a row is no document")
         if self.codec != "gz" and self.max_size is None:
             raise ValueError(f"codec: {self.codec} goes with max_size; files of single shards are jsonl.gz")
         for what, names in (("sources", self.sources or []), ("discard_fields", self.discard_fields)):

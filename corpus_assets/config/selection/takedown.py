@@ -31,5 +31,5 @@ class Remove(Section):
 
     @model_serializer(mode="wrap")
     def _as_written(self, values: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # The report's recipe holds the configuration: those of corpora with lists on this machine stay as they are.
+        # The report's recipe holds the configuration; defaults are left out so that older recipes stay the same.
         return {key: value for key, value in values(self).items() if key != "s3" or value is not None}

@@ -20,8 +20,10 @@ Ids = NDArray[np.int64]
 class Share:
     """How the windows of one set are shared out.
 
-    windows: how many it has. files: of training. validation: numbers of the windows for validation, ascending. used:
-    windows from this one on are in no file.
+    windows: how many it has.
+    files: of training.
+    validation: numbers of the windows for validation, ascending.
+    used: windows from this one on are in no file.
     """
 
     source: str

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 class Builder(Follower):
     """Brings stages up to date, with one look at the raw files and at the ledger.
 
-    planner: the state before the build; it is kept up to date. runner: makes what reports to Dagster, from the reason
-    for the build; it is only called when there is something to do, in a thread of its own, so that Dagster is loaded
-    and events are stored while workers compute. checks: whether asset checks are run.
+    planner: the state before the build; it is kept up to date.
+    runner: makes what reports to Dagster, from the reason for the build; it is only called when there is something to
+        do, in a thread of its own, so that Dagster is loaded and events are stored while workers compute.
+    checks: whether asset checks are run.
     """
 
     def __init__(

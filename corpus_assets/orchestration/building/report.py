@@ -110,9 +110,11 @@ class Several(Progress):
 class Report:
     """The result of a build. held_back: the reasons of closed gates, each once; their readers are among `waiting`.
 
-    elsewhere: partitions that other builders made meanwhile. crashes: errors of steps as a whole, which are among
-    `failed` too. examples: rows that were dropped, in words. causes: why anything is still not fresh. summary: what the
-    corpus holds now.
+    elsewhere: partitions that other builders made meanwhile.
+    crashes: errors of steps as a whole, which are among `failed` too.
+    examples: rows that were dropped, in words.
+    causes: why anything is still not fresh.
+    summary: what the corpus holds now.
     """
 
     recomputed: int = 0

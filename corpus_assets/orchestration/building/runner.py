@@ -73,9 +73,9 @@ class Runner:
     """The Dagster side of one build. A build makes it only when there is something to do: importing Dagster is slow.
 
     within: the step of a job that drives the build, to whose run everything is reported; else the build gets a run of
-    its own, with a step per stage, in the given instance or that of the corpus. stages: names of those that the build
-    is over. committed: the records of every stage of the corpus before it; Dagster is told now of those that it does
-    not know.
+        its own, with a step per stage, in the given instance or that of the corpus.
+    stages: names of those that the build is over.
+    committed: the records of every stage of the corpus before it; Dagster is told now of those that it does not know.
     """
 
     def __init__(

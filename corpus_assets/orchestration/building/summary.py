@@ -41,8 +41,10 @@ class Summary:
 
     raw_files: how many there are, and read: how many of them `documents` are of.
     not_sampled: rows that are not in the sample that this is of a corpus; they are not among `documents`.
-    dropped: documents by reason. kept: different documents that are used. repeats: further uses by `epochs`.
-    held_out and train: rows of the splits, repeats included. None stands for what is not built: it is not 0.
+    dropped: documents by reason.
+    kept: different documents that are used.
+    repeats: further uses by `epochs`. held_out and train: rows of the splits, repeats included. None stands for what is
+        not built: it is not 0.
     unfinished: `kept`, `held_out`, `train` and `datasets.NAME` that are not built, or not as all is now.
     page: path of the report below the store, if it is fresh.
     """

@@ -21,8 +21,11 @@ class StageWork:
     """The work of one stage. Bytes are those of the raw files that its partitions are made of.
 
     not_sampled: rows that are left out because the corpus is a sample; they are not among those that came in.
-    due: partitions to compute. left_bytes: of those that are not done. seconds: of work, of those that are done.
-    before: seconds per byte when the stage ran before; None if it never did. alone: whether it runs on one worker.
+    due: partitions to compute.
+    left_bytes: of those that are not done.
+    seconds: of work, of those that are done.
+    before: seconds per byte when the stage ran before; None if it never did.
+    alone: whether it runs on one worker.
     moves: reasons of rows that went elsewhere, which are not dropped (`Stage.moves`).
     """
 

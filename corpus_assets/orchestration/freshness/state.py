@@ -32,8 +32,10 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, OSError, CorpusError)
 class Freshness(msgspec.Struct, frozen=True):
     """What of an asset is fresh.
 
-    words: `3 stale, 12 waiting: raw shard code/part-01 changed`. counts: partitions by status, failed ones apart.
-    causes: the first of them, each once. listed: the first partitions that are not fresh, with their reasons.
+    words: `3 stale, 12 waiting: raw shard code/part-01 changed`.
+    counts: partitions by status, failed ones apart.
+    causes: the first of them, each once.
+    listed: the first partitions that are not fresh, with their reasons.
     """
 
     fresh: bool

@@ -44,7 +44,7 @@ def says_nothing(raw: msgspec.Raw, expected: str) -> bool:
 
 
 def take_string(fields: Fields, key: str) -> str | None:
-    """Removes and returns a string; removes a null; leaves a value of another type in `fields`, and returns None."""
+    """Removes and returns a string; removes a null; leaves a value of another type in `fields` and returns None."""
     raw = fields.get(key)
     if raw is None or (kind := kind_of(raw)) not in ("string", "null"):
         return None

@@ -29,7 +29,7 @@ def with_fastest(
     fast = accelerate(tokenizer, cast(LibraryName, task.run_options[BACKEND]), first)
     fell_back = None
     try:
-        made = attempt(fast)
+        made = attempt(cast(Tokenizer, fast))
     except BackendDiffers as difference:
         fell_back = str(difference)
         task.restart()

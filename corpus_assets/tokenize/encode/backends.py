@@ -7,19 +7,17 @@ character on which the Unicode tables of the two differ (`unicode_tables`) alway
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from typing_extensions import override
 
 from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, Texts, UnusableError, fast_library
 from corpus_assets.tokenize.encode.probe import probe_texts
 from corpus_assets.tokenize.encode.proofs import note, noted
 from corpus_assets.tokenize.encode.unicode_tables import utf8_texts
-from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError, CorpusError
 from resources.hashing import keyed_hash
@@ -132,8 +130,11 @@ def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None
     return f"{len(ours)} lists of ids for {len(texts)} texts"
 
 
-class Accelerated(Tokenizer):
-    """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`."""
+class Accelerated:
+    """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`.
+
+    It does not inherit from the protocol: the members of that would hide those of the reference.
+    """
 
     def __init__(
         self,
@@ -160,7 +161,7 @@ class Accelerated(Tokenizer):
         encoded for their characters; `not_faster` = why no faster one, or None; `fell_back` = the difference for which
         the reference is used, or None.
         """
-        reference = "tokenizers" if self.definition is not None else "sentencepiece"
+        reference = "tokenizers" if getattr(self.reference, "definition", None) else "sentencepiece"
         name = self._fast.name if self._fast else reference
         return {
             "backend": name,
@@ -174,14 +175,14 @@ class Accelerated(Tokenizer):
             "fell_back": self._differs_by,
         }
 
-    @override
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
+        """See `Tokenizer.encode_batch`. Raises BackendDiffers if the library is found to differ."""
         if self._fast is None:
             return self.reference.encode_batch(texts)
         return self._divided(texts, self._fast, self._fast.encode_batch, self.reference.encode_batch)
 
-    @override
     def encode_plain(self, texts: Sequence[str]) -> Ragged:
+        """See `Tokenizer.encode_plain`. Raises BackendDiffers if the library is found to differ."""
         if self._fast is None:
             return self.reference.encode_plain(texts)
         return self._divided(texts, self._fast, self._fast.encode_plain, self.reference.encode_plain)
@@ -228,96 +229,10 @@ class Accelerated(Tokenizer):
         _LOG.info("%s differs from the tokenizers library: %s", name, found)
         return BackendDiffers(f"{name} {version(name)}: {found}")
 
-    @property
-    def definition(self) -> str | None:
-        """The reference's `tokenizer.json` for plain text, if it has one."""
-        return cast("str | None", getattr(self.reference, "definition", None))
-
-    @property
-    @override
-    def kind(self) -> str:
-        return self.reference.kind
-
-    @property
-    @override
-    def vocab_size(self) -> int:
-        return self.reference.vocab_size
-
-    @property
-    @override
-    def eos_id(self) -> int | None:
-        return self.reference.eos_id
-
-    @property
-    @override
-    def pad_id(self) -> int:
-        return self.reference.pad_id
-
-    @property
-    @override
-    def bos_id(self) -> int | None:
-        return self.reference.bos_id
-
-    @property
-    @override
-    def adds_bos(self) -> bool:
-        return self.reference.adds_bos
-
-    @property
-    @override
-    def bos_by_setting(self) -> bool:
-        return self.reference.bos_by_setting
-
-    @property
-    @override
-    def digest(self) -> str:
-        return self.reference.digest
-
-    @property
-    @override
-    def encoding_digest(self) -> str:
-        return self.reference.encoding_digest
-
-    @property
-    @override
-    def chat_template(self) -> str | None:
-        return self.reference.chat_template
-
-    @property
-    @override
-    def special_tokens(self) -> Mapping[str, int]:
-        return self.reference.special_tokens
-
-    @property
-    @override
-    def added_tokens(self) -> Mapping[str, int]:
-        return self.reference.added_tokens
-
-    @property
-    @override
-    def template_values(self) -> Mapping[str, Any]:
-        return self.reference.template_values
-
-    @override
-    def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
-        return self.reference.encode_trusted(text, bos=bos)
-
-    @override
-    def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        return self.reference.encode_offsets(text)
-
-    @override
-    def token_id(self, token: str) -> int | None:
-        return self.reference.token_id(token)
-
-    @override
-    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
-        return self.reference.decode(ids)
-
-    @override
     def with_token(self, token: str) -> Tokenizer:
-        return self if self.token_id(token) is not None else self.reference.with_token(token)
+        """Returns this one if it has the token, else the reference with it."""
+        return cast(Tokenizer, self) if self.token_id(token) is not None else self.reference.with_token(token)
 
-    @override
-    def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        return self.reference.text_sizes()
+    def __getattr__(self, name: str) -> Any:
+        """Returns what else a `Tokenizer` has: the reference's."""
+        return getattr(self.reference, name)

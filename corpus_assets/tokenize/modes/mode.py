@@ -60,10 +60,10 @@ class Mode(Generic[SectionT, ItemT]):
     reasons: all for which it may discard a document or example.
     name: for files and trainers; None: the mode's name in Cerebras' Model Zoo.
     control: the tokens that are control tokens for a dataset whatever its tokenizer says; it takes the section, the
-    tokenizer and the chat template.
+        tokenizer and the chat template.
     check: raises ConfigError for a section, a tokenizer and a chat template that make no rows to learn from.
     rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
-    fills no row goes on to the next stream. None: nothing does.
+        fills no row goes on to the next stream. None: nothing does.
     """
 
     section: type[SectionT]

@@ -29,8 +29,10 @@ AROUND = 48
 class Traced:
     """The document of a token, and the text around it.
 
-    ids: of the document, without separators. position: of the token among them; None for a separator. before, token,
-    after: as text. neighbours: the documents before and after it, of those that the dataset has of that partition.
+    ids: of the document, without separators.
+    position: of the token among them; None for a separator.
+    before, token, after: as text.
+    neighbours: the documents before and after it, of those that the dataset has of that partition.
     """
 
     origin: Origin
