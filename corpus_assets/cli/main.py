@@ -211,12 +211,23 @@ def sample(
     folder: Annotated[Path, typer.Argument(help="Where to write it.")],
     megabytes: Annotated[float, typer.Option(help="Text to write, in MB.")] = 24,
 ) -> None:
-    """Write the sample corpus: raw shards made from files of this Python installation."""
-    from corpus_assets.raw.sample.writing import write_sample
+    """Write the sample corpus: raw shards made from files of this Python installation.
 
-    summary = write_sample(folder, megabytes=megabytes)
-    size = summary.text_bytes / 1e6
-    typer.echo(f"{folder}: {summary.documents:,} documents, {size:.1f} MB of text, {summary.shards} shards")
+    Also writes a corpus.yaml over them into the working folder, if none is there and $CORPUS_CONFIG names none.
+    """
+    from corpus_assets.cli.sample_corpus import run
+
+    run(folder, megabytes)
+
+
+@app.command()
+def docs(
+    page: Annotated[str | None, typer.Argument(help="Its name, such as stores; without one all are listed.")] = None,
+) -> None:
+    """Print a page of the documentation of this version, or list all pages and say where they are."""
+    from corpus_assets.cli.pages import run
+
+    run(page)
 
 
 @imports.command("dolma")

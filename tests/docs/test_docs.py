@@ -20,6 +20,7 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.sample.writing import write_sample
 from docs.generate import FOLDER, PAGES
 from docs.headings import link
+from resources import TokenRows
 from tests.build.small import drive, prose, write_raw, write_small
 
 ROOT = FOLDER.parent
@@ -140,26 +141,40 @@ def own_stage_page(language: str) -> list[str]:
 
 
 def test_own_stage_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tagger, the exporter and the engine of the page, on a small corpus."""
+    """The tagger, the counts, the exporter and the engine of the page, on a small corpus."""
     for code in own_stage_page("python"):
         (tmp_path / code.partition("\n")[0].removeprefix("# ")).write_text(code)
     write_small(tmp_path, {})
     settings, engine = own_stage_page("yaml")
     config = yaml.safe_load((tmp_path / "corpus.yaml").read_text()) | yaml.safe_load(engine)
     config["mix"] |= yaml.safe_load(settings)["mix"]
-    config |= {"own": yaml.safe_load(settings)["own"], "stages": ["my_stages", "my_export"]}
+    config |= {"own": yaml.safe_load(settings)["own"], "stages": ["my_stages", "my_counts", "my_export"]}
     shouted = [{"id": f"loud-{n}", "text": f"{prose(n)} ".upper()} for n in range(3)]
     write_raw(tmp_path, "books/loud.jsonl", shouted)
     (tmp_path / "corpus.yaml").write_text(yaml.safe_dump(config))
     monkeypatch.setattr(sys, "path", list(sys.path))
-    for name in ("my_stages", "my_export", "my_engine"):
+    for name in ("my_stages", "my_counts", "my_export", "my_engine"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     corpus = Corpus.open(tmp_path / "corpus.yaml")
     assert drive(corpus).failed == []
     mixed = corpus.ledger.read("mixed_pass1", "books--loud")
     assert mixed is not None and mixed.statistics["dropped"] == {"shouting": 3}
+    for key, record in corpus.ledger.records("character_counts").items():
+        documents, counted = corpus.partition("normalized_documents", key), corpus.handle(record).array(".npy")
+        assert documents is not None
+        lengths = [len(document.text) for document in documents.documents()]
+        assert [n for n in counted.tolist() if n] == [n for n in lengths if n >= 60], (
+            "texts under `short_documents.threshold`"
+        )
+        assert record.statistics["rows_out"] == len(lengths) == len(counted)
+        assert 0 < record.statistics["different"] <= len(lengths)
     flat = corpus.ledger.records("validation_flat")
     assert flat.keys() == corpus.ledger.records("validation_tokens").keys()
+    for key, record in flat.items():
+        tokens = corpus.partition("validation_tokens", key)
+        assert tokens is not None
+        inputs = [block[:, 0].ravel() for block in TokenRows(tokens).rows()]
+        assert corpus.handle(record).array(".npy").tolist() == [one for block in inputs for one in block.tolist()]
     assert sum(file.rows or 0 for record in flat.values() for file in record.files) > 0
 
 
