@@ -40,6 +40,7 @@ PURPOSES = {
     "build": "build what is not up to date; a small part first with `--sample`",
     "view": "look at documents, duplicates and token rows in a browser",
     "ui": "run and watch builds in the Dagster web UI",
+    "docs": "read these pages as they belong to the installed version",
     "show": "print rows of a partition, or its record",
     "tokens": "count tokens by source, split and dataset",
     "why": "find out what became of a document",
