@@ -1,4 +1,4 @@
-"""Every token file is what its record says, and `data_params.json` is what the files say, counted anew."""
+"""Every token file is what its record says, and `data_params.json` is what the files say, counted again."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What is wrong with token files, counted anew; workers look for it, so Dagster is not loaded here."""
+"""What is wrong with token files, counted again; workers look for it, so Dagster is not loaded here."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

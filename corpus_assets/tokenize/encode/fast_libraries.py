@@ -34,7 +34,7 @@ class FastLibrary:
     """A fast library with one tokenizer, for texts in which control tokens are plain and for those where they count.
 
     gigatoken keeps every word it has seen: about ten bytes of memory per character of words that are all new, without
-    a bound (fastokens stays within 0.3 GB). So a library is loaded anew when the process has grown by
+    a bound (fastokens stays within 0.3 GB). So a library is loaded again when the process has grown by
     `RELOAD_MEMORY` bytes, at most once in `RELOAD_CHARACTERS` characters.
 
     probed, fault: number of probe texts that were compared, None before, and the first difference among them.

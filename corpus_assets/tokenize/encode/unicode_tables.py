@@ -213,7 +213,7 @@ def _batches(codes: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _probed_definition(definition: Json) -> str | None:
-    """Returns the definition that is probed in a tokenizer's stead; None if no table of Unicode has a say in its ids.
+    """Returns the definition that is probed in place of a tokenizer; None if no table of Unicode has a say in its ids.
 
     A byte-level one gets a small vocabulary, which shows every place where a word is cut beside a character.
     """

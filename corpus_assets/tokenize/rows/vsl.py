@@ -24,7 +24,7 @@ Lengths = NDArray[np.int64]
 
 
 class VSLPacker:
-    """Packs sequences into rows, window by window; `finish` ends a window early and begins anew.
+    """Packs sequences into rows, window by window; `finish` ends a window early and begins the next.
 
     Blocks are int32 (rows, 5, L): inputs, loss mask, labels, attention span, position ids. Rows of a window are in the
     order of their first sequence. Bins that a window leaves with room go on to the next, the emptiest first, except
