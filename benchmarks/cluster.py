@@ -126,7 +126,7 @@ def groups_of(
 ) -> list[Group]:
     """The stages as groups of partitions: those that read each other's partition of the same key are one group.
 
-    seconds: of one partition of each stage. whole_alone: see `Engine`. A group is named after its dearest stage.
+    seconds: of one partition of each stage. whole_alone: see `Engine`. A group is named after its most expensive stage.
     """
     by_name = {stage.name: stage for stage in stages}
     members: dict[tuple[Partitioning, int], list[Stage]] = {}
@@ -252,7 +252,7 @@ def publish_defaults() -> None:
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    """What the command line says, or these words in its stead."""
+    """What the command line says, or these words in its place."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cores", type=int, nargs="+", default=CORES)
     parser.add_argument("--text", nargs="+", default=TEXT, help="bytes of text, such as 10TB")

@@ -20,7 +20,7 @@ FILTERED_DOCUMENTS = "filtered_documents"
 
 
 class WorkersNeededError(Exception):
-    """A check wants workers that are not to be had now."""
+    """A check wants workers that are not available now."""
 
 
 class Built(Protocol):
@@ -47,7 +47,7 @@ class Built(Protocol):
 
 @dataclass(frozen=True)
 class AsPlanned:
-    """A corpus whose state a build knows and keeps up to date, so that no check has to look at all of it anew.
+    """A corpus whose state a build knows and keeps up to date, so that no check has to look at all of it again.
 
     engine: None while its workers compute; then a check that wants them raises `WorkersNeededError`.
     """

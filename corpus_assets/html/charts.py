@@ -15,7 +15,7 @@ from markupsafe import Markup
 from corpus_assets import numbers
 
 COLOURS = 8
-"""Colours of series, `--c1` to `--c8` of the style; further series begin anew."""
+"""Colours of series, `--c1` to `--c8` of the style; after the eighth series they repeat."""
 
 _WIDTH, _ROW, _FONT, _MARGIN = 520, 24, 12, 8
 _BINS = 64

@@ -121,7 +121,7 @@ class Text(msgspec.Struct):
 
 
 class Cluster(msgspec.Struct):
-    """Near-duplicates: the document kept, and some of those left out in its stead. size: of all of them."""
+    """Near-duplicates: the document kept, and some of those left out in its place. size: of all of them."""
 
     size: int
     kept: Text

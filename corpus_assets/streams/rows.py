@@ -36,7 +36,7 @@ def stream_line(row: Row, judged: Judged, provenance: str, discard: Sequence[str
 def as_raw(
     rows: Iterable[Row], lines: Iterable[bytes | None], where: str, *, same_texts: bool = False
 ) -> Iterator[Row]:
-    """Yields rows with the lines of the raw file in the stead of those of the documents made from them.
+    """Yields rows with the lines of the raw file in place of those of the documents made from them.
 
     `AlignmentError`, with the file `where`, unless there is a line for each document. same_texts: also if normalization
     changed a text, whose spans then are not those of the line.

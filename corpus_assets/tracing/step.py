@@ -23,7 +23,7 @@ class Step:
     copy: which use of the document, from 0, where it may be used several times.
     stale: why the partition is not what would be made now; empty if it is.
     details: numbers and names, as the stage recorded them.
-    other: the document kept in its stead, or whose text it shares.
+    other: the document kept in its place, or whose text it shares.
     """
 
     stage: str

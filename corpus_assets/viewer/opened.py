@@ -27,7 +27,7 @@ LIFETIME = 2.0
 """Seconds for which a look at the ledger is good enough; after a long look, ten times as long as it took."""
 
 QUICK = 0.1
-"""Seconds of a look that a page can wait for; a longer one is made anew in the background, and the old one shown."""
+"""Seconds of a look that a page can wait for; a longer one is made again in the background, and the old one shown."""
 
 V = TypeVar("V")
 

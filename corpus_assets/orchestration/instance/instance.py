@@ -135,7 +135,7 @@ def claim_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
 def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
     """Marks runs as failed whose process was killed on this machine; otherwise they would stay active for ever.
 
-    What was driven before this machine was started anew, or in another container of the same name, is closed when it
+    What was driven before this machine was restarted, or in another container of the same name, is closed when it
     has reported nothing for a day: nobody here can tell whether it still runs.
     """
     closed = 0

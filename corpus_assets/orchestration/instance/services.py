@@ -111,7 +111,7 @@ class Service:
 
 
 class CodeServer(ProxyServerManager):
-    """The code server: a process that passes questions on to another, which it starts anew when code is loaded again.
+    """The code server: a process that passes questions on to another, which it restarts when code is reloaded.
 
     `CorpusError` if it does not start.
     """
