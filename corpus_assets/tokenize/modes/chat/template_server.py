@@ -15,8 +15,7 @@ from resources.processes.limited_work import Answer, serve
 
 
 class Start(msgspec.Struct):
-    """The first request: a template, and further values for it. The answer is the template's fault, or empty.
-    """
+    """The first request: a template, and further values for it. The answer is the template's fault, or empty."""
 
     source: str
     values: dict[str, Any]
