@@ -40,7 +40,7 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
 
 @dataclass(frozen=True)
 class ReportHooks(Hooks):
-    """What a build asks of the report. configuration: as it was written, with defaults: paths are those of corpus.yaml.
+    """The hooks of the report. configuration: as written, with defaults; paths are those of corpus.yaml.
 
     versions: of the code of all stages.
     """
