@@ -89,7 +89,7 @@ def _advice(home: Path, cause: OSError | sqlite3.Error) -> str:
 
 
 def _damaged(home: Path) -> str:
-    """Returns the first database that does not begin like one; else all of them, since no error names the file."""
+    """Returns the first database without a valid beginning; else all of them, since no error names the file."""
     for file in sorted(home.rglob("*.db")):
         with suppress(OSError), file.open("rb") as opened:
             if opened.read(len(_HEAD)) not in (b"", _HEAD):
