@@ -252,7 +252,7 @@ def publish_defaults() -> None:
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    """What the command line says, or these words in its stead."""
+    """What the command line says, or these words instead."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cores", type=int, nargs="+", default=CORES)
     parser.add_argument("--text", nargs="+", default=TEXT, help="bytes of text, such as 10TB")

@@ -122,7 +122,7 @@ def run_build(config: Path) -> float:
 
 
 def run_check(config: Path, check: str) -> Cost:
-    """Makes all partitions of the stage anew with a check."""
+    """Makes all partitions of the stage again with a check."""
     values = yaml.safe_load(config.read_text(encoding="utf-8"))
     config.write_text(yaml.safe_dump({**values, "dedup": {"verify": check}}), encoding="utf-8")
     corpus = Corpus.open(config)

@@ -5,7 +5,7 @@ positive from 0.8. A pair is found when any band agrees and the check says so. R
 that are found, precision the share of found pairs that are positive. Pairs: the labelled ones of the shared data
 (`_pairs`) and made ones that spread evenly over 0.5 to 1 (`_made`); names without either are of all. `default` is what
 a corpus.yaml that says nothing does; `removed_below_threshold` is the share of the documents that it removes whose true
-similarity to the one kept in their stead is below the threshold. Pairs are no chains, so that share is also measured
+similarity to the one kept instead is below the threshold. Pairs are no chains, so that share is also measured
 over a build of real texts (`_real`, see `dedup_real`). What the default check costs beside the one by sketches alone is
 measured by `dedup_check`. A full run also draws `docs/dedup-quality.svg`. `--checks` compares ways to check candidates
 instead, `--families` the families of signatures.
@@ -102,7 +102,7 @@ class Detector:
         return np.concatenate([*check.pairs(agreed, how), self._pairs.pairs[:0]])
 
     def removed(self, candidates: Found) -> NDArray[np.float64]:
-        """The true similarity of each document that the defaults remove to the one that is kept in its stead."""
+        """The true similarity of each document that the defaults remove to the one that is kept instead."""
         total = len(self._sketches)
         similar = self._checked(candidates, "two_sided")
         sets = UnionFind(total)

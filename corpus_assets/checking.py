@@ -47,7 +47,7 @@ class Built(Protocol):
 
 @dataclass(frozen=True)
 class AsPlanned:
-    """A corpus whose state a build knows and keeps up to date, so that no check has to look at all of it anew.
+    """A corpus whose state a build knows and keeps up to date, so that no check has to read all of it again.
 
     engine: None while its workers compute; then a check that wants them raises `WorkersNeededError`.
     """

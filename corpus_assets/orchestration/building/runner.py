@@ -34,7 +34,7 @@ from resources.stage.jobs.job import Outcome
 
 WHY_TAG = "corpus/why"
 BUILD_TAG = "corpus/build"
-LOST_WHY = "committed by a build that could not tell this Dagster"
+LOST_WHY = "committed by a build that did not report to this Dagster instance"
 OVERCOME_WHY = "fresh, not computed again: what had changed when it failed was taken back"
 MAX_WHY = 200
 BATCH = 256

@@ -84,7 +84,7 @@ def _advice(home: Path, cause: OSError | sqlite3.Error) -> str:
         return f"remove the folder {cause.filename}, where a file has to be"
     if isinstance(cause, sqlite3.DatabaseError):
         known = next((advice for part, advice in _OF_SQLITE.items() if part in str(cause)), None)
-        return known or f"{_damaged(home)} is damaged; move it away: the next build tells Dagster anew what is built"
+        return known or f"{_damaged(home)} is damaged; move it away: the next build reports everything to Dagster again"
     return _ELSEWHERE
 
 
