@@ -1,4 +1,4 @@
-"""What figures are meant to reach, and whether those on the page do: the table at the head of `docs/benchmarks.md`."""
+"""The goals of figures, and whether those on the page reach them: the table at the head of `docs/benchmarks.md`."""
 
 import re
 from typing import NamedTuple
@@ -52,7 +52,7 @@ GOALS = (
 )
 
 QUICK = "Measured with `--quick`"
-"""What a section of small inputs says."""
+"""The text by which a section of small inputs is recognized."""
 
 _SCRIPT = re.compile(r"`python -m benchmarks\.(\w+)`")
 

@@ -1,4 +1,4 @@
-"""The text of `docs/benchmarks.md`, a section for each benchmark; `benchmarks.publish` puts the figures in."""
+"""The text of `docs/benchmarks.md`, a section for each benchmark; `benchmarks.publish` inserts the figures."""
 
 PAGE = """# Benchmarks
 

@@ -136,8 +136,7 @@ def _stage(sets: tuple[RuleSet, ...]) -> Stage:
         group="filter",
         unit_in="documents",
         unit_out="documents",
-        description="Documents that no row rule drops, as row rules leave them: "
-        f"{', '.join(chosen.name for chosen in sets)}.",
+        description=f"Documents that row rules keep, with their changes: {', '.join(chosen.name for chosen in sets)}.",
         partitioning=Partitioning.SHARD,
         compute=partial(filtered_documents, sets=without_hooks(sets)),
         code_version="1",

@@ -263,7 +263,8 @@ STAGES = [
         group="sources",
         unit_in="raw files",
         unit_out="raw files",
-        description="All raw files, which are the shard partitions; and here the configuration of the corpus.",
+        description="All raw files, which are the shard partitions; this page also shows the configuration of "
+        "the corpus.",
         partitioning=Partitioning.NONE,
         compute=inventory,
         code_version="1",

@@ -26,7 +26,7 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
             group=NAME,
             unit_in="partitions",
             unit_out="pages",
-            description="One page on the whole corpus: documents, tokens, losses, duplicates, and what they come from.",
+            description="One page on the whole corpus: documents, tokens, losses, duplicates, and their origins.",
             partitioning=Partitioning.NONE,
             compute=partial(report, assets=tuple(versions), documents=_documents(stages)),
             code_version="2",

@@ -193,7 +193,7 @@ def _params_stage(dataset: Dataset) -> Stage:
     return Stage(
         name=names.params(name),
         group=names.group(name),
-        description=f"What to know of {name}: its parameters and summed statistics (data_params.json).",
+        description=f"The summary of {name}: its parameters and summed statistics (data_params.json).",
         partitioning=Partitioning.NONE,
         compute=partial(_params, dataset=dataset),
         code_version=CODE_VERSION,

@@ -352,7 +352,7 @@ def test_who_begins_looks_at_the_sign_of_its_builder_once_a_second() -> None:
     assert objects.looks == 2
     assert builder.lease is not None
     builder.lease.require()
-    assert objects.looks == 3, "before it writes it looks again"
+    assert objects.looks == 3, "before it writes it checks again"
 
 
 def lost(**given: Any) -> Outcome:
