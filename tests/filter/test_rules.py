@@ -225,7 +225,7 @@ def test_jq_writes_to_no_console_and_stops_nothing(tmp_path: Path, capfd: pytest
 def test_jq_has_no_modules(tmp_path: Path, expression: str) -> None:
     corpus = small(tmp_path, {"include": [expression], "syntax": "jq"})
     check = corpus.graph["filtered_documents"].hooks.check_before
-    with pytest.raises(ConfigError, match=r"no expression in jq.*(import|include)"):
+    with pytest.raises(ConfigError, match=r"not a valid expression in jq.*(import|include)"):
         check(corpus.settings.values)
 
 

@@ -45,7 +45,7 @@ class Passage(NamedTuple):
 
     @property
     def fixed(self) -> int:
-        """Ids that are never cut off: control ids, and the end-of-text id or the one id that is kept in its place."""
+        """Ids that are never cut off: control ids, and the end-of-text id or the one id that replaces it."""
         return self.begin.size + (1 if self.kind == "fim_none" else 4)
 
     @property
@@ -54,7 +54,7 @@ class Passage(NamedTuple):
         return SUFFIX if self.kind == "fim_none" else MIDDLE
 
     def plain(self) -> "Passage":
-        """Returns the passage as it was."""
+        """Returns the original passage."""
         return self._replace(kind="fim_none", parts=(NOTHING, NOTHING, self.ids))
 
 
